@@ -40,7 +40,7 @@ def main() -> None:
 
     dense = comparison.evaluations["dense"]
     kinds = {query: "several at once" if isinstance(truth, list) else "one suffices" for query, truth in qrels.items()}
-    print("\ndense, by what a question needs", dense.by(kinds), sep="\n")
+    print("\ndense, by what a question needs", dense.group_by(kinds), sep="\n")
     corpus = {piece.id: piece.text for piece in pieces}
     print("\ndense, where it does worst", dense.worst("ndcg@10", 5, queries=texts, corpus=corpus), sep="\n")
 

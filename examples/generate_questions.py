@@ -192,7 +192,7 @@ def main() -> None:
         return
 
     print("\nThe first of each kind:\n")
-    first = {kind: query for query, kind in reversed(list(made.questions.labels("kind").items()))}
+    first = {kind: query for query, kind in reversed(list(made.questions.provenance_values("kind").items()))}
     texts, qrels = dict[Any, str](made.questions.queries), dict[Any, Any](made.questions.qrels)
     for kind in sorted(first):
         groups = qrels[first[kind]]

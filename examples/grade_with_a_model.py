@@ -52,7 +52,7 @@ def by_hand(pool: rm.types.Pool, qrels: rm.Qrels) -> rm.Labels:
         truth = judged[item.query]
         parts = truth if isinstance(truth, list) else [truth]  # for a question with parts, the best grade of any part
         grades[item.query][item.document] = max(part.get(item.document, 0) for part in parts)
-    return rm.Labels.of({query: held for query, held in grades.items() if held}, by="the authors")
+    return rm.Labels.from_qrels({query: held for query, held in grades.items() if held}, grader="the authors")
 
 
 def main() -> None:
@@ -73,10 +73,10 @@ def main() -> None:
     sample = pool.sample(GRADED_BY_PEOPLE)
     print(sample)
     if chosen.page:
-        pool.of(sample).labelling_page(chosen.page)
+        pool.for_queries(sample).labelling_page(chosen.page)
 
     model = pool.grade(rm.Model(shared_words, name="shared words"))
-    people = by_hand(pool.of(sample), qrels)
+    people = by_hand(pool.for_queries(sample), qrels)
     if chosen.labels:
         first, *others = map(rm.load, chosen.labels)
         together = first.merge(*others)
@@ -84,7 +84,7 @@ def main() -> None:
         people = together.resolved("lowest")
     print("\n", people.agreement(model, kinds=pool.kinds), sep="")
 
-    estimate = rm.evaluate_with_labels(runs, ["ndcg@10", "hit_rate@5"], people=people, model=model, sample=sample)
+    estimate = rm.evaluate_with_labels(runs, ["ndcg@10", "hit_rate@5"], human=people, model=model, sample=sample)
     print("\n", estimate, sep="")
     if chosen.report:
         estimate.report(chosen.report)

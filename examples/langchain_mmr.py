@@ -31,7 +31,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 import questions
 import retrieval_metrics as rm
 from corpus import Passage, passages
-from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, vectors_of
+from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, get_vectors
 from retrievers import BM25, Dense
 
 K = 10
@@ -103,7 +103,7 @@ def tuned(dense: Dense, dataset: rm.EvaluationSet) -> rm.types.Tuning:
         METRICS[0],
         default={"lambda_mult": 1.0},
         parameters={"lambda_mult": [step / 10 for step in range(1, 11)]},
-        others=METRICS[1:],
+        extra_metrics=METRICS[1:],
     )
 
 
@@ -124,7 +124,7 @@ def main(picture: Path | None = None) -> rm.types.Tuning:
     bm25 = BM25Retriever(index=BM25(pieces), documents=documents)
     shared: dict[str, Any] = {
         "embeddings": store.embeddings,
-        "vector_fn": vectors_of(store),  # take the vectors from the store instead of embedding again
+        "vector_fn": get_vectors(store),  # take the vectors from the store instead of embedding again
         "k": K,
         "lambda_mult": 0.8,
         "mmr_score_key": "mmr_score",

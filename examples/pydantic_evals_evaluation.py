@@ -64,7 +64,7 @@ def main() -> None:
     print("\ndense, where it does worst")
     print(evaluations["dense"].worst("ndcg@10", 5))
     print()
-    print(*rm.compare(evaluations, baseline="BM25").verdict, sep="\n")
+    print(*rm.compare(evaluations, baseline="BM25").summary, sep="\n")
 
 
 if __name__ == "__main__":

@@ -302,7 +302,7 @@ MATCHED = (
     Matched("ids", "id", {"q1": ["shop.md@0"], "q2": {"shop.md@93": 2, "x": 1}, "q3": ["shop.md@0"], "q4": ["x"]}),
     Matched("metadata, partly missing", "metadata:page", {"q1": [1], "q2": [2, 3], "q3": {1: 2}, "q4": [2]}),
     Matched("source", "source", {query: ["shop.md", "other.md"] for query in ITEMS}),
-    Matched("source, each once", rm.Matching(by="source", collapse=True), {query: ["shop.md"] for query in ITEMS}),
+    Matched("source, each once", rm.Matching(by="source", deduplicate=True), {query: ["shop.md"] for query in ITEMS}),
     Matched("a function", lambda item: item.text, {"q1": [CARD.text], "q2": [LATER.text], "q3": ["x"], "q4": ["x"]}),
     Matched(
         "quotes",

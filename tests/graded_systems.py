@@ -35,8 +35,8 @@ def judge(error: float, seed: int = 1, *, lenient: float = 0.8) -> dict[Any, dic
 RUNS = {"weak": system(0.3, 2), "good": system(0.9, 3), "best": system(1.6, 4)}
 QUESTIONS = rm.EvaluationSet({query: f"{query}?" for query in QUERIES}, TRUTH)
 SAMPLE = QUESTIONS.sample(30)
-PEOPLE = rm.Labels.of({query: TRUTH[query] for query in SAMPLE}, "Ada")
-MODEL = rm.Labels.of(judge(0.12), "a model", kind="model")
+PEOPLE = rm.Labels.from_qrels({query: TRUTH[query] for query in SAMPLE}, "Ada")
+MODEL = rm.Labels.from_qrels(judge(0.12), "a model", kind="model")
 
 
 def estimate(**changes: Any) -> rm.types.Estimate:

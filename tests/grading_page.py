@@ -132,7 +132,7 @@ class GradingPage:
         entries = json.loads(file.read_text())["labels"]
         assert len(entries) == len(labels) == len(self.given[self.name])
         assert {(label.query, label.document): label.grade for label in labels} == self.given[self.name]
-        assert {label.by for label in labels} == {self.name}
+        assert {label.grader for label in labels} == {self.name}
         assert all(label.kind == "person" and label.date is not None for label in labels)
         assert not self.browser.errors()
         return file

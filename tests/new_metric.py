@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from retrieval_metrics.metrics.base.definition import Definition
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_OF
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,9 +23,9 @@ def new_metric(name: str, like: str, root: Path = ROOT) -> list[Path]:
     Raises:
         ValueError: If the name is not one word in lower case or is taken, or there is no metric to start from.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in NAME_OF:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in NAME_BY_ALIAS:
         raise ValueError(f"the name must be new, in lower case, of letters, digits and underscores; got {name!r}")
-    like = NAME_OF.get(like, like)
+    like = NAME_BY_ALIAS.get(like, like)
     if like not in DEFINITIONS or DEFINITIONS[like].needs_places:
         known = ", ".join(each for each, definition in DEFINITIONS.items() if not definition.needs_places)
         raise ValueError(f"--like must be one of {known}; got {like!r}")
@@ -75,7 +75,7 @@ def _reference(name: str, like: str, path: Path) -> Path:
 
 def _page(name: str, definition: Definition, folder: Path) -> Path:
     title = name.replace("_", " ").capitalize()
-    said = definition.in_words.format(first="the first k")
+    said = definition.plain_summary.format(first="the first k")
     return _written(folder / f"{name}.md", f"# {title}\n\n{said.capitalize()}.\n\n```{{metric}} {name}\n```\n")
 
 

@@ -158,7 +158,7 @@ def agreement() -> rm.types.Agreement:
             given = int(np.clip(grade + generator.integers(-1, 3), 0, 3))
             for of_one, value in zip(graded, (grade, given), strict=True):
                 of_one.setdefault(f"q{query}", {})[f"d{document}"] = value
-    both = [rm.Labels.of(graded[0], "people"), rm.Labels.of(graded[1], "model", kind="model")]
+    both = [rm.Labels.from_qrels(graded[0], "people"), rm.Labels.from_qrels(graded[1], "model", kind="model")]
     return both[0].agreement(both[1])
 
 

@@ -61,6 +61,6 @@ def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], semantics: st
         metrics = {name: next(iter(some.values())).metric(name) for name in names}
         qrels = {number: case.groups for number, case in some.items()}
         run = {number: case.ranking for number, case in some.items()}
-        result = rm.evaluate(qrels, run, list(metrics.values()), semantics=semantics).per_query
+        result = rm.evaluate(qrels, run, list(metrics.values()), rules=semantics).per_query
         values |= {(number, name): result[metric][number] for name, metric in metrics.items() for number in some}
     return values

@@ -101,7 +101,7 @@ def test_unequal_depth_is_a_sentence_of_the_comparison() -> None:
         "cut is 20 deep and deep 100, so recall@50 compares unequal depths; retrieve 50 results with each, or compare "
         "at @20."
     )
-    assert rm.compare(qrels, runs, ["recall@50", "ndcg@10"]).verdict[0] == said
-    assert said not in rm.compare(qrels, runs, ["recall@20", "map"]).verdict
+    assert rm.compare(qrels, runs, ["recall@50", "ndcg@10"]).summary[0] == said
+    assert said not in rm.compare(qrels, runs, ["recall@20", "map"]).summary
     of_their_own: Any = {query: found[: 5 + at] for at, (query, found) in enumerate(deep.items())}
-    assert "deep and" not in rm.compare(qrels, {"deep": deep, "some": of_their_own}, "recall@50").verdict[0]
+    assert "deep and" not in rm.compare(qrels, {"deep": deep, "some": of_their_own}, "recall@50").summary[0]

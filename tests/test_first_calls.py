@@ -95,7 +95,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda: anything.evaluate({"q1": {"a": "forbidden"}}, {"q1": ["a"]}),
         "above 0 is relevant, 0 is not, and below 0 must not come back",
     ),
-    "a retriever for questions": (lambda: rm.EvaluationSet.of(Framework()), "are two arguments exchanged?"),
+    "a retriever for questions": (lambda: rm.EvaluationSet.from_dataset(Framework()), "are two arguments exchanged?"),
     "a metric as a function": (
         lambda: anything.mrr(QRELS, RUN),
         "write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)",
@@ -125,7 +125,7 @@ def test_the_lines_are_right() -> None:
     qrels = rm.Qrels.from_frame(pd.DataFrame([Qrel("q1", "d1", 1)]))
     run = rm.Run.from_frame(pd.DataFrame([ScoredDoc("q1", "d1", 2.0)]))
     assert rm.evaluate(qrels, run, str(Measure())).means == {"ndcg@10": 1.0}
-    questions = rm.EvaluationSet.of(PAIRS)
+    questions = rm.EvaluationSet.from_dataset(PAIRS)
     assert rm.evaluate(questions, rm.retrieve(retriever, questions), "mrr").means["mrr"] == 1.0
     assert rm.evaluate(dict(enumerate([["d1"], ["d2"]])), dict(enumerate([["d1"], ["d2"]])), "mrr").means["mrr"] == 1.0
     assert rm.metrics.reciprocal_rank([0, 1]) == 0.5

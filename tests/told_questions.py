@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.matching.text_normalisation import normalised
+from retrieval_metrics.matching.text_normalisation import normalise
 from scripted_model import Told
 
 RULES = {
@@ -39,7 +39,7 @@ def unverifiable(made: rm.types.GeneratedQuestions, texts: Mapping[str, str]) ->
         wrong += [
             span
             for span, text in zip(spans, held, strict=True)
-            if not any(normalised(quote.text) in normalised(text) for quote in quotes)
+            if not any(normalise(quote.text) in normalise(text) for quote in quotes)
         ]
         if not quotes or not spans:
             wrong.append(group)

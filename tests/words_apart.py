@@ -14,4 +14,4 @@ def text(*parts: slice) -> str:
 
 
 def evidence(name: str, queries: Mapping[str, str], qrels: Mapping[str, Any], corpus: Any = None) -> list[Any]:
-    return [dict(one.evidence) for one in rm.EvaluationSet(queries, qrels).lint(corpus).of(name)]
+    return [dict(one.evidence) for one in rm.EvaluationSet(queries, qrels).lint(corpus).named(name)]

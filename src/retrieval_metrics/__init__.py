@@ -9,7 +9,7 @@
 given as gains; the rarer ones are in `metrics`. What functions return, and nobody makes, is in `types`.
 """
 
-from retrieval_metrics._internal.lazy import lazy
+from retrieval_metrics._internal.lazy import lazy_module
 
 
 def _hint(name: str) -> str:
@@ -19,4 +19,4 @@ def _hint(name: str) -> str:
     return suggest_call(name)
 
 
-__getattr__, __dir__, __all__ = lazy(__name__, _hint)
+__getattr__, __dir__, __all__ = lazy_module(__name__, _hint)

@@ -21,14 +21,14 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.matching.ids import Finder
+from retrieval_metrics.matching.ids import IdFinder
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import TREC_EVAL, Rules
-from retrieval_metrics.metrics.base.score import refuse, score, truth_under
-from retrieval_metrics.metrics.infap import estimated
-from retrieval_metrics.metrics.iprec import ADDED
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
+from retrieval_metrics.metrics.infap import estimate_average_precision
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
+from retrieval_metrics.metrics.iprec import ROUNDING_ALLOWANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ class RelevanceEvaluator:
         self._judged = {query: dict(judged) for query, judged in query_relevance.items() if judged}
         _require_whole_grades(self._judged)
         self._are_usual = not judged_docs_only_flag and self._asked.keys() <= OF_ONE.keys()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, QueryJudgments] = {}
 
     @cached_property
     def _qrels(self) -> Qrels:
@@ -111,20 +111,20 @@ class RelevanceEvaluator:
         """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
         values: dict[str, dict[str, float]] = {}
         wanted = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked)]
-        finder, level = Finder([], [], [], PYTREC_EVAL.order), self._level
+        finder, level = IdFinder([], [], [], PYTREC_EVAL.order), self._level
         for query in queries:
             ranking = scores[query]
             if (known := self._known.get(query)) is None:
-                known = self._known[query] = Known(query, self._judged[query], level)
+                known = self._known[query] = QueryJudgments(query, self._judged[query], level)
             if ranking and not (known.has_texts and type(next(iter(ranking))) is str):
                 return None
-            found = Found(finder, query, known, ranking, level)
+            found = FoundDocuments(finder, query, known, ranking, level)
             values[query] = {name: value_of(found, cut) for name, value_of, cut in wanted}
         return values
 
     def _columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
-        judged = judge(truth_under(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
-        refuse(judged, PYTREC_EVAL)
+        judged = judge(apply_rules_to_qrels(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
+        require_accepted_queries(judged, PYTREC_EVAL)
         if self._judged_only:
             condensed = judged.condensed()
             return MeasureValues(condensed, self._level, lambda: condensed).of(self._asked)
@@ -277,10 +277,10 @@ def _documents(name: str, text: str) -> int:
 def columns_of(asked: Mapping[str, tuple[float, ...]]) -> Iterator[tuple[str, str, float | None]]:
     """Yield each value asked for: its measure, its name and its parameter."""
     for measure, parameters in asked.items():
-        yield from zip(repeat(measure), keys(measure, parameters), parameters or (None,))
+        yield from zip(repeat(measure), measure_keys(measure, parameters), parameters or (None,))
 
 
-def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
+def measure_keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
     """Return the names of a measure's values.
 
     Example:
@@ -296,7 +296,7 @@ def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
 
 LEAST = 1e-5
 """Values below it count as this in a geometric mean."""
-OURS = {
+METRIC_BY_MEASURE = {
     "map": "map",
     "Rprec": "r_precision",
     "bpref": "bpref",
@@ -345,7 +345,7 @@ class MeasureValues:
     def _column(self, measure: str, parameter: float | None) -> FloatArray:
         if measure in TEXTS:
             return np.zeros(self.judged.n_queries)
-        if measure in OURS:
+        if measure in METRIC_BY_MEASURE:
             return self._ours(measure, parameter)
         if measure.startswith("gm_"):
             return np.log(np.maximum(self._ours(measure.removeprefix("gm_"), None), LEAST))
@@ -356,14 +356,14 @@ class MeasureValues:
     def _ours(self, measure: str, parameter: float | None) -> FloatArray:
         cut = None if parameter is None else int(parameter)
         rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
-        return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), self.rules).values)
+        return np.nan_to_num(score(self.judged, Metric.of(METRIC_BY_MEASURE[measure], cut, **rel), self.rules).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
         how = self.rules.parameters.get("iprec", {})
         found = IPREC.score(self.judged, rel=float(self.level), recall=recall, **how)
         values = np.where(self.relevant > 0, found, 0.0)
-        wanted = np.floor((recall or 0.0) * self.relevant + ADDED[str(how.get("rounding", "up"))])
+        wanted = np.floor((recall or 0.0) * self.relevant + ROUNDING_ALLOWANCE[str(how.get("rounding", "up"))])
         undefined = (self.retrieved == 0) & (wanted == 0)
         return np.where(undefined, np.nan, values)
 
@@ -380,13 +380,13 @@ class MeasureValues:
     @cached_property
     def found(self) -> FloatArray:
         """The number of relevant documents retrieved."""
-        return self.judged.per_query(self.judged.hits(self.level).query)
+        return self.judged.sum_by_query(self.judged.hits(self.level).query)
 
     def found_in(self, cut: IntArray | int) -> FloatArray:
         """Return the number of relevant documents among the first, shape (queries,)."""
         hits = self.judged.hits(self.level)
         cuts = np.broadcast_to(np.asarray(cut), (self.judged.n_queries,))
-        return self.judged.per_query(hits.query[hits.rank <= cuts[hits.query]])
+        return self.judged.sum_by_query(hits.query[hits.rank <= cuts[hits.query]])
 
     def graded(self) -> Iterator[tuple[int, list[tuple[int, int]], list[int]]]:
         """Yield each query with the ranks and gains of what was found, and all gains, best first."""
@@ -411,7 +411,7 @@ FEW = 64
 """With more queries, columns cost less."""
 
 
-class Known:
+class QueryJudgments:
     """The judgments of a query, as far as their grades are not negative."""
 
     def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
@@ -423,10 +423,12 @@ class Known:
         self.best: dict[float | None, float] = {}  # the DCG of the ideal ranking, by cut-off
 
 
-class Found:
+class FoundDocuments:
     """What is found of the judged documents in a ranking: their ranks, ascending, with and without grades."""
 
-    def __init__(self, finder: Finder, query: str, known: Known, ranking: Mapping[str, float], level: int) -> None:
+    def __init__(
+        self, finder: IdFinder, query: str, known: QueryJudgments, ranking: Mapping[str, float], level: int
+    ) -> None:
         finder.found, finder.above = [], []
         finder.queries, finder.documents, finder.bounds = (query,), known.documents, known.bounds
         finder.scored(0, ranking)
@@ -471,18 +473,18 @@ def _discounted(gains: Iterable[tuple[int, int]], cut: float | None) -> float:
 
 KEPT = 1001
 LOGS = np.log2(np.arange(1, KEPT + 1)).tolist()
-OF_ONE: Mapping[str, Callable[[Found, Any], float]] = {
+OF_ONE: Mapping[str, Callable[[FoundDocuments, Any], float]] = {
     "num_ret": lambda one, _: float(one.retrieved),
     "num_rel": lambda one, _: float(one.known.needed),
     "num_rel_ret": lambda one, _: float(len(one.ranks)),
-    "map": Found.average_precision,
-    "map_cut": Found.average_precision,
+    "map": FoundDocuments.average_precision,
+    "map_cut": FoundDocuments.average_precision,
     "Rprec": lambda one, _: one.share(one.within(one.known.needed)),
     "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
     "P": lambda one, cut: one.within(cut) / cut,
     "recall": lambda one, cut: one.share(one.within(cut)),
-    "ndcg": Found.ndcg,
-    "ndcg_cut": Found.ndcg,
+    "ndcg": FoundDocuments.ndcg,
+    "ndcg_cut": FoundDocuments.ndcg,
     "success": lambda one, cut: float(one.within(cut) > 0),
     "set_P": lambda one, _: len(one.ranks) / max(one.retrieved, 1),
     "set_recall": lambda one, _: one.share(len(one.ranks)),
@@ -519,13 +521,13 @@ def _dcg(grades: list[tuple[int, int]]) -> float:
 def judged_not_relevant(values: MeasureValues) -> FloatArray:
     """Return how many documents judged not relevant were retrieved."""
     items = values.judged.items
-    return values.judged.per_query(items.query[(items.grade >= 0) & (items.grade < values.level)])
+    return values.judged.sum_by_query(items.query[(items.grade >= 0) & (items.grade < values.level)])
 
 
 def binary_gain(values: MeasureValues) -> FloatArray:
     """Return the mean over the relevant documents of 1 / log2(2 + documents not relevant above it)."""
     hits = values.judged.hits(values.level)
-    return _share(values.judged.per_query(hits.query, 1 / np.log2(2 + hits.rank - hits.ordinal)), values.relevant)
+    return _share(values.judged.sum_by_query(hits.query, 1 / np.log2(2 + hits.rank - hits.ordinal)), values.relevant)
 
 
 def normalised_gain(values: MeasureValues) -> FloatArray:
@@ -583,7 +585,9 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_ret": lambda values: values.retrieved,
     "num_rel": lambda values: values.relevant,
     "num_rel_ret": lambda values: values.found,
-    "infAP": lambda values: estimated(values.places, float(values.level), values.places.items.grade < 0),
+    "infAP": lambda values: estimate_average_precision(
+        values.places, float(values.level), values.places.items.grade < 0
+    ),
     "11pt_avg": lambda values: values.interpolated(None),
     "utility": lambda values: values.found - (values.retrieved - values.found),
     "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),

@@ -12,8 +12,8 @@ from retrieval_metrics.comparison.conclusions import Conclusion as Conclusion
 from retrieval_metrics.comparison.conclusions import Conclusions as Conclusions
 from retrieval_metrics.comparison.difference import Difference as Difference
 from retrieval_metrics.comparison.plan import Plan as Plan
-from retrieval_metrics.comparison.threshold import Cutoff as Cutoff
 from retrieval_metrics.comparison.threshold import Threshold as Threshold
+from retrieval_metrics.comparison.threshold import ThresholdPoint as ThresholdPoint
 from retrieval_metrics.comparison.tuning_result import Tuning as Tuning
 from retrieval_metrics.datasets.generated import GeneratedQuestions as GeneratedQuestions
 from retrieval_metrics.datasets.generated import RejectedQuestion as RejectedQuestion
@@ -27,10 +27,10 @@ from retrieval_metrics.datasets.pool import Pool as Pool
 from retrieval_metrics.datasets.rechunk_labels import Match as Match
 from retrieval_metrics.datasets.rechunk_labels import Matches as Matches
 from retrieval_metrics.datasets.rechunk_labels import Relabelled as Relabelled
-from retrieval_metrics.datasets.rechunk_labels import Relabelling as Relabelling
+from retrieval_metrics.datasets.rechunk_labels import RelabelResult as RelabelResult
 from retrieval_metrics.datasets.sample import Sample as Sample
+from retrieval_metrics.evaluation.budget_coverage import BudgetFill as BudgetFill
 from retrieval_metrics.evaluation.budget_coverage import BudgetUse as BudgetUse
-from retrieval_metrics.evaluation.budget_coverage import Filling as Filling
 from retrieval_metrics.evaluation.counts import Counts as Counts
 from retrieval_metrics.evaluation.explanation import Explanation as Explanation
 from retrieval_metrics.evaluation.explanation import Worst as Worst
@@ -46,7 +46,7 @@ from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece
 from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping
 from retrieval_metrics.inputs.items import Ranking as Ranking
-from retrieval_metrics.inputs.run import Seen as Seen
+from retrieval_metrics.inputs.run import MergedRanking as MergedRanking
 from retrieval_metrics.metrics.base.definition import ParameterValue as ParameterValue
 from retrieval_metrics.retrieval.retrieve import Judgeable as Judgeable
 from retrieval_metrics.retrieval.similarity import Selection as Selection

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import Journal, save_text, saving
+from retrieval_metrics._internal.append_log import AppendLog, open_atomically, save_text
 
 
 def append_many(path: Path, who: int, times: int) -> None:
-    journal = Journal(path, "test")
+    journal = AppendLog(path, "test")
     for number in range(times):
         journal.append({"who": who, "n": number, "pad": "x" * 5000})
 
@@ -35,7 +35,7 @@ def test_processes_and_threads_append_at_once(tmp_path: Path) -> None:
         worker.start()
     for worker in appending:
         worker.join()
-    entries = Journal(path, "test").entries()
+    entries = AppendLog(path, "test").entries()
     assert len(entries) == 200
     for who in range(5):
         assert [entry["n"] for entry in entries if entry["who"] == who] == list(range(40))
@@ -70,7 +70,7 @@ def test_a_process_that_is_killed_loses_at_most_the_entry_under_way(tmp_path: Pa
 @pytest.mark.parametrize("torn", [b'{"n": 2, "a": "x', b"\xff\xfe", b'{"n": 3}x'])
 def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> None:
     path = tmp_path / "journal.jsonl"
-    journal = Journal(path, "test")
+    journal = AppendLog(path, "test")
     journal.append({"n": 1})
     with path.open("ab") as file:
         file.write(torn)
@@ -83,21 +83,21 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> No
 
 def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    Journal(path, "test").append({"n": 1})
+    AppendLog(path, "test").append({"n": 1})
     whole = path.read_bytes()
     for size in range(1, len(whole)):
         path.write_bytes(whole[:size])
         if whole[size - 1 : size] == b"\n" or size == len(whole) - 1:
-            Journal(path, "test").append({"n": 2})  # a whole line, with its line break or without
+            AppendLog(path, "test").append({"n": 2})  # a whole line, with its line break or without
         else:
             with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
-                Journal(path, "test").append({"n": 2})
-        assert Journal(path, "test").entries()[-1] == {"n": 2}
+                AppendLog(path, "test").append({"n": 2})
+        assert AppendLog(path, "test").entries()[-1] == {"n": 2}
 
 
 def test_a_last_line_without_a_line_break_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    journal = Journal(path, "test")
+    journal = AppendLog(path, "test")
     journal.append({"n": 1})
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     assert journal.entries() == [{"n": 1}]
@@ -107,7 +107,7 @@ def test_a_last_line_without_a_line_break_is_kept(tmp_path: Path) -> None:
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    journal = Journal(path, "test")
+    journal = AppendLog(path, "test")
     journal.append({"n": 1})
     journal.append({"n": 2})
     path.write_bytes(path.read_bytes().replace(b'"n": 1', b'"n": '))
@@ -121,17 +121,17 @@ def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError, match="of kind 'test', but its first line was not written by this package; nothing was changed"
     ):
-        Journal(path, "test").append({"n": 1})
+        AppendLog(path, "test").append({"n": 1})
     assert path.read_text() == "q1 Q0 d1 1 2.0 tag"
-    other = Journal(tmp_path / "other.jsonl", "poem")
+    other = AppendLog(tmp_path / "other.jsonl", "poem")
     other.append({})
     with pytest.raises(ValueError, match="must be a file of kind 'test', but it is of kind 'poem'"):
-        Journal(other.path, "test").entries()
+        AppendLog(other.path, "test").entries()
 
 
 def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    journal = Journal(path, "test")
+    journal = AppendLog(path, "test")
     for wrong in ({"x": float("nan")}, {"x": object()}):
         with pytest.raises((TypeError, ValueError)):
             journal.append(wrong)
@@ -141,12 +141,12 @@ def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(t
     with pytest.raises(ValueError, match="has format version 3"):
         journal.append({"n": 2})
     with pytest.raises(ValueError, match="cannot be compressed"):
-        Journal("a.jsonl.gz", "test")
+        AppendLog("a.jsonl.gz", "test")
 
 
 def test_a_changed_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    journal = Journal(path, "test")
+    journal = AppendLog(path, "test")
     for number in (1, 2):
         journal.append({"n": number, "digest of": "x"})
     journal.append({})
@@ -157,7 +157,7 @@ def test_a_changed_line_is_named(tmp_path: Path) -> None:
 
 
 def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path) -> None:
-    ours, theirs, path = (Journal(tmp_path / f"{name}.jsonl", "test") for name in ("ours", "theirs", "merged"))
+    ours, theirs, path = (AppendLog(tmp_path / f"{name}.jsonl", "test") for name in ("ours", "theirs", "merged"))
     ours.append({"n": 1})
     theirs.append({"n": 2})
     one, other = ours.path.read_bytes(), theirs.path.read_bytes()
@@ -249,7 +249,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     save_text(tmp_path / "old", "old")
 
     def fill() -> None:
-        with saving(tmp_path / "old") as file:
+        with open_atomically(tmp_path / "old") as file:
             file.write(b"new")
             raise OSError(28, "No space left on device")
 

@@ -13,11 +13,11 @@ import retrieval_metrics as rm
 from retrieval_metrics._internal import validation
 from retrieval_metrics._internal.validation import (
     EXTRAS,
+    import_optional,
     integer,
     positive_integer,
     positive_number,
     proportion,
-    require,
 )
 
 
@@ -27,12 +27,12 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError) as error:
-        require(package, "to_something")
+        import_optional(package, "to_something")
     assert str(error.value) == f"to_something needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'"
 
 
 def test_an_installed_package_is_returned() -> None:
-    assert require("pandas", "to_pandas") is sys.modules["pandas"]
+    assert import_optional("pandas", "to_pandas") is sys.modules["pandas"]
 
 
 def test_integers_of_python_and_numpy_are_returned_as_int() -> None:

@@ -23,7 +23,7 @@ class TestTheRules:
         outer, inner = search("1", 1, "a", found("x")), search("2", 1, "a", found("x", "y"), parent="1")
         (call,) = read(outer, inner).calls
         assert ids(call) == ["x"]
-        assert [ids(one) for one in call.before] == [["x", "y"]]
+        assert [ids(one) for one in call.inner_rankings] == [["x", "y"]]
 
     def test_without_documents_those_of_the_nearest_retriever_inside_are_found(self) -> None:
         (call,) = read(
@@ -39,7 +39,7 @@ class TestTheRules:
         reranker = span("3", "reranker", "step", start=2, end=3, output=found("z", "x"))
         (call,) = read(step, dense, sparse, reranker).calls
         assert ids(call) == ["z", "x"]
-        assert [ids(one) for one in call.before] == [["x", "y"], ["z"]]
+        assert [ids(one) for one in call.inner_rankings] == [["x", "y"], ["z"]]
         assert call.seconds == 2
 
     def test_a_tool_counts_only_by_name_and_only_without_a_retriever(self) -> None:
@@ -263,7 +263,7 @@ class TestWhatIsRefusedOrCounted:
         retriever = otel("3", "kb", "1", attributes=RETRIEVAL["attributes"])
         reranker = otel("5", "rerank", "1", attributes={"openinference.span.kind": "RERANKER", **documents})
         (call,) = rm.read_traces([OTEL_ROOT, retriever, reranker])["t"].calls
-        assert (ids(call), [ids(one) for one in call.before]) == (["y", "x"], [["x"]])
+        assert (ids(call), [ids(one) for one in call.inner_rankings]) == (["y", "x"], [["x"]])
         silent = {**reranker, "attributes": {"openinference.span.kind": "RERANKER", "reranker.query": "a"}}
         with pytest.raises(ValueError, match=re.escape("span '5' (rerank) of trace 't' does not say which documents")):
             rm.read_traces([OTEL_ROOT, retriever, silent])

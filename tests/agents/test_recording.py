@@ -3,13 +3,13 @@
 import pytest
 
 from agent_scenarios import ids_of
-from retrieval_metrics.integration_api import Recording
+from retrieval_metrics.integration_api import TraceRecording
 
 FOUND = [{"id": "d1", "text": "A context manager."}]
 
 
 def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
-    recording = Recording()
+    recording = TraceRecording()
     with recording.question("q1"):
         recording.start("a", None, "other", "agent", "Which?")
         with recording.question("q2"):  # what is inside a trace belongs to it
@@ -26,7 +26,7 @@ def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
 
 
 def test_what_ran_without_a_question_is_left_out_and_counted() -> None:
-    recording = Recording()
+    recording = TraceRecording()
     for query, span in (("q1", "a"), (None, "b")):
         recording.start(span, None, "retriever", "search", "which", query=query)
         recording.end(span, output=FOUND)
@@ -36,4 +36,4 @@ def test_what_ran_without_a_question_is_left_out_and_counted() -> None:
 
 def test_a_recording_of_nothing_says_so() -> None:
     with pytest.raises(ValueError, match=r"nothing ran inside record\(\), or its callbacks were not passed on"):
-        Recording().trajectories  # noqa: B018  (a property that raises)
+        TraceRecording().trajectories  # noqa: B018  (a property that raises)

@@ -73,7 +73,7 @@ def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
     assert found.difference("calls", "theirs", "ours").mean == -2.0
     assert found.difference("redundant", "theirs", "ours").mean == pytest.approx(1 / 6 - 3 / 8)
     assert (found.difference("calls", "theirs", "ours").paired.count, found.n["uncited"]) == (8, 0)
-    said = {name: found.conclusions.of(name).sentence for name in RECORDED.properties()}
+    said = {name: found.conclusions.get(name).sentence for name in RECORDED.properties()}
     assert said["calls"] == "theirs is better than ours in calls, by 2.00 in every query."
     assert said["distinct"] == "theirs and ours have the same value for every query in distinct."
     assert "no query in common for which uncited is defined" in said["uncited"]
@@ -100,7 +100,10 @@ def test_a_frame_has_a_row_for_each_question() -> None:
 T = rm.Trajectories(
     {
         "q": rm.Trajectory(
-            [rm.SearchCall("a", ["d1", "d2"], before=[["d1", "d2", "d8"]]), rm.SearchCall("b", ["d7", "d2"], turn=2)],
+            [
+                rm.SearchCall("a", ["d1", "d2"], inner_rankings=[["d1", "d2", "d8"]]),
+                rm.SearchCall("b", ["d7", "d2"], turn=2),
+            ],
             context=["d7"],
             citations=["d7"],
         )

@@ -125,7 +125,7 @@ def test_a_repeat_within_a_call_stays_and_one_of_an_earlier_call_goes() -> None:
     t = trajectories([["a", "a", "b"], ["b", "c"]])
     assert t.union()["q"] == ["a", "a", "b", "c"]
     assert t.interleaved()["q"] == ["a", "b", "a", "c"]
-    assert t.union().places["q"] == ((1, 1), (1, 2), (1, 3), (2, 2))
+    assert t.union().origins["q"] == ((1, 1), (1, 2), (1, 3), (2, 2))
 
 
 def test_items_are_the_same_by_id_else_by_place_else_by_text() -> None:
@@ -158,7 +158,7 @@ class TestAnIdThatComesBackWithAnotherPassage:
     def test_a_passage_that_was_not_handed_on_was_not_read(self) -> None:
         t = trajectories(self.FOUND, context=[self.A, self.FAQ], citations=["terms", "other"])
         assert t.cited()["q"] == [self.A]
-        assert t.context().places["q"] == ((1, 1), (2, 1))
+        assert t.context().origins["q"] == ((1, 1), (2, 1))
         found = t["q"].properties()
         assert (found["not_in_context"], found["uncited"], found["cited_unread"]) == (1 / 3, 1 / 2, 1 / 2)
         truth = {"q": list(map(rm.Quote, self.NEEDED))}
@@ -170,13 +170,13 @@ class TestAnIdThatComesBackWithAnotherPassage:
         cut = rm.Retrieved("faq", "Ask")
         t = trajectories(self.FOUND, context=[cut], citations=["faq"])
         assert t.context()["q"] == t.cited()["q"] == [cut]
-        assert t.context().places["q"] == ((2, 1),)
+        assert t.context().origins["q"] == ((2, 1),)
         assert (t["q"].properties()["not_in_context"], t["q"].properties()["cited_unread"]) == (2 / 3, 0)
 
     def test_the_same_passage_again_is_nothing_new(self) -> None:
         t = trajectories([*self.FOUND, [self.A, self.B]])
         assert t.union()["q"] == [self.A, self.FAQ, self.B]
-        assert t["q"].in_vain == ["", "", "nothing new"]
+        assert t["q"].unproductive == ["", "", "nothing new"]
 
 
 def test_ids_beside_items_become_items() -> None:
@@ -238,7 +238,7 @@ class TestWhatIsUnknownAndWhatIsNothing:
             t.context()
         with pytest.raises(ValueError, match="the citations of 1 of 2 trajectories are unknown"):
             t.cited()
-        known = t.with_known("context")
+        known = t.with_recorded("context")
         assert repr(known) == "<Trajectories: 1 query, 2 calls, 0 failed; 1 with unknown context left out>"
         judged = known.judgments({"q": ["good"], "r": ["good"], "never asked": ["good"]})
         assert list(judged.qrels) == ["r"]
@@ -287,7 +287,7 @@ class TestSeveralTrajectoriesOfAQuestion:
         result = rm.evaluate(
             hops.judgments({1: ["good"], 2: ["good"]}), hops.union(), "recall", clusters=hops.questions
         )
-        of_hop = result.by(hops.numbers)
+        of_hop = result.group_by(hops.numbers)
         assert (of_hop[1].means["recall"], of_hop[2].means["recall"], of_hop[2].n["recall"]) == (0.0, 1.0, 3)
 
     def test_a_mean_by_hop_is_of_the_questions_that_have_it_and_says_how_many(self) -> None:
@@ -296,7 +296,7 @@ class TestSeveralTrajectoriesOfAQuestion:
             {1: rm.Trajectory([one, other]), 2: rm.Trajectory([one]), 3: rm.Trajectory()}
         ).each_call()
         judged = hops.judgments({1: ["good"], 2: ["good"], 3: ["good"]})
-        of_hop = rm.evaluate(judged, hops.union(), "recall", clusters=hops.questions).by(hops.numbers)
+        of_hop = rm.evaluate(judged, hops.union(), "recall", clusters=hops.questions).group_by(hops.numbers)
         assert [(hop, of_hop[hop].means["recall"], of_hop[hop].n["recall"]) for hop in (1, 2)] == [
             (1, 0.0, 2),
             (2, 1.0, 1),
@@ -320,7 +320,7 @@ class TestSeveralTrajectoriesOfAQuestion:
 
 
 def test_the_sources_of_questions_stay_their_clusters() -> None:
-    asked = rm.EvaluationSet.of([{"id": "q", "query": "who?", "relevant": ["good"], "source": "a page"}])
+    asked = rm.EvaluationSet.from_dataset([{"id": "q", "query": "who?", "relevant": ["good"], "source": "a page"}])
     judged = rm.Trajectories({"q": [KIBANA["q"], KIBANA["q"]]}).judgments(asked)
     assert [made.source for made in judged.provenance.values()] == ["a page", "a page"]
     assert judged.queries == {"q#1": "who?", "q#2": "who?"}
@@ -332,7 +332,7 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
     assert t.union().seconds == {"q": 0.75}
     assert t.last().seconds == {"q": 0.25}
     view: Any = pickle.loads(pickle.dumps(t.union()))  # noqa: S301  (made in the line itself)
-    assert (dict(view), view.calls, view.places) == (dict(t.union()), {"q": [1, 2]}, t.union().places)
+    assert (dict(view), view.calls, view.places) == (dict(t.union()), {"q": [1, 2]}, t.union().origins)
     assert view.story("q", "good".__eq__) == "found by call 2, read"
     assert view.story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"
     result = rm.evaluate(GOOD, t.union(), ["recall@1calls", "recall@2calls"])
@@ -374,7 +374,7 @@ class TestWhatIsRefused:
         with pytest.raises(TypeError, match=r"evaluate a view of them, such as trajectories\.union\(\)"):
             rm.evaluate({"q": ["good"]}, KIBANA, "recall")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="only 'context' and 'citations' can be unknown, got 'calls'"):
-            KIBANA.with_known("calls")  # type: ignore[arg-type]
+            KIBANA.with_recorded("calls")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="maps each query id"):
             rm.Trajectories([rm.Trajectory()])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="query 'q' must have a Trajectory"):
@@ -390,16 +390,16 @@ class TestWhatIsRefused:
 
 
 def test_what_was_found_read_and_cited_are_steps() -> None:
-    reranked = rm.SearchCall("a", ["d1"], before=[["d1", "d5"]])
+    reranked = rm.SearchCall("a", ["d1"], inner_rankings=[["d1", "d5"]])
     one = rm.Trajectory([reranked, rm.SearchCall("b", ["d2", "d3"])], context=["d2", "d1"], citations=["d2"])
     t = rm.Trajectories({"q1": one})
     steps = {"inside calls": ["d1", "d5"], "union": ["d1", "d2", "d3"], "read": ["d2", "d1"], "cited": ["d2"]}
-    assert {name: [*step["q1"]] for name, step in t.cited().steps.items()} == steps
-    assert list(t.context().steps) == [*steps][:3]
-    assert list(t.union().steps) == [*steps][:2]
-    assert t.first().steps == {}
+    assert {name: [*step["q1"]] for name, step in t.cited().stages.items()} == steps
+    assert list(t.context().stages) == [*steps][:3]
+    assert list(t.union().stages) == [*steps][:2]
+    assert t.first().stages == {}
     result = rm.evaluate({"q1": ["d1", "d2", "d3", "d5", "d9"]}, t.cited(), "recall")
-    assert result.stages.sources == ("inside calls", "union")
+    assert result.stages.first_stage == ("inside calls", "union")
     assert {name: share for name, share in result.stages.losses("recall").means.items() if share} == {
         "found": 0.2,
         "never retrieved": 0.2,
@@ -407,5 +407,5 @@ def test_what_was_found_read_and_cited_are_steps() -> None:
         "dropped by cited": 0.2,
     }
     plain = rm.Trajectories({"q1": rm.Trajectory([rm.SearchCall("b", ["d2"])], context=["d2"], citations=[])})
-    assert list(plain.cited().steps) == ["union", "read", "cited"]
-    assert plain.union().steps == {}
+    assert list(plain.cited().stages) == ["union", "read", "cited"]
+    assert plain.union().stages == {}

@@ -89,7 +89,7 @@ def require_trec_eval(qrels: Qrels, run: Run, paths: tuple[Path, Path]) -> Mappi
     """Raise unless every query has trec_eval's value, read from the files."""
     theirs = pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL_REQUEST).evaluate(run)
     names = list(TREC_EVAL.values())
-    ours = rm.evaluate(rm.read_qrels(paths[0]), rm.read_run(paths[1]), names, semantics="trec_eval").per_query
+    ours = rm.evaluate(rm.read_qrels(paths[0]), rm.read_run(paths[1]), names, rules="trec_eval").per_query
     for query, values in theirs.items():
         require_same("trec_eval", {name: ours[name][query] for name in names}, {
             TREC_EVAL[measure]: value for measure, value in values.items()

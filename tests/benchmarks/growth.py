@@ -180,9 +180,9 @@ def _tune_questions(number: int) -> Callable[[], Any]:
 def _labels(number: int) -> Callable[[], Any]:
     qrels, runs = systems(2, number)
     model = {query: dict.fromkeys(ranking, 1) | qrels[query] for query, ranking in runs["s0"].items()}
-    sample = rm.EvaluationSet.of({query: [] for query in qrels}).sample(number // 4)
+    sample = rm.EvaluationSet.from_dataset({query: [] for query in qrels}).sample(number // 4)
     people = {query: model[query] for query in sample}
-    return lambda: rm.evaluate_with_labels(runs, METRICS, people=people, model=model, sample=sample)
+    return lambda: rm.evaluate_with_labels(runs, METRICS, human=people, model=model, sample=sample)
 
 
 def _relabel(number: int) -> Callable[[], Any]:

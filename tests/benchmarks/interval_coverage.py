@@ -38,7 +38,7 @@ import judge_driven_samples
 import label_estimates
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import flattered
+from retrieval_metrics.comparison.conclusions import estimate_selection_bias
 from retrieval_metrics.statistics import (
     Sums,
     Units,
@@ -56,7 +56,7 @@ from retrieval_metrics.statistics import (
     sign_flip_test,
     within_margins,
 )
-from retrieval_metrics.statistics.power import units_needed
+from retrieval_metrics.statistics.power import min_units_for_power
 
 Values = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Values]
@@ -297,7 +297,7 @@ def intervals_of_differences(draws: int) -> None:
                 for seed, values in enumerate(samples)
             ]
         )
-        shifts = np.array([rare_change(Units.of(values)).shift for values in samples])[:, None]
+        shifts = np.array([rare_change(Units.of(values)).mean_shift for values in samples])[:, None]
         student = np.array([students_t(values) for values in samples])
         cells = coverages([printed, printed + shifts * [-1, 1], student], population.mean)
         line(population.name, n, cells, draws, covered(printed, population.mean))
@@ -349,12 +349,12 @@ def power_as_promised(draws: int) -> None:
         promised, found = [], []
         for seed in range(draws):
             claim = detectable_difference(population.draw(random, n))
-            if not np.isfinite(claim.high):
+            if not np.isfinite(claim.sparse):
                 continue
             promised.append(claim)
             fresh = population.draw(random, n) - population.mean
-            uneven = np.where(random.random(n) < claim.high, 1.0, fresh * random.choice([-1.0, 1.0], n))
-            tried = (fresh + claim.low, fresh + claim.high, uneven)
+            uneven = np.where(random.random(n) < claim.sparse, 1.0, fresh * random.choice([-1.0, 1.0], n))
+            tried = (fresh + claim.spread, fresh + claim.sparse, uneven)
             found.append([sign_flip_test(x, resamples=FLIPS, seed=seed).p_value <= 0.05 for x in tried])
         (low, high), (at_low, even, fewest) = np.mean(promised, axis=0), 100 * np.mean(found, axis=0)
         cells = [f"{low:9.3f}{at_low:8.1f}{high:9.3f}{even:8.1f}{fewest:8.1f}"]
@@ -371,7 +371,7 @@ def plans(draws: int) -> None:
             pilot = population.draw(random, n)
             if not pilot.any():
                 continue
-            needed.append(units_needed(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, freedom=n - 1))
+            needed.append(min_units_for_power(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, freedom=n - 1))
             fresh = population.draw(random, needed[-1]) - population.mean + 0.4 * deviation
             found.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
         ends = np.percentile(needed, [10, 50, 90])
@@ -482,11 +482,11 @@ def flattery(draws: int) -> None:
         for _ in range(draws):
             values = equal_systems(random, n, systems, kind)
             values[:, -1] += ahead
-            best = flattered("ndcg", names, values.T, 1, None)
+            best = estimate_selection_bias("ndcg", names, values.T, 1, None)
             assert best is not None
             true = mean + ahead * (best.system == names[-1])
-            own.append(best.mean - true)
-            worth.append(best.worth - true)
+            own.append(best.observed - true)
+            worth.append(best.expected - true)
         error = np.std(worth) / np.sqrt(draws)
         cells = [f"{np.mean(own):+9.4f}{np.mean(worth):+9.4f}{error:9.4f}"]
         name = f"{systems}, {kind}, " + (f"one +{ahead:g}" if ahead else "equal")

@@ -61,7 +61,7 @@ class Case:
         found = questions.lint(self.passages)
         if self.runs is None:
             return found
-        by_runs = questions.lint(self.passages, self.runs).of("unjudged_at_top")
+        by_runs = questions.lint(self.passages, self.runs).named("unjudged_at_top")
         return rm.types.Lint(questions, [*found, *by_runs])
 
     def text(self, judged: Any) -> str:

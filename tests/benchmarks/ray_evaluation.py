@@ -35,13 +35,13 @@ import retrieval_metrics as rm  # noqa: E402
 from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa: E402
 from ray_retrieval_metrics.evaluating import by_query, score_block  # noqa: E402
 from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
-    JUDGED,
-    RETRIEVED,
+    JUDGED_ROW,
+    RETRIEVED_ROW,
     RowColumns,
-    blockwise,
-    columns_of_run,
+    map_blocks,
     read_judgments,
-    to_rows,
+    read_run_columns,
+    select_rows,
 )
 from retrieval_metrics.metrics.base.metric import as_metrics  # noqa: E402
 from retrieval_metrics.metrics.base.rules import as_rules  # noqa: E402
@@ -87,8 +87,8 @@ def block_of(rows: int, *, ties: bool) -> pa.Table:
     if ties:
         run = run.set_column(2, "score", pc.round(pc.divide(run["score"], 4.0)))
     parts = [
-        to_rows(run, RowColumns("query_id", "doc_id", "score", "score"), RETRIEVED),
-        to_rows(qrels_of(queries), RowColumns("query_id", "doc_id", "grade", "grade"), JUDGED),
+        select_rows(run, RowColumns("query_id", "doc_id", "score", "score"), RETRIEVED_ROW),
+        select_rows(qrels_of(queries), RowColumns("query_id", "doc_id", "grade", "grade"), JUDGED_ROW),
     ]
     return pa.concat_tables(parts).combine_chunks()
 
@@ -160,11 +160,11 @@ def on_ray(queries: int, partitions: int | None) -> bool:
     evaluate_dataset(qrels, run.limit(100_000), METRICS, partitions=cores).materialize()  # workers start
 
     began = time.perf_counter()
-    shuffled = by_query(read_judgments(qrels, None), run, columns_of_run(run, None), partitions).materialize()
+    shuffled = by_query(read_judgments(qrels, None), run, read_run_columns(run, None), partitions).materialize()
     shuffle = time.perf_counter() - began
     began = time.perf_counter()
     options = {"metrics": METRICS, "rules": RULES, "by": "score", "scale": None}
-    results = blockwise(shuffled, score_block, **options).materialize()
+    results = map_blocks(shuffled, score_block, **options).materialize()
     stage = time.perf_counter() - began
     began = time.perf_counter()
     evaluation = to_evaluation(results)
@@ -176,7 +176,7 @@ def on_ray(queries: int, partitions: int | None) -> bool:
     ]
     print(f"\n{n_rows:,} rows of {queries:,} queries in {partitions} partitions on {cores} cores:\n")
     print(Table(["stage", "seconds", "M rows/s/core"], rows).markdown())
-    heaviest = max(blockwise(shuffled, weighed, **options).take_all(), key=lambda row: row["most"])
+    heaviest = max(map_blocks(shuffled, weighed, **options).take_all(), key=lambda row: row["most"])
     print(
         f"\nA worker with a block of {heaviest['rows']:,} rows takes at most {heaviest['most']:.0f} MB, the "
         f"{heaviest['before']:.0f} MB of Python and its libraries included."

@@ -206,10 +206,12 @@ def _of_evaluation(result: rm.Evaluation) -> Any:
 def _of_comparison(result: rm.Comparison) -> Any:
     return {
         "kinds": [(one.kind, one.metric, one.system, one.baseline, one.interval) for one in result.conclusions],
-        "differences": [(one.values, one.paired, one.p_corrected, one.span, one.margin) for one in result.differences],
-        "table": result.table,
+        "differences": [
+            (one.values, one.paired, one.p_corrected, one.max_difference, one.margin) for one in result.differences
+        ],
+        "table": result.means,
         "intervals": result.intervals,
-        "to_judge": [tuple(one) for one in result.to_judge(5)] if result.conclusions[0].other_grades else None,
+        "to_judge": [tuple(one) for one in result.to_judge(5)] if result.conclusions[0].unjudged_bounds else None,
     }
 
 

@@ -195,7 +195,9 @@ def floor(path: Path, found: list[list[tuple[str, list[Any]]]], *, parsed: bool)
         kept = [json.loads(line) for line in file]
     texts = [] if parsed else [one["content"] for line in kept for one in line["messages"] if one["role"] == "tool"]
     lists = [json.loads(text) for text in texts] or [documents for of in found for _, documents in of]
-    items = [[rm.Retrieved(one["id"], one["text"], claimed=True) for one in documents] for documents in lists]
+    items = [
+        [rm.Retrieved(one["id"], one["text"], offsets_unverified=True) for one in documents] for documents in lists
+    ]
     assert len(items) == len(found) * SEARCHES
 
 

@@ -82,9 +82,9 @@ def main() -> int:
         seen["of these, not confirmed by whole rankings"] += undone
         seen["confident verdicts"] += said
         seen["confident verdicts not confirmed by whole rankings"] += said and undone
-        held_back = [use for use in comparison.budgets if use.short]
+        held_back = [use for use in comparison.budgets if use.unfilled]
         seen["held back, because a ranking ends before the budget"] += bool(held_back)
-        seen["of these, with a budget that both fill"] += any(use.shared is not None for use in held_back)
+        seen["of these, with a budget that both fill"] += any(use.common_budget is not None for use in held_back)
     for name, count in seen.items():
         print(f"{count:4d}  {name}")
     return int(seen["confident verdicts not confirmed by whole rankings"] > 0)

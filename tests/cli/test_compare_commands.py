@@ -34,7 +34,7 @@ def test_it_says_what_python_says_from_runs_and_from_saved_evaluations(
 ) -> None:
     qrels = rm.read_qrels(folder / "qrels.trec")
     runs = {name: rm.read_run(folder / f"{name}.run") for name in SETTINGS}
-    expected = str(rm.tune(runs, qrels, "mrr", default="k60", others="hit_rate@1"))
+    expected = str(rm.tune(runs, qrels, "mrr", default="k60", extra_metrics="hit_rate@1"))
     assert (
         main(["tune", "qrels.trec", *(f"{name}.run" for name in SETTINGS), "-m", "mrr,hit_rate@1", "--default", "k60"])
         == 0

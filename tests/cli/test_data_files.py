@@ -27,7 +27,7 @@ def files(tmp_path: Path) -> list[str]:
 def test_it_prints_what_python_prints(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     queries, qrels, corpus, _ = files
     assert main(["lint", queries, qrels, "--corpus", corpus]) == 0
-    expected = rm.EvaluationSet.of(Path(queries).parent).lint(rm.read_corpus(corpus))
+    expected = rm.EvaluationSet.from_dataset(Path(queries).parent).lint(rm.read_corpus(corpus))
     in_options = str(expected).replace("runs=", "--run").replace(": .repaired() makes them", "")
     assert capsys.readouterr().out.split() == in_options.split()  # long sentences go on in a line of their own
     assert "duplicate_question" in str(expected)

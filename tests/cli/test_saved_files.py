@@ -230,7 +230,7 @@ def test_a_metric_that_only_the_files_give_is_asked_for_by_name(
     queries = [f"q{at}" for at in range(30)]
     for name, value in (("old", 0.5), ("new", 0.25)):
         scores = {"on_time": {query: value + at % 3 / 10 for at, query in enumerate(queries)}}
-        rm.Evaluation.of_scores(scores, bounds=(0, 1)).save(f"{name}.json")
+        rm.Evaluation.from_scores(scores, bounds=(0, 1)).save(f"{name}.json")
     forget = "import retrieval_metrics as rm, sys; from retrieval_metrics.cli.main import main; sys.exit(main())"
     call = [sys.executable, "-c", forget, "compare", "old.json", "new.json", "-m", "on_time", "--format", "csv"]
     done = subprocess.run(call, check=True, capture_output=True, text=True)  # in a process that has not made the metric

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.audit import Switch, effective, switched
+from retrieval_metrics.comparison.audit import RuleChange, effective, switched
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from rule_cases import cases
 
@@ -47,11 +47,11 @@ class TestAttribution:
             assert found.rules
             assert found.meaning
             for query in found.queries:
-                key = (found.semantics, found.metric, query)
+                key = (found.rule_name, found.metric, query)
                 explained[key] = explained.get(key, 0) + 1
         assert set(explained.values()) == {1}
         differing = set()
-        for name in audit.semantics[1:]:
+        for name in audit.rule_names[1:]:
             for at, metric in enumerate(audit.metrics):
                 if RULE_SETS[name].has(metric.name):
                     values = audit.values
@@ -65,13 +65,13 @@ class TestAttribution:
         qrels, run = generated()
         checked = 0
         for found in audited().differences:
-            metric, other = rm.Metric.parse(found.metric), RULE_SETS[found.semantics]
+            metric, other = rm.Metric.parse(found.metric), RULE_SETS[found.rule_name]
             theirs = effective(other, metric)
             ours = effective(RULE_SETS["standard"], metric)
             chosen = [switch for switch in _all_switches(theirs, metric) if str(switch) in found.rules]
             assert len(chosen) == len(found.rules)
             rules = switched(ours, chosen, metric)
-            if "error" in {rules.repeats, rules.empty, rules.no_relevant} or rules.grades == "integer":
+            if "error" in {rules.duplicates, rules.empty, rules.no_relevant} or rules.grades == "integer":
                 assert math.isnan(found.value) or "error" not in str(found.rules)
                 continue
             query: Any = found.example
@@ -79,7 +79,7 @@ class TestAttribution:
             if query not in run and rules.missing == "skip":
                 assert math.isnan(found.value)
                 continue
-            result = rm.evaluate({query: qrels[query]}, one, metric, semantics=rules)
+            result = rm.evaluate({query: qrels[query]}, one, metric, rules=rules)
             assert agree(result.per_query[str(metric)][query], found.value), found
             checked += 1
         assert checked > 100
@@ -93,25 +93,25 @@ class TestAttribution:
         qrels, run = generated()
         rules = RULE_SETS["haystack"]
         with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved"):
-            result = rm.evaluate(qrels, run, NAMES, semantics=rules)
+            result = rm.evaluate(qrels, run, NAMES, rules=rules)
         means = audited().means["haystack"]
         assert set(means) == {name for name in NAMES if rules.has(rm.Metric.parse(name).name)}
         assert dict(means) == {name: result.means[name] for name in means}
 
     def test_ties_averaged_over_their_orders_are_named(self) -> None:
         mine = rm.Rules(name="mine", ties="expected")
-        audit = rm.audit({"q": ["a"]}, {"q": {"a": 1.0, "b": 1.0}}, "mrr", semantics=["standard", mine])
+        audit = rm.audit({"q": ["a"]}, {"q": {"a": 1.0, "b": 1.0}}, "mrr", rules=["standard", mine])
         (found,) = audit.differences
         assert (found.rules, found.value, found.reference) == (("ties=expected",), 0.75, 0.5)
         assert found.detail == "document 'a' has the same score as 1 other"
 
 
-def _all_switches(rules: rm.Rules, metric: rm.Metric) -> list[Switch]:
+def _all_switches(rules: rm.Rules, metric: rm.Metric) -> list[RuleChange]:
     fields = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
     parameters = rules.parameters[metric.name]
     return [
-        *(Switch(field, getattr(rules, field)) for field in fields),
-        *(Switch(key, value, is_parameter=True) for key, value in parameters.items()),
+        *(RuleChange(field, getattr(rules, field)) for field in fields),
+        *(RuleChange(key, value, is_parameter=True) for key, value in parameters.items()),
     ]
 
 
@@ -136,9 +136,7 @@ class TestWhatItPrints:
     RUN = {"q7": ["d7", "d7", "x", "d9", "y"], "q8": ["d1"], "q9": []}  # noqa: RUF012  (never changed)
 
     def audit(self) -> rm.types.Audit:
-        return rm.audit(
-            self.QRELS, self.RUN, ["ndcg", "precision@5"], semantics=["standard", "llama_index", "haystack"]
-        )
+        return rm.audit(self.QRELS, self.RUN, ["ndcg", "precision@5"], rules=["standard", "llama_index", "haystack"])
 
     def test_the_table_and_below_it_each_rule_with_its_smallest_example(self) -> None:
         assert f"{self.audit()}\n" == PRINTED
@@ -170,7 +168,7 @@ class TestWhatItPrints:
 
 def audit_of(qrels: Any, run: Any, metrics: str | list[str], **rules: Any) -> rm.types.Audit:
     """Compare the standard with itself but for some rules."""
-    return rm.audit(qrels, run, metrics, semantics=["standard", rm.Rules(name="mine", **rules)])
+    return rm.audit(qrels, run, metrics, rules=["standard", rm.Rules(name="mine", **rules)])
 
 
 class TestExamples:
@@ -284,12 +282,12 @@ class TestBadInput:
         with pytest.raises(
             TypeError, match=r"several rule sets to compare, got 'ragas'; write \('standard', 'ragas'\)"
         ):
-            rm.audit({"q": ["a"]}, {"q": ["a"]}, semantics="ragas")
+            rm.audit({"q": ["a"]}, {"q": ["a"]}, rules="ragas")
 
     def test_names_must_differ(self) -> None:
         mine = replace(RULE_SETS["standard"], repeats="count")
         with pytest.raises(ValueError, match=r"with different names, got \['standard', 'standard'\]"):
-            rm.audit({"q": ["a"]}, {"q": ["a"]}, semantics=["standard", mine])
+            rm.audit({"q": ["a"]}, {"q": ["a"]}, rules=["standard", mine])
 
     def test_a_run_that_cannot_belong_to_the_judgments(self) -> None:
         with pytest.raises(ValueError, match="no query in common"):

@@ -45,7 +45,7 @@ def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None
         return sum(values[1].values()) - sum(values[0].values())
 
     assert difference(grades) == pytest.approx(difference(only))
-    assert pool.limited(1, "effect").items[0].effect == pytest.approx(0.5 / 3)  # 1 / log2(4), of three queries
+    assert pool.top(1, "effect").items[0].effect == pytest.approx(0.5 / 3)  # 1 / log2(4), of three queries
     with pytest.warns(rm.RetrievalWarning, match=r"1 of the . queries that changed have no text .*'q1'"):
         assert len(found.pool({query: text for query, text in TEXTS.items() if query != "q1"})) == 0
     found.save(tmp_path / "changes.json")
@@ -128,7 +128,7 @@ def test_it_is_compared_and_sliced_as_an_evaluation() -> None:
     (conclusion,) = rm.compare({"bad": other, "good": one}, baseline="bad").conclusions
     assert conclusion.kind == "better"
     assert conclusion.difference == pytest.approx(0.25)
-    assert one.by(lambda query: int(query[1:]) % 2)[0].means == {"overlap@4": 0.75}
+    assert one.group_by(lambda query: int(query[1:]) % 2)[0].means == {"overlap@4": 0.75}
 
 
 def test_eight_times_the_queries_are_read_once_each() -> None:

@@ -26,7 +26,7 @@ def test_the_same_questions_give_what_comparing_the_runs_gives(tmp_path: Path) -
     one, other = result(range(12), 2), result(range(12), 1)
     one.save(tmp_path / "old.json.gz")
     compared = rm.compare({"old": rm.load(tmp_path / "old.json.gz"), "new": other}, baseline="old")
-    runs = {"old": one.scores.needed_origin("").run, "new": other.scores.needed_origin("").run}
+    runs = {"old": one.scores.require_origin("").run, "new": other.scores.require_origin("").run}
     anew = rm.compare(questions(range(12)), runs, ["mrr", "recall@5"], baseline="old")
     assert str(compared) == str(anew)
     assert not compared.notes

@@ -52,7 +52,7 @@ def without_seconds(comparison: rm.Comparison) -> str:
 @pytest.mark.parametrize("compared", DOORS)
 def test_questions_keep_their_sources_and_texts(compared: Callable[..., rm.Comparison]) -> None:
     rows = [{**row, "source": f"page {number // 2}"} for number, row in enumerate(QUESTIONS)]
-    questions = rm.EvaluationSet.of(rows)
+    questions = rm.EvaluationSet.from_dataset(rows)
     runs = {"bm25": rm.retrieve(bm25, questions), "dense": rm.retrieve(dense, questions)}
     comparison = compared({"bm25": bm25, "dense": dense}, rows, METRICS)
     assert "queries in 6 clusters, by the source of their judgments" in str(comparison)
@@ -62,7 +62,7 @@ def test_questions_keep_their_sources_and_texts(compared: Callable[..., rm.Compa
 
 @pytest.mark.parametrize("compared", DOORS)
 def test_it_is_what_retrieve_and_compare_give(compared: Callable[..., rm.Comparison]) -> None:
-    questions = rm.EvaluationSet.of(QUESTIONS)
+    questions = rm.EvaluationSet.from_dataset(QUESTIONS)
     runs = {"bm25": rm.retrieve(bm25, questions), "dense": rm.retrieve(dense, questions)}
     options: dict[str, Any] = {"baseline": "dense", "level": 0.9, "resamples": 500, "seed": 7}
     by_hand = rm.compare(questions.qrels, runs, METRICS, **options)
@@ -70,7 +70,7 @@ def test_it_is_what_retrieve_and_compare_give(compared: Callable[..., rm.Compari
     assert without_seconds(comparison) == without_seconds(by_hand)
     assert comparison.systems == ("bm25", "dense")
     assert comparison.baseline == "dense"
-    assert comparison.table["mrr"]["dense"] == pytest.approx(1 / 3)
+    assert comparison.means["mrr"]["dense"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("compared", DOORS)

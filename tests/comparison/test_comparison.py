@@ -43,7 +43,7 @@ def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
     assert said.kind == "no clear difference"
     assert said.sentence == (
         f"No clear difference between b and a in mrr (95 % interval {signed(low)} to "
-        f"{signed(high)}); a difference of {difference.detectable().low:.2g} would have been found in four "
+        f"{signed(high)}); a difference of {difference.mde().spread:.2g} would have been found in four "
         "of five cases."
     )
     assert low < 0 < high
@@ -54,29 +54,31 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     comparison = rm.compare(*systems({"old": [8] * 25 + [9] * 25, "new": [7] * 25 + [8] * 25}), "mrr")
     difference = comparison.difference("mrr")
     assert difference.significant
-    assert 0 < difference.interval.low < difference.mean < difference.rare.shift
-    assert difference.rare.share == difference.rare.shift == pytest.approx(1 - 0.05 ** (1 / 50))
-    assert difference.rare_matters
-    assert comparison.verdict[-1] == (
+    assert 0 < difference.interval.low < difference.mean < difference.rare_effect.mean_shift
+    assert difference.rare_effect.share == difference.rare_effect.mean_shift == pytest.approx(1 - 0.05 ** (1 / 50))
+    assert difference.rare_effect_matters
+    assert comparison.summary[-1] == (
         "50 queries cannot show what is rare: up to 5.8 % of all queries could be worse by 1, "
         "and the mean lower by 0.058."
     )
     ranks = [1, 2, 3, 4, 5] * 40
     wide = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")
-    assert not wide.difference("mrr").rare_matters
+    assert not wide.difference("mrr").rare_effect_matters
     with_margin = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr", margin=0.1)
-    assert with_margin.conclusions.of("mrr").unseen.endswith("could be worse by 1, and the mean lower by 0.015.")
+    assert with_margin.conclusions.get("mrr").rare_effect_note.endswith(
+        "could be worse by 1, and the mean lower by 0.015."
+    )
     # Whether rare losses make it worse by more is no question where it is, and of too few queries nothing is shown.
     beaten = rm.compare(*systems({"a": [1] * 200, "b": [2, 3, 4, 5] * 50}), "mrr", margin=0.1)
-    assert (beaten.conclusions.of("mrr").within_margin, beaten.conclusions.unseen) == ("worse", [])
-    assert not rm.compare(*systems({"a": [1, 1], "b": [2, 3]}), "mrr").conclusions.unseen
+    assert (beaten.conclusions.get("mrr").noninferiority, beaten.conclusions.rare_effect_notes) == ("worse", [])
+    assert not rm.compare(*systems({"a": [1, 1], "b": [2, 3]}), "mrr").conclusions.rare_effect_notes
 
 
 def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     comparison = rm.compare(*systems({"a": [2] * 5, "b": [1] * 5}), "mrr")  # at best p = 2 / 2^5
     difference = comparison.difference("mrr")
-    assert difference.p_alone == pytest.approx(2 / 2**5)
-    assert math.isinf(difference.detectable().low)
+    assert difference.p_uncorrected == pytest.approx(2 / 2**5)
+    assert math.isinf(difference.mde().spread)
     assert math.isnan(difference.interval.low)
     assert "no interval can be given at 95 %: 5 queries are too few for one" in str(comparison)
     (said,) = comparison.conclusions
@@ -100,7 +102,7 @@ def test_the_table_of_means_is_that_of_the_evaluations() -> None:
     comparison = rm.compare(qrels, runs, METRICS)
     for name, run in runs.items():
         evaluation = rm.evaluate(qrels, run, METRICS)
-        assert {metric: means[name] for metric, means in comparison.table.items()} == dict(evaluation.means)
+        assert {metric: means[name] for metric, means in comparison.means.items()} == dict(evaluation.means)
         assert {metric: ends[name] for metric, ends in comparison.intervals.items()} == dict(evaluation.intervals())
 
 
@@ -109,7 +111,7 @@ def test_evaluations_that_are_there_already_can_be_compared() -> None:
     evaluations = {name: rm.evaluate(qrels, run, [*METRICS, "map"]) for name, run in runs.items()}
     assert str(rm.compare(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
     evaluations["b"] = rm.evaluate(qrels, runs["b"], ["map", "err"])
-    assert list(rm.compare(evaluations).table) == ["map"]
+    assert list(rm.compare(evaluations).means) == ["map"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_an_error_in_one_run_names_the_system() -> None:
 def test_evaluations_that_do_not_belong_together_are_refused() -> None:
     one = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
     with pytest.raises(ValueError, match=r"in 'a' and 'b' \(standard and autorag\) no_relevant is"):
-        rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", semantics="autorag")})
+        rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", rules="autorag")})
     with pytest.raises(ValueError, match="no metric in common: mrr was not computed in 'b'"):
         rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
     with pytest.raises(TypeError, match="'b' must be an Evaluation as the others are, got dict"):
@@ -158,10 +160,10 @@ def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_i
         "new and old have the same value for every query in mrr; new is no worse by more than 0.02."
     )
     assert worse.sentence.endswith("), by more than 0.02.")
-    assert (same.within_margin, worse.within_margin) == ("no worse", "worse")
+    assert (same.noninferiority, worse.noninferiority) == ("no worse", "worse")
     assert list(comparison.to_pandas().margin) == ["no worse", "worse"]
     few = rm.compare(*systems({"old": [1] * 40, "new": [1] * 40}), "mrr", margin=0.02)
-    assert few.conclusions.of("mrr").sentence == (
+    assert few.conclusions.get("mrr").sentence == (
         "new and old have the same value for every query in mrr; that new is no worse by more than 0.02 is not shown, "
         "which takes about 149 queries."
     )
@@ -169,14 +171,14 @@ def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_i
 
 def test_a_margin_is_passed_with_few_queries_if_rare_losses_would_leave_the_system_better() -> None:
     few = rm.compare(*systems({"old": [2, 3] * 15, "new": [1, 2, 1] * 10}), "mrr", margin=0.05)
-    assert few.conclusions[0].within_margin == "no worse"
+    assert few.conclusions[0].noninferiority == "no worse"
     assert "rare losses" not in few.conclusions[0].sentence
 
 
 def test_a_loss_on_two_queries_is_not_said_to_reach_1() -> None:
     comparison = rm.compare(*systems({"old": [1] * 150, "new": [1] * 148 + [500] * 2}), "mrr", margin=0.05)
     (one,) = comparison.conclusions
-    assert one.within_margin == "cannot tell"
+    assert one.noninferiority == "cannot tell"
     assert one.sentence.endswith(
         "is not shown: the loss lies on so few queries that the test, which allows for skewness, cannot bound it."
     )
@@ -185,11 +187,11 @@ def test_a_loss_on_two_queries_is_not_said_to_reach_1() -> None:
 def test_worse_by_more_than_a_margin_needs_an_interval_beyond_it() -> None:
     comparison = rm.compare(*systems({"old": [1, 2] * 40, "new": [1, 2] * 32 + [2, 4] * 8}), "mrr", margin=0.02)
     (one,) = comparison.conclusions
-    assert one.found.margin is not None
-    assert (one.kind, one.found.margin.outcome) == ("worse", "worse")
-    assert (one.within_margin == "worse") == (one.interval.high < -0.02)
-    assert list(comparison.to_pandas().margin) == [one.within_margin]
-    between = (one.found.margin.high - one.interval.high) / 2 + one.interval.high
+    assert one.details.margin is not None
+    assert (one.kind, one.details.margin.outcome) == ("worse", "worse")
+    assert (one.noninferiority == "worse") == (one.interval.high < -0.02)
+    assert list(comparison.to_pandas().margin) == [one.noninferiority]
+    between = (one.details.margin.high - one.interval.high) / 2 + one.interval.high
     (open_,) = rm.compare(comparison.evaluations, margin=-between).conclusions
     assert open_.sentence.endswith(f"; whether by more than {-between:g} is open.")
 
@@ -208,7 +210,7 @@ def test_a_ranking_says_of_every_system_whether_it_passes_the_margin() -> None:
 
 def test_what_is_rare_is_said_of_its_metric_where_metrics_differ() -> None:
     ranks = systems({"old": [4] * 6, "new": [1] * 6})
-    first, second = rm.compare(*ranks, ["mrr", "recall@5"]).conclusions.unseen
+    first, second = rm.compare(*ranks, ["mrr", "recall@5"]).conclusions.rare_effect_notes
     rare = "6 queries cannot show what is rare: up to 39 % of all queries could"
     assert first == f"In mrr, {rare} be worse by 1, and the mean lower by 0.39."
     assert second == f"In recall@5, {rare} differ by 1, and the mean by 0.39."
@@ -217,7 +219,7 @@ def test_what_is_rare_is_said_of_its_metric_where_metrics_differ() -> None:
 def test_what_is_rare_in_one_metric_is_not_said_of_others() -> None:
     qrels = {f"q{i}": {"d": 2 if i < 4 else 1, "e": 1} for i in range(12)}
     runs = {"old": {query: ["d", "e"] for query in qrels}, "new": {query: ["e", "d"] for query in qrels}}
-    (said,) = rm.compare(qrels, runs, ["mrr", "mrr(rel=2)"]).conclusions.unseen
+    (said,) = rm.compare(qrels, runs, ["mrr", "mrr(rel=2)"]).conclusions.rare_effect_notes
     assert said == (
         "In mrr, 12 queries cannot show what is rare: "
         "up to 22 % of all queries could differ by 1, and the mean by 0.22."
@@ -240,7 +242,7 @@ def test_one_giant_cluster_bounds_nothing_and_finds_no_small_difference() -> Non
     with pytest.warns(rm.RetrievalWarning, match="clusters are few"):
         comparison = rm.compare(*runs, ["mrr", "recall@3", "recall@1"], clusters=giant)
     for one in comparison.conclusions:
-        assert (one.p <= 0.05) == (one.interval.low > 0)
+        assert (one.p_corrected <= 0.05) == (one.interval.low > 0)
         assert "would have been found" not in one.sentence
 
 
@@ -262,7 +264,7 @@ def test_chunks_of_different_sizes_are_not_compared_at_the_same_k_without_a_word
         "The first 5 results of large hold 1,500 characters on average, those of small 500, so @5 compares unequal "
         "amounts of text; a budget such as recall@860chars compares equal ones."
     )
-    assert rm.compare(qrels, runs, "recall@5").verdict[0] == unequal
+    assert rm.compare(qrels, runs, "recall@5").summary[0] == unequal
     runs["tiny"] = chunked(80, 12)
     assert "The first 5 results of large hold 1,500 characters on average, those of tiny 400, so @5" in str(
         rm.compare(qrels, runs, "recall@5")
@@ -283,13 +285,13 @@ def test_the_largest_difference_is_the_best_value_seen_where_a_metric_has_no_bou
     qrels = {f"q{number}": {"a": 3, "b": 1} for number in range(8)}
     runs = {"good": {query: ["a", "b"] for query in qrels}, "poor": {query: ["b"] for query in qrels}}
     (difference,) = rm.compare(qrels, runs, "dcg").differences
-    assert difference.span == pytest.approx(3 + 1 / math.log2(3))
+    assert difference.max_difference == pytest.approx(3 + 1 / math.log2(3))
     (bounded,) = rm.compare(qrels, runs, "ndcg").differences
-    assert bounded.span == 1
+    assert bounded.max_difference == 1
     qrels = {query: held | {"x": 0, "y": 0} for query, held in qrels.items()}
     nothing = {"one": {query: ["x"] for query in qrels}, "other": {query: ["y"] for query in qrels}}
     (empty,) = rm.compare(qrels, nothing, "dcg").differences
-    assert empty.span == 1  # no value says how large one can be
+    assert empty.max_difference == 1  # no value says how large one can be
 
 
 @pytest.mark.parametrize(
@@ -329,4 +331,4 @@ def test_systems_have_names() -> None:
     with pytest.raises(TypeError, match="evaluations have their own judgments"):
         rm.compare(run, {"a": one, "b": one}, "mrr")  # type: ignore[dict-item]  # the point of the line
     with pytest.raises(ValueError, match="n must be a positive integer, got -1"):
-        rm.compare(run, {"a": run, "b": run}, "mrr").difference("mrr").moved(-1)
+        rm.compare(run, {"a": run, "b": run}, "mrr").difference("mrr").largest_changes(-1)

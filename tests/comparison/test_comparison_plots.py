@@ -19,7 +19,7 @@ def test_the_overview_of_an_evaluation_names_every_metric(evaluation: rm.Evaluat
 def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
     (axes,) = evaluation.plot("cutoffs", "ndcg").axes
     line = axes.get_lines()[0]
-    over = evaluation.over_cutoffs("ndcg")
+    over = evaluation.at_cutoffs("ndcg")
     assert np.asarray(line.get_xdata()).tolist() == list(over)
     assert np.asarray(line.get_ydata()).tolist() == list(over.values())
 
@@ -42,9 +42,9 @@ def test_wins_are_written_beside_their_bars(comparison: rm.Comparison) -> None:
 
 def test_the_means_have_a_panel_per_metric_and_their_intervals(comparison: rm.Comparison) -> None:
     figure = comparison.plot("intervals")
-    assert [axes.get_title(loc="left") for axes in figure.axes] == list(comparison.table)
-    order = [place.system for place in comparison.ranking.places["mrr@10"]]  # in all panels
-    for axes, (metric, means) in zip(figure.axes, comparison.table.items(), strict=True):
+    assert [axes.get_title(loc="left") for axes in figure.axes] == list(comparison.means)
+    order = [place.system for place in comparison.ranking.by_metric["mrr@10"]]  # in all panels
+    for axes, (metric, means) in zip(figure.axes, comparison.means.items(), strict=True):
         lines = [np.asarray(line.get_xdata()).tolist() for line in axes.get_lines()]
         assert [line[0] for line in lines if len(line) == 1] == [means[system] for system in order]
         ends = [line for line in lines if len(line) == 2]

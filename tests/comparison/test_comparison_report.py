@@ -39,7 +39,7 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     text, tags = read(tmp_path / "report.html")
     assert "&lt;new&gt; $1$" in text
     assert "<new>" not in text
-    for sentence in comparison.verdict:
+    for sentence in comparison.summary:
         assert escape(sentence.strip()) in text
     order = [text.index(f"<h2>{title}") for title in ("What went wrong", "Ranking", "How sure", "The queries")]
     assert order == sorted(order)
@@ -51,7 +51,7 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     failed = text[text.index("What went wrong") : text.index("<h2>Ranking")]
     for evaluation in comparison.evaluations.values():
         worst = evaluation.worst("mrr@10")
-        assert all(f"<td>{number}</td>" in failed for number in (*worst.failures.values(), worst.found))
+        assert all(f"<td>{number}</td>" in failed for number in (*worst.failures.values(), worst.n_found))
     assert len(data_of(text)["systems"]) == 3
     assert "style" in tags.seen
 
@@ -220,7 +220,7 @@ def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
         "fused <1>": {"q1": ["a", "d"], "q2": ["c", "e"]},
         "reranked": {"q1": ["d", "a"], "q2": ["e"]},
     }
-    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    run = rm.RetrievedRun(steps["reranked"], stages=steps)
     # Of q1, d is found, and the others have no room; of q2, c is dropped by reranked.
     result = rm.evaluate({"q1": ["a", "b", "d", "u"], "q2": ["c"]}, run, "recall@1")
     result.report(tmp_path / "report.html")

@@ -11,13 +11,13 @@ import retrieval_metrics as rm
 from ranked_systems import systems
 from reported import QRELS, TEXTS
 from retrieval_metrics.comparison.comparison_tables import (
-    drawn_of,
-    main_changes,
-    means_of_systems,
-    said_of_drawn,
-    said_of_stars,
+    drawn_systems_notes,
+    main_pair_changes,
+    select_drawn_systems,
+    star_notes,
+    system_mean_charts,
 )
-from retrieval_metrics.comparison.system_ranking import order_of
+from retrieval_metrics.comparison.system_ranking import systems_in_order
 from retrieval_metrics.reports.numbers import signed, three
 
 
@@ -122,7 +122,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
         "moved most in mrr: q0 +0.500, q1 +0.500, q2 +0.500",
         "",
-        *comparison.verdict,
+        *comparison.summary,
         "Exact randomisation test, corrected for 2 comparisons",
     ]
     assert "effect  detects" in str(comparison.differences)
@@ -142,7 +142,10 @@ def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() 
     parts = {"best": 7, "second": 3, "third": 1}
     runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
     comparison = rm.compare(qrels, runs, "mrr")
-    shown, difference = main_changes(comparison, comparison.metrics[0]), comparison.difference("mrr", "second", "best")
+    shown, difference = (
+        main_pair_changes(comparison, comparison.metrics[0]),
+        comparison.difference("mrr", "second", "best"),
+    )
     assert shown.title == "best \u2212 second in mrr, by query"
     assert shown.mean == -difference.mean
     assert shown.interval == (-difference.interval.high, -difference.interval.low)
@@ -156,9 +159,9 @@ def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
     qrels = {f"q{at}": ["d"] for at in range(12)}
     runs = {f"s{rank:02}": {query: [*(f"x{at}" for at in range(rank)), "d"] for query in qrels} for rank in range(15)}
     comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
-    drawn = drawn_of(comparison, order_of(comparison, comparison.metrics[0]))
+    drawn = select_drawn_systems(comparison, systems_in_order(comparison, comparison.metrics[0]))
     assert drawn == [*list(runs)[:11], "s14"]
-    assert said_of_drawn(comparison) == ["the best 12 of 15 systems"]
+    assert drawn_systems_notes(comparison) == ["the best 12 of 15 systems"]
 
 
 def test_what_is_worth_its_seconds_has_a_star() -> None:
@@ -168,7 +171,7 @@ def test_what_is_worth_its_seconds_has_a_star() -> None:
         runs[name] = rm.RetrievedRun({query: [*"xy"[:rank], "d"] for query in qrels})
         runs[name].seconds = dict.fromkeys(qrels, {"best": 0.2, "dominated": 0.3, "fast": 0.1}[name])
     comparison = rm.compare(qrels, runs, ["mrr", "hit_rate@1"])
-    (chart, other) = means_of_systems(comparison, comparison.metrics, list(runs))
-    assert [row.said for row in chart.rows] == ["1.000 *", "0.500", "0.333 *"]
-    assert not any("*" in row.said for row in other.rows)
-    assert said_of_stars(comparison) == ["* worth its seconds, better than each that is as fast"]
+    (chart, other) = system_mean_charts(comparison, comparison.metrics, list(runs))
+    assert [row.note for row in chart.rows] == ["1.000 *", "0.500", "0.333 *"]
+    assert not any("*" in row.note for row in other.rows)
+    assert star_notes(comparison) == ["* worth its seconds, better than each that is as fast"]

@@ -5,14 +5,14 @@ import re
 from typing import Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import Flattered, said_of_flattery
+from retrieval_metrics.comparison.conclusions import SelectionBias, said_of_selection_bias
 from retrieval_metrics.reports.numbers import signed
 
 
 def said_of(first: Any, second: Any, **options: Any) -> list[str]:
     qrels = {f"q{at}": ["d"] for at in range(40)}
     runs = {name: {query: found(at) for at, query in enumerate(qrels)} for name, found in (("a", first), ("b", second))}
-    said = rm.compare(qrels, runs, baseline="a", **options).verdict
+    said = rm.compare(qrels, runs, baseline="a", **options).summary
     return [one for one in said if "cannot show" not in one]
 
 
@@ -53,11 +53,11 @@ def test_metrics_of_which_the_same_is_concluded_share_a_sentence() -> None:
 def test_of_many_sizes_a_sentence_has_the_smallest_and_the_largest() -> None:
     values = [{f"q{at}": 0.5 for at in range(40)}, {f"q{at}": 0.6 + at / 400 for at in range(40)}]
     given = {
-        name: rm.Evaluation.of_scores({f"m{k}": {q: v * k for q, v in each.items()} for k in range(1, 7)})
+        name: rm.Evaluation.from_scores({f"m{k}": {q: v * k for q, v in each.items()} for k in range(1, 7)})
         for name, each in zip("ab", values, strict=True)
     }
     comparison = rm.compare(given, baseline="a")
-    said = next(one for one in comparison.verdict if one.startswith("b is"))
+    said = next(one for one in comparison.summary if one.startswith("b is"))
     assert said == "b is better than a in m1, m2, m3, m4, m5 and m6, by 0.149 to 0.892."
     assert str(comparison.conclusions).count("b is better than a in m") == 6
 
@@ -65,9 +65,9 @@ def test_of_many_sizes_a_sentence_has_the_smallest_and_the_largest() -> None:
 def test_other_grades_and_a_margin_are_part_of_what_is_concluded_alike() -> None:
     qrels: Any = {f"q{at}": {"d": 1, "y": 0} for at in range(200)}
     runs = {name: {query: ["d", "y"] for query in qrels} for name in "ab"}
-    (said,) = rm.compare(qrels, runs, ["mrr", "map"], margin=0.1).verdict[:1]
+    (said,) = rm.compare(qrels, runs, ["mrr", "map"], margin=0.1).summary[:1]
     assert said == "b and a have the same value for every query in mrr and map; b is no worse by more than 0.1."
-    mrr, other = rm.compare(qrels, runs, ["mrr@1", "mrr@2"], unjudged="bounds").verdict[:2]
+    mrr, other = rm.compare(qrels, runs, ["mrr@1", "mrr@2"], unjudged="bounds").summary[:2]
     assert mrr.startswith("b and a have the same value for every query in mrr@1, and nothing is unjudged among the")
     assert other.startswith("b and a have the same value for every query in mrr@2, and nothing is unjudged among the")
 
@@ -76,7 +76,7 @@ def test_several_systems_beside_a_baseline_are_named_before_it_as_their_differen
     rng = random.Random(1)
     shifts = {"base": 0.5, "a": 0.53, "b": 0.54, "c": 0.55}
     values = {name: {f"q{at}": by + rng.gauss(0, 0.1) for at in range(30)} for name, by in shifts.items()}
-    given = {name: rm.Evaluation.of_scores({"x": of}) for name, of in values.items()}
+    given = {name: rm.Evaluation.from_scores({"x": of}) for name, of in values.items()}
     comparison = rm.compare(given, baseline="base")
     (said,) = (one for one in str(comparison).splitlines() if one.startswith("No clear"))
     assert said.startswith("No clear difference of a, c and b from base in x (all 95 %")
@@ -85,7 +85,7 @@ def test_several_systems_beside_a_baseline_are_named_before_it_as_their_differen
 
 
 def test_the_best_is_flattered_only_if_it_is_worth_less_than_it_seems() -> None:
-    less, more = (Flattered("mrr", "a", 6, 0.8, worth) for worth in (0.7, 0.9))
-    assert said_of_flattery([more]) == []
-    assert said_of_flattery([less, more]) == said_of_flattery([less])
-    assert said_of_flattery([more._replace(sign=-1)]) != []
+    less, more = (SelectionBias("mrr", "a", 6, 0.8, worth) for worth in (0.7, 0.9))
+    assert said_of_selection_bias([more]) == []
+    assert said_of_selection_bias([less, more]) == said_of_selection_bias([less])
+    assert said_of_selection_bias([more._replace(sign=-1)]) != []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import flattered
+from retrieval_metrics.comparison.conclusions import estimate_selection_bias
 from retrieval_metrics.types import Conclusion
 
 COMPARISONS, PARTS = 5_000, 20
@@ -129,13 +129,13 @@ def test_nothing_that_is_said_contradicts_anything_else(part: int) -> None:
 
 def test_a_verdict_that_rare_changes_could_undo_speaks_of_these_queries() -> None:
     """Of the 5 % of queries that gain .8 these 25 hold none, so that the mean of all is not -.042, but 0."""
-    old = rm.Evaluation.of_scores({"recall": {f"q{at}": 0.5 for at in range(25)}})
-    new = rm.Evaluation.of_scores({"recall": {f"q{at}": 0.458 + at / 1e4 for at in range(25)}})
+    old = rm.Evaluation.from_scores({"recall": {f"q{at}": 0.5 for at in range(25)}})
+    new = rm.Evaluation.from_scores({"recall": {f"q{at}": 0.458 + at / 1e4 for at in range(25)}})
     (said,) = rm.compare({"old": old, "new": new}, baseline="old").conclusions
-    far = rm.Evaluation.of_scores({"recall": {f"q{at}": 0.2 + at / 1e4 for at in range(25)}})
+    far = rm.Evaluation.from_scores({"recall": {f"q{at}": 0.2 + at / 1e4 for at in range(25)}})
 
     assert said.sentence.startswith("new is worse than old in recall on these queries, by 0.0408")
-    assert "and the mean higher by 0.11" in said.unseen
+    assert "and the mean higher by 0.11" in said.rare_effect_note
     (other,) = rm.compare({"old": old, "far": far}, baseline="old").conclusions
     assert other.sentence.startswith("far is worse than old in recall, by 0.299")
 
@@ -149,7 +149,7 @@ def check(comparison: rm.Comparison) -> None:
         agrees_with_its_numbers(each, 1 - comparison.level + 1e-9)
         agrees_with_its_sentence(each)
     agrees_with_the_ranking(comparison)
-    text, verdict = str(comparison), comparison.verdict
+    text, verdict = str(comparison), comparison.summary
     printed = str(comparison.conclusions).splitlines()
     for each in entries:
         assert printed.count(each.sentence) == 1
@@ -158,7 +158,7 @@ def check(comparison: rm.Comparison) -> None:
         assert said in text or len(comparison.pairs) > 2
     if comparison.evaluations["base"].rules.unjudged == "condensed":
         assert "count as not relevant" not in text
-        assert (comparison.ignorance is None) or "which favours the system that is judged less" in text
+        assert (comparison.judged_coverage is None) or "which favours the system that is judged less" in text
     if len(comparison.pairs) == 1:
         assert list(comparison.to_pandas()["conclusion"]) == [each.kind for each in entries]
 
@@ -167,30 +167,30 @@ def agrees_with_its_numbers(one: Conclusion, alpha: float) -> None:
     low, high = one.interval
     contains = np.isnan(low) or low <= 0 <= high
     if one.kind in {"better", "worse", "depends on what is unjudged"}:
-        assert one.p <= alpha
+        assert one.p_corrected <= alpha
         assert not contains
         assert one.difference != 0
     if one.kind in {"better", "worse"}:
         assert (one.difference > 0) == (one.kind == "better")
     if one.kind == "no clear difference":
-        assert one.p > alpha
+        assert one.p_corrected > alpha
         assert contains
     if one.kind == "the same":
-        assert (one.difference, one.p) == (0, 1)
-        assert one.found.identical
-    assert (one.kind == "not comparable") == (not one.found.comparable and one.n > 0)
+        assert (one.difference, one.p_corrected) == (0, 1)
+        assert one.details.identical
+    assert (one.kind == "not comparable") == (not one.details.comparable and one.n > 0)
     agrees_with_the_margin_and_the_unjudged(one)
 
 
 def agrees_with_the_margin_and_the_unjudged(one: Conclusion) -> None:
-    if one.within_margin == "worse":
+    if one.noninferiority == "worse":
         assert one.kind == "worse"
         assert one.interval.high < -(one.margin or 0)
-    if one.within_margin == "no worse":
+    if one.noninferiority == "no worse":
         assert one.difference > -(one.margin or 0)
         assert one.kind != "worse" or one.interval.low > -(one.margin or 0)
         assert ("one-sided" in one.sentence) == (one.interval.low <= -(one.margin or 0))
-    if (grades := one.other_grades) is not None:
+    if (grades := one.unjudged_bounds) is not None:
         least, most = grades.interval
         assert least - 1e-9 <= one.difference <= most + 1e-9
         assert grades.change == (one.kind == "depends on what is unjudged") or one.kind in {
@@ -201,7 +201,7 @@ def agrees_with_the_margin_and_the_unjudged(one: Conclusion) -> None:
             assert least > 0
         if one.kind == "worse":
             assert most < 0
-        if one.within_margin == "no worse":
+        if one.noninferiority == "no worse":
             assert least > -(one.margin or 0)
     if "it may be worse by up to" in one.sentence:
         worse = grades is not None and grades.interval.low < one.difference - 1e-9
@@ -218,32 +218,34 @@ def agrees_with_its_sentence(one: Conclusion) -> None:
     assert len(clauses & {"grades change nothing", "nothing unjudged", "other grades"}) <= 1
     assert len(clauses & {"no worse", "not shown", "worse by more", "not by more", "open by more"}) <= 1
     assert one.sentence.endswith(".")
-    if one.within_margin == "no worse" and one.kind != "better":
+    if one.noninferiority == "no worse" and one.kind != "better":
         assert clauses & {"no worse", "not by more"}
-    if one.within_margin == "cannot tell":
+    if one.noninferiority == "cannot tell":
         assert clauses & {"not shown", "open by more"}
 
 
 def agrees_with_the_ranking(comparison: rm.Comparison) -> None:
     text = str(comparison.ranking)
-    for metric, places in comparison.ranking.places.items():
+    for metric, places in comparison.ranking.by_metric.items():
         if metric not in {each.metric for each in comparison.conclusions}:
             continue
-        standing = {place.system: place.standing for place in places}
+        standing = {place.system: place.status for place in places}
         (other,) = (system for system, found in standing.items() if found in {"baseline", "best"})
         for each in comparison.conclusions:
             if each.metric != metric or other not in {each.system, each.baseline}:
                 continue
             shown = SHOWN.get(each.kind, "not known")
             beside = each.system if each.baseline == other else each.baseline
-            named = [said for said in comparison.ranking.said[metric] if beside in said or " more " in said]
+            named = [
+                said for said in comparison.ranking.sentences_by_metric[metric] if beside in said or " more " in said
+            ]
             assert any(re.search(SAID_OF_SEVERAL[each.kind], said) for said in named), (named, each.sentence)
             if each.baseline == other:
                 assert standing[each.system] == shown
             else:
                 assert standing[each.baseline] == OPPOSITE.get(shown, shown)
     for sign, standing_of in (("▲", "better"), ("▼", "worse"), ("?", "not known")):
-        there = any(place.standing == standing_of for places in comparison.ranking.places.values() for place in places)
+        there = any(place.status == standing_of for places in comparison.ranking.by_metric.values() for place in places)
         assert (sign in text) == there
 
 
@@ -261,10 +263,10 @@ def test_equal_systems_are_worth_less_than_the_mean_of_the_luckiest() -> None:
     draws = np.random.default_rng(0)
     own, worth = [], []
     for _ in range(60):
-        best = flattered("ndcg", list("abcdefgh"), draws.normal(0.5, 0.25, (8, 40)), 1, None)
+        best = estimate_selection_bias("ndcg", list("abcdefgh"), draws.normal(0.5, 0.25, (8, 40)), 1, None)
         assert best is not None
-        own.append(best.mean - 0.5)
-        worth.append(best.worth - 0.5)
+        own.append(best.observed - 0.5)
+        worth.append(best.expected - 0.5)
 
     assert np.mean(own) > 0.04
     assert abs(np.mean(worth)) < 0.015
@@ -273,38 +275,39 @@ def test_equal_systems_are_worth_less_than_the_mean_of_the_luckiest() -> None:
 def test_where_lower_is_better_the_best_is_worth_more() -> None:
     values = np.random.default_rng(1).normal(0.5, 0.25, (8, 40))
     best, lowest = (
-        flattered("ndcg", list("abcdefgh"), each, sign, None) for each, sign in ((values, 1), (-values, -1))
+        estimate_selection_bias("ndcg", list("abcdefgh"), each, sign, None)
+        for each, sign in ((values, 1), (-values, -1))
     )
     assert best is not None
     assert lowest is not None
-    assert (lowest.system, lowest.mean, lowest.worth) == (best.system, -best.mean, -best.worth)
+    assert (lowest.system, lowest.observed, lowest.expected) == (best.system, -best.observed, -best.expected)
 
 
 def test_a_clear_winner_is_not_flattered_and_nothing_is_said() -> None:
     values = np.full((6, 30), 0.3)
     values[2] = 0.8
-    best = flattered("ndcg", list("abcdef"), values, 1, None)
+    best = estimate_selection_bias("ndcg", list("abcdef"), values, 1, None)
     assert best is not None
     assert best.system == "c"
-    assert best.mean == pytest.approx(0.8)
-    assert best.worth == pytest.approx(0.8)
+    assert best.observed == pytest.approx(0.8)
+    assert best.expected == pytest.approx(0.8)
 
 
 def test_from_five_systems_on_the_ranking_and_the_conclusions_say_so() -> None:
     several = compared(6, ["mrr", "ndcg@10"])
-    one = next(each for each in several.conclusions.flattered if each.metric == "mrr")
+    one = next(each for each in several.conclusions.selection_bias if each.metric == "mrr")
 
-    assert one.mean == several.table["mrr"][one.system] == max(several.table["mrr"].values())
-    assert one.worth < one.mean
-    (said,) = several.conclusions.flattery
+    assert one.observed == several.means["mrr"][one.system] == max(several.means["mrr"].values())
+    assert one.expected < one.observed
+    (said,) = several.conclusions.selection_bias_notes
     assert said.startswith(
-        f"The best of 6 systems is flattered by the choice: on new questions, expect about {one.worth:.3f}"
+        f"The best of 6 systems is flattered by the choice: on new questions, expect about {one.expected:.3f}"
     )
     assert said in str(several)
     assert said in str(several.conclusions)
     assert said.split(":")[0] in several._repr_html_()
-    assert not compared(4).conclusions.flattered
-    assert compared(4).conclusions.flattery == []
+    assert not compared(4).conclusions.selection_bias
+    assert compared(4).conclusions.selection_bias_notes == []
 
 
 def test_what_other_grades_could_change_is_corrected_for_the_choice_too(tmp_path: Path) -> None:
@@ -324,8 +327,8 @@ def test_what_other_grades_could_change_is_corrected_for_the_choice_too(tmp_path
 def test_clusters_are_left_out_whole() -> None:
     values = np.random.default_rng(2).normal(0.5, 0.25, (6, 10)).repeat(4, axis=1)
     labels = np.arange(10).repeat(4)
-    together = flattered("ndcg", list("abcdef"), values, 1, labels)
-    alone = flattered("ndcg", list("abcdef"), values[:, ::4], 1, None)
+    together = estimate_selection_bias("ndcg", list("abcdef"), values, 1, labels)
+    alone = estimate_selection_bias("ndcg", list("abcdef"), values[:, ::4], 1, None)
     assert together is not None
     assert alone is not None
-    assert together.worth == pytest.approx(alone.worth)
+    assert together.expected == pytest.approx(alone.expected)

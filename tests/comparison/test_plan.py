@@ -10,7 +10,7 @@ from scipy import stats
 
 import retrieval_metrics as rm
 from retrieval_metrics.statistics import Units, fewest_for_margin, sign_flip_test, within_margins
-from retrieval_metrics.statistics.power import room_for_error, units_needed
+from retrieval_metrics.statistics.power import min_units_for_power, variance_allowance
 
 
 def pilot(count: int = 40, metrics: str | list[str] = "mrr", systems: str = "ab", **options: object) -> rm.Comparison:
@@ -22,7 +22,7 @@ def pilot(count: int = 40, metrics: str | list[str] = "mrr", systems: str = "ab"
 
 def test_the_number_has_the_power_that_is_asked_for() -> None:
     random = np.random.default_rng(0)
-    n = rm.plan(0.08, "ndcg@10").questions
+    n = rm.plan(0.08, "ndcg@10").n_questions
     found = [
         sign_flip_test(random.normal(0.08, 0.2, n), resamples=400, seed=seed).p_value <= 0.05 for seed in range(600)
     ]
@@ -34,7 +34,7 @@ def test_a_pilots_number_has_80_percent_power_on_average() -> None:
     random, shape = np.random.default_rng(1), pilot(30).difference("mrr")
     powers = []
     for _ in range(100):
-        n = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, 30))).questions
+        n = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, 30))).n_questions
         effect = 0.08 / 0.2 * np.sqrt(n)
         powers.append(stats.nct(n - 1, effect).sf(stats.t(n - 1).ppf(0.975)))
 
@@ -48,34 +48,34 @@ def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
     without: list[float] = []
     for _ in range(150):
         planned = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, count)))
-        alone = units_needed(0.08, planned.rows[1].spread ** 2, 0.0, 0.8, 0.05)
-        for n, into in ((planned.questions, powers), (alone, without)):
+        alone = min_units_for_power(0.08, planned.scenarios[1].sd ** 2, 0.0, 0.8, 0.05)
+        for n, into in ((planned.n_questions, powers), (alone, without)):
             into.append(stats.nct(n - 1, 0.4 * np.sqrt(n)).sf(stats.t(n - 1).ppf(0.975)))
 
     assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
     assert np.mean(without) < np.mean(powers) - 0.02
-    more = 100 * (room_for_error(count - 1, 0.8, 0.05) - 1)
+    more = 100 * (variance_allowance(count - 1, 0.8, 0.05) - 1)
     assert f"the middle row has {more:.0f} % more, so that 80 % are found on average over such pilots" in str(planned)
 
 
 def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
     random = np.random.default_rng(2)
-    n = rm.plan(margin=0.05, metric="ndcg@10").questions
+    n = rm.plan(margin=0.05, metric="ndcg@10").n_questions
     samples = [Units.of(random.normal(0, 0.2, n)) for _ in range(600)]
     passed = [one.outcome == "no worse" for one in within_margins(samples, [1.0] * 600, 0.05)]
 
     assert np.mean(passed) == pytest.approx(0.8, abs=0.05)
-    assert rm.plan(margin=0.02, metric="precision@5").questions >= 149
+    assert rm.plan(margin=0.02, metric="precision@5").n_questions >= 149
 
 
 def test_more_of_everything_takes_more_questions() -> None:
-    plain = rm.plan(0.03).questions
+    plain = rm.plan(0.03).n_questions
 
-    assert rm.plan(0.02).questions > plain
-    assert rm.plan(0.03, comparisons=10).questions > plain
-    assert rm.plan(0.03, power=0.9).questions > plain
-    assert rm.plan(0.03, level=0.99).questions > plain
-    assert rm.plan(0.03, design_effect=2).questions == pytest.approx(2 * plain, abs=1)
+    assert rm.plan(0.02).n_questions > plain
+    assert rm.plan(0.03, comparisons=10).n_questions > plain
+    assert rm.plan(0.03, power=0.9).n_questions > plain
+    assert rm.plan(0.03, level=0.99).n_questions > plain
+    assert rm.plan(0.03, design_effect=2).n_questions == pytest.approx(2 * plain, abs=1)
     least, most = rm.plan(0.03).range
     assert least < plain < most
 
@@ -83,28 +83,28 @@ def test_more_of_everything_takes_more_questions() -> None:
 def test_one_level_stands_for_another() -> None:
     # A margin is tested on one side; each of two differences has half of the 5 %.
     of_margin, at_90 = rm.plan(margin=0.05), rm.plan(0.05, level=0.9)
-    assert [row.questions for row in of_margin.rows[1:]] == [row.questions for row in at_90.rows[1:]]
-    assert of_margin.rows[0].questions == fewest_for_margin(0.05) > at_90.rows[0].questions
-    assert {row.uneven for row in of_margin.rows} == {None}
+    assert [row.n_questions for row in of_margin.scenarios[1:]] == [row.n_questions for row in at_90.scenarios[1:]]
+    assert of_margin.scenarios[0].n_questions == fewest_for_margin(0.05) > at_90.scenarios[0].n_questions
+    assert {row.n_questions_sparse for row in of_margin.scenarios} == {None}
     assert rm.plan(margin=0.05, design_effect=2.5).range == (ceil(59 * 2.5), 340 * 2.5)
-    assert rm.plan(0.05, comparisons=2).rows == rm.plan(0.05, level=0.975).rows
+    assert rm.plan(0.05, comparisons=2).scenarios == rm.plan(0.05, level=0.975).scenarios
 
 
 def test_if_few_carry_the_difference_its_own_variance_is_added() -> None:
-    row = rm.plan(0.05).rows[1]
-    assert (row.spread, row.questions) == (0.2, 128)
+    row = rm.plan(0.05).scenarios[1]
+    assert (row.sd, row.n_questions) == (0.2, 128)
     # (2.8 / 0.05)^2 (0.2^2 + 0.05 * 0.95) = 274, and more, because the number of those that carry it varies by chance
-    assert row.uneven == units_needed(0.05, 0.2**2, 1.0, 0.8, 0.05) == 306
-    assert rm.plan(0.05, design_effect=1.5).rows[1][3:] == (192, 459)
+    assert row.n_questions_sparse == min_units_for_power(0.05, 0.2**2, 1.0, 0.8, 0.05) == 306
+    assert rm.plan(0.05, design_effect=1.5).scenarios[1][3:] == (192, 459)
     # If the difference is the largest there is, every question carries it.
-    assert [row[3:] for row in rm.plan(1).rows] == [(6, 6)] * 3
-    assert rm.plan(1, design_effect=1.5).rows[0][3:] == (9, 9)
+    assert [row[3:] for row in rm.plan(1).scenarios] == [(6, 6)] * 3
+    assert rm.plan(1, design_effect=1.5).scenarios[0][3:] == (9, 9)
 
 
 def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
     compared = pilot(8)
     for options, level in (({"margin": 0.2}, 0.1), ({"difference": 0.2, "comparisons": 5}, 0.01)):
-        more = 100 * (room_for_error(7, 0.8, level) - 1)
+        more = 100 * (variance_allowance(7, 0.8, level) - 1)
         assert f"the middle row has {more:.0f} % more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
 
 
@@ -114,11 +114,11 @@ def test_it_starts_from_the_best_that_is_known() -> None:
     of_one = rm.plan(0.05, "mrr", pilot=compared.evaluations["a"])
     spread = float(compared.difference("mrr").values.std(ddof=1))
 
-    assert of_pilot.rows[1].spread == pytest.approx(spread)
-    assert of_pilot.rows[0].spread < spread < of_pilot.rows[2].spread
+    assert of_pilot.scenarios[1].sd == pytest.approx(spread)
+    assert of_pilot.scenarios[0].sd < spread < of_pilot.scenarios[2].sd
     assert rm.plan(0.05, "mrr", pilot=compared.difference("mrr")) == of_pilot
     values = list(compared.evaluations["a"].per_query["mrr"].values())
-    assert of_one.rows[1].spread == pytest.approx(0.8 * np.std(values, ddof=1))
+    assert of_one.scenarios[1].sd == pytest.approx(0.8 * np.std(values, ddof=1))
     assert "two public collections" in str(rm.plan(0.05, "rbp"))
 
 
@@ -162,11 +162,11 @@ def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
 
 def test_it_prints_a_table_and_draws_a_curve() -> None:
     planned = rm.plan(0.05, "mrr", pilot=pilot())
-    assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.questions:,} questions"
+    assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.n_questions:,} questions"
     (axes,) = planned.plot().axes
     assert axes.get_xlabel() == "questions"
     named = {" ".join(text.get_text().split()) for text in axes.texts}
-    assert {f"{row.name} ({row.spread:.2f})" for row in planned.rows} <= named
+    assert {f"{row.name} ({row.sd:.2f})" for row in planned.scenarios} <= named
     assert "if equal takes" in str(rm.plan(margin=0.05))
 
 

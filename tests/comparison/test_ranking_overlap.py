@@ -10,19 +10,19 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.comparison.ranking_overlap import (
-    Placed,
-    as_likeness,
+    DistinctRanking,
+    as_similarity,
+    distinct_ranking,
+    document_weights,
     most_moved,
     overlap,
-    placed,
     rank_biased_overlap,
-    worth_of,
 )
-from retrieval_metrics.matching.ranking_order import BY_ID, Rankings
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 
 
-def as_placed(ranking: Any) -> Placed:
-    return placed(Rankings({}, "id", BY_ID), ranking, "q")
+def as_placed(ranking: Any) -> DistinctRanking:
+    return distinct_ranking(OrderedRankings({}, "id", TIES_BY_ID), ranking, "q")
 
 
 def drawn(chance: random.Random, documents: int, most: int, *, tied: bool) -> Any:
@@ -122,15 +122,15 @@ def test_bounds_are_the_extremes_over_every_judgment_and_attained(seed: int) -> 
 def test_what_has_no_bound_is_refused_by_name() -> None:
     for name in ("map", "ndcg(gain=exponential)@10", "recall(rel=2)@5", "precision", "recall@200chars", "f1@5"):
         with pytest.raises(ValueError, match="can have moved without judgments"):
-            as_likeness(name)
+            as_similarity(name)
     with pytest.raises(ValueError, match="p of rbo"):
-        as_likeness("rbo(p=.0)")
-    assert as_likeness("rbo(p=0.8)").columns == ("rbo(p=0.8)",)
-    assert as_likeness("ndcg_at_10").columns == ("possible loss of ndcg@10", "possible gain of ndcg@10")
+        as_similarity("rbo(p=.0)")
+    assert as_similarity("rbo(p=0.8)").columns == ("rbo(p=0.8)",)
+    assert as_similarity("ndcg_at_10").columns == ("possible loss of ndcg@10", "possible gain of ndcg@10")
 
 
 def test_what_a_place_is_worth() -> None:
-    assert worth_of(["a", "b", "c"], "mrr", 2) == {"a": 1.0, "b": 0.5}
-    assert worth_of(["a", "b"], "precision", 4) == {"a": 0.25, "b": 0.25}
-    assert worth_of(["a"], "recall", 4) == {"a": 1.0}
-    assert worth_of(["a", "b", "c"], "ndcg", None)["c"] == 0.5  # 1 / log2(4)
+    assert document_weights(["a", "b", "c"], "mrr", 2) == {"a": 1.0, "b": 0.5}
+    assert document_weights(["a", "b"], "precision", 4) == {"a": 0.25, "b": 0.25}
+    assert document_weights(["a"], "recall", 4) == {"a": 1.0}
+    assert document_weights(["a", "b", "c"], "ndcg", None)["c"] == 0.5  # 1 / log2(4)

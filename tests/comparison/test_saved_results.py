@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import Journal
+from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics.comparison.saved_results import same_questions
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -112,11 +112,11 @@ def assert_same_queries(one: rm.Evaluation, other: rm.Evaluation) -> None:
     for query in one.queries:
         assert str(one.explain(query)) == str(other.explain(query))
     assert str(one.worst(one.metrics[0])) == str(other.worst(one.metrics[0]))
-    assert one.over_cutoffs("recall", [1, 2, 5]) == pytest.approx(
-        other.over_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True
+    assert one.at_cutoffs("recall", [1, 2, 5]) == pytest.approx(
+        other.at_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True
     )
     labels = {query: number % 2 for number, query in enumerate(one.queries)}
-    assert str(one.by(labels)) == str(other.by(labels))
+    assert str(one.group_by(labels)) == str(other.group_by(labels))
 
 
 @quick
@@ -139,7 +139,7 @@ def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None
 def test_every_rule_set(tmp_path: Any, semantics: str) -> None:
     qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": -1}, "q3": {"f": 0}}
     result = rm.evaluate(
-        qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], semantics=semantics
+        qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], rules=semantics
     )
     result.save(tmp_path / "result.json")
     assert_same_queries(result, rm.load(tmp_path / "result.json"))
@@ -147,15 +147,18 @@ def test_every_rule_set(tmp_path: Any, semantics: str) -> None:
 
 def test_rules_of_ones_own(tmp_path: Any) -> None:
     rules = rm.Rules(
-        name="mine", repeats="count", parameters={"ndcg": {"gain": "binary"}}, exceptions={"map": {"repeats": "ignore"}}
+        name="mine",
+        duplicates="count",
+        parameters={"ndcg": {"gain": "binary"}},
+        exceptions={"map": {"repeats": "ignore"}},
     )
-    result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "b", "a"]}, ["ndcg@2", "map"], semantics=rules)
+    result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "b", "a"]}, ["ndcg@2", "map"], rules=rules)
     result.save(tmp_path / "result.json")
     assert_same_queries(result, rm.load(tmp_path / "result.json"))
 
 
 def test_the_options_of_matching(tmp_path: Any) -> None:
-    matching = rm.Matching(by="metadata:page", collapse=True, sources={"s": "the quick brown fox"}, share=0.5)
+    matching = rm.Matching(by="metadata:page", deduplicate=True, sources={"s": "the quick brown fox"}, min_coverage=0.5)
     run = {"q": [rm.Retrieved(1, "the quick", metadata={"page": "p1"}), rm.Retrieved(2, "x", metadata={"page": "p1"})]}
     result = rm.evaluate({"q": ["p1"]}, run, ["recall@1", "ndcg@20chars"], match=matching)
     result.save(tmp_path / "result.json")
@@ -180,10 +183,10 @@ def test_a_merged_evaluation_and_one_of_totals(tmp_path: Any) -> None:
 
 def test_means_over_several_runs_are_loaded_though_they_follow_from_no_single_ranking(tmp_path: Any) -> None:
     scores = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr").scores
-    of_two = replace(scores.with_values(np.array([[0.75]])), origin=scores.needed_origin("a mean")._replace(rounds=2))
+    of_two = replace(scores.with_values(np.array([[0.75]])), origin=scores.require_origin("a mean")._replace(rounds=2))
     rm.Evaluation(of_two).save(tmp_path / "e.json")
     loaded: rm.Evaluation = rm.load(tmp_path / "e.json")
-    assert (loaded.means["mrr"], loaded.scores.needed_origin("a mean").rounds) == (0.75, 2)
+    assert (loaded.means["mrr"], loaded.scores.require_origin("a mean").rounds) == (0.75, 2)
 
 
 def test_a_part_of_a_larger_set_keeps_the_largest_grade_of_the_whole(tmp_path: Any) -> None:
@@ -309,7 +312,7 @@ def test_what_an_agent_did_and_scores_of_others_are_equal_to_themselves(tmp_path
         "faithfulness": {"q1": 0.5, "q2": None},
         "latency": {"q1": 2.0, "q2": 3.0},
     }
-    given_scores = rm.Evaluation.of_scores(
+    given_scores = rm.Evaluation.from_scores(
         scores, bounds={"faithfulness": (0, 1)}, lower_is_better="latency", clusters={"q1": 1, "q2": 2}
     )
     for result in (agents.properties(), given_scores):
@@ -333,10 +336,10 @@ def test_labels_are_text_or_numbers_by_name(tmp_path: Any, labels: Any, said: st
 
 def test_a_journal_of_another_kind_is_named(tmp_path: Any) -> None:
     path = tmp_path / "replies.jsonl"
-    Journal(path, "replies of models").append({"asked": "a", "model": None, "reply": "b"})
+    AppendLog(path, "replies of models").append({"asked": "a", "model": None, "reply": "b"})
     with pytest.raises(ValueError, match=r"replies.jsonl is of kind 'replies of models', which load does not read"):
         rm.load(path)
-    Journal(path.with_name("history.jsonl"), "history").append({"label": "monday"})
+    AppendLog(path.with_name("history.jsonl"), "history").append({"label": "monday"})
     with pytest.raises(ValueError, match=r"history.jsonl is a history; rm.History\(path\) reads it"):
         rm.load(path.with_name("history.jsonl"))
 
@@ -371,7 +374,7 @@ def test_metadata_that_json_cannot_hold_is_refused_before_anything_is_written(tm
 
 def test_a_function_is_refused_before_anything_is_written(tmp_path: Any) -> None:
     run = {"q": [rm.Retrieved("a")]}
-    for match in (lambda item: item.id, rm.Matching(tokens=len)):
+    for match in (lambda item: item.id, rm.Matching(count_tokens=len)):
         result = rm.evaluate({"q": ["a"]}, run, "mrr", match=match)
         with pytest.raises(ValueError, match="function") as caught:
             result.save(tmp_path / "result.json")

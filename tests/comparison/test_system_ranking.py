@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.system_ranking import main_pair
+from retrieval_metrics.comparison.system_ranking import choose_main_pair
 
 QRELS = {f"q{at}": ["d"] for at in range(40)}
 BEST = {query: ["d"] for query in QRELS}
@@ -20,7 +20,7 @@ WORST = {query: ["x", "y", "z", "u", "d"] for query in QRELS}
 
 
 def standings(comparison: rm.Comparison, metric: str = "mrr") -> list[tuple[str, str]]:
-    return [(place.system, place.standing) for place in comparison.ranking.places[metric]]
+    return [(place.system, place.status) for place in comparison.ranking.by_metric[metric]]
 
 
 def test_without_a_baseline_systems_stand_beside_the_best() -> None:
@@ -35,7 +35,7 @@ def test_without_a_baseline_systems_stand_beside_the_best() -> None:
     assert comparison.ranking.best["mrr"] == ("best", "good")
     assert comparison.ranking.sentences == [
         "best is better than bad and worst in mrr, by 0.667 in every query and 0.800 in every query.",
-        comparison.conclusions.of("mrr", "best", "good").sentence,
+        comparison.conclusions.get("mrr", "best", "good").sentence,
         "bad, good and best have the same value as worst for every query in recall@5.",
     ]
 
@@ -79,7 +79,7 @@ def test_a_sign_means_the_same_in_every_column() -> None:
     text = str(comparison)
     cells = {line.split()[0]: re.findall(r"[▲▼=] ", line) for line in text.splitlines()[1:5]}
     assert cells == {"fast": ["▲ ", "= "], "base": [], "fourth": ["▼ ", "▼ "], "bad": ["▼ ", "▼ "]}
-    (worse, alike) = comparison.ranking.said["hit_rate@3"]
+    (worse, alike) = comparison.ranking.sentences_by_metric["hit_rate@3"]
     assert worse.startswith("bad and fourth are worse than base in hit_rate@3, by 1.00 in every query.")
     assert alike == "fast and base have the same value for every query in hit_rate@3."
 
@@ -104,11 +104,11 @@ def test_a_sentence_on_several_pairs_holds_all_their_intervals() -> None:
         f"s{at}": {query: [*(f"x{n}" for n in range(draws.randrange(5))), "d"] for query in QRELS} for at in range(9)
     }
     comparison = rm.compare(QRELS, {**runs, "far": dict.fromkeys(QRELS, (*"abcdefghij", "d"))}, "mrr")
-    best = comparison.ranking.places["mrr"][0].system
-    better, alike = comparison.ranking.said["mrr"]
+    best = comparison.ranking.by_metric["mrr"][0].system
+    better, alike = comparison.ranking.sentences_by_metric["mrr"]
     assert better.startswith(f"{best} is better than far in mrr, by ")
     low, high = map(float, re.findall(r"all 95 % intervals within ([-+.\d]+) to ([-+.\d]+)\)", alike)[0])
-    others = [one for one in comparison.conclusions if best in one.found.pair and "far" not in one.found.pair]
+    others = [one for one in comparison.conclusions if best in one.details.pair and "far" not in one.details.pair]
     assert len(others) == 8
     ends = [end if one.system == best else -end for one in others for end in one.interval]
     assert (low, high) == pytest.approx((min(ends), max(ends)), rel=0.01)
@@ -117,19 +117,19 @@ def test_a_sentence_on_several_pairs_holds_all_their_intervals() -> None:
 def test_the_pair_that_is_shown_is_the_best_and_the_second() -> None:
     runs = {"bad": BAD, "good": GOOD, "best": BEST}
     comparison = rm.compare(QRELS, runs, "mrr")
-    assert set(main_pair(comparison, comparison.metrics[0])) == {"best", "good"}
+    assert set(choose_main_pair(comparison, comparison.metrics[0])) == {"best", "good"}
     beside = rm.compare(QRELS, runs, "mrr", baseline="bad")
-    assert main_pair(beside, beside.metrics[0]) == ("best", "bad")
+    assert choose_main_pair(beside, beside.metrics[0]) == ("best", "bad")
     level = rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr")
-    assert main_pair(level, level.metrics[0]) == ("good", "best")
+    assert choose_main_pair(level, level.metrics[0]) == ("good", "best")
     alike = rm.compare(QRELS, {"best": BEST, "the same": BEST, "good": GOOD}, "mrr", baseline="best")
-    assert main_pair(alike, alike.metrics[0]) == ("good", "best")
+    assert choose_main_pair(alike, alike.metrics[0]) == ("good", "best")
 
 
 def test_a_system_without_values_does_not_lead_those_that_differ() -> None:
     values = {"low": 1.0, "none": float("nan"), "high": 2.0}
     given = {
-        name: rm.Evaluation.of_scores({"gain": {f"q{at}": value + at % 3 / 4 for at in range(12)}}, bounds=(0, 3))
+        name: rm.Evaluation.from_scores({"gain": {f"q{at}": value + at % 3 / 4 for at in range(12)}}, bounds=(0, 3))
         for name, value in values.items()
     }
     assert rm.compare(given).ranking.sentences == [
@@ -142,10 +142,10 @@ def test_of_pairs_with_too_few_queries_the_sentence_names_the_most() -> None:
     nan = float("nan")  # with the baseline, the others have 3 and 4 queries in common
     values = {"base": [0.0, 0.5, 1.0, 0.5], "one": [0.5, 0.0, 0.5, nan], "two": [0.5, 0.5, 0.0, 1.0]}
     given = {
-        name: rm.Evaluation.of_scores({"gain": {f"q{at}": value for at, value in enumerate(of)}}, bounds=(0, 1))
+        name: rm.Evaluation.from_scores({"gain": {f"q{at}": value for at, value in enumerate(of)}}, bounds=(0, 1))
         for name, of in values.items()
     }
-    (said,) = rm.compare(given, baseline="base").ranking.said["gain"]
+    (said,) = rm.compare(given, baseline="base").ranking.sentences_by_metric["gain"]
     assert said.endswith("4 queries cannot show any, however large; at least 6 are needed.")
 
 
@@ -196,14 +196,16 @@ def test_costs_that_cannot_be_right_are_refused() -> None:
     qrels = {f"q{at}": ["d"] for at in range(12)}
     good, bad = (dict.fromkeys(qrels, ranking) for ranking in (["d"], ["x", "d"]))
     ranking = rm.compare(qrels, {"good": good, "bad": bad}, "mrr").ranking
-    assert ranking.frontier({"good": 2, "bad": 1}) == {"bad": "on", "good": "on"}
-    assert ranking.frontier({"good": 1, "bad": 1}) == {"good": "on", "bad": "off"}
-    assert ranking.cheapest(0.1, {"good": 2, "bad": 1}) == "good"
+    assert ranking.pareto_frontier({"good": 2, "bad": 1}) == {"bad": "on", "good": "on"}
+    assert ranking.pareto_frontier({"good": 1, "bad": 1}) == {"good": "on", "bad": "off"}
+    assert ranking.cheapest_noninferior(0.1, {"good": 2, "bad": 1}) == "good"
     with pytest.raises(ValueError, match="cost of 'bad' must be a finite number, got nan"):
-        ranking.frontier({"good": 1, "bad": math.nan})
+        ranking.pareto_frontier({"good": 1, "bad": math.nan})
     with pytest.raises(KeyError, match="'bad' has no cost"):
-        ranking.frontier({"good": 1})
+        ranking.pareto_frontier({"good": 1})
     with pytest.raises(KeyError, match="map was not compared; there are mrr"):
-        ranking.frontier({"good": 1, "bad": 1}, "map")
+        ranking.pareto_frontier({"good": 1, "bad": 1}, "map")
     with pytest.raises(ValueError, match="only bad was compared with the others"):
-        rm.compare(qrels, {"good": good, "bad": bad}, "mrr", baseline="bad").ranking.frontier({"good": 1, "bad": 1})
+        rm.compare(qrels, {"good": good, "bad": bad}, "mrr", baseline="bad").ranking.pareto_frontier(
+            {"good": 1, "bad": 1}
+        )

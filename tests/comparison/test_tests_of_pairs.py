@@ -31,7 +31,7 @@ def test_p_values_are_those_of_scipy(count: int, seed: int) -> None:
         assert difference.paired.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue, abs=1e-12)
         # With more resamples than there are sign choices scipy takes each once.
         exact: Any = stats.permutation_test((b - a,), mean, permutation_type="samples", n_resamples=2**13)
-        assert difference.p_alone == pytest.approx(exact.pvalue, abs=1e-12)
+        assert difference.p_uncorrected == pytest.approx(exact.pvalue, abs=1e-12)
     assert difference.mean == pytest.approx(np.mean(b - a), abs=1e-15)
 
 
@@ -70,11 +70,11 @@ def test_only_queries_that_both_define_are_paired_and_the_table_says_how_many() 
     qrels, runs = systems({"a": [1, 2, 1, 2], "b": [1, 1, 1, 1]})
     del runs["b"]["q3"]
     with pytest.warns(rm.RetrievalWarning, match="^b: nothing was retrieved for 1 of 4 judged queries"):
-        comparison = rm.compare(qrels, runs, "mrr", semantics="trec_eval")
+        comparison = rm.compare(qrels, runs, "mrr", rules="trec_eval")
     difference = comparison.difference("mrr")
     assert list(difference.queries) == ["q0", "q1", "q2"]
     assert difference.mean == pytest.approx(0.5 / 3)
-    assert comparison.table["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}
+    assert comparison.means["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}
     assert "mrr: means over the 3 queries that every system has, of 4" in str(comparison)
 
 
@@ -86,12 +86,12 @@ def test_a_system_without_values_does_not_change_the_interval_of_two_others() ->
         "none": dict.fromkeys(queries, float("nan")),
     }
     given = {
-        name: rm.Evaluation.of_scores({"seconds": of}, bounds=(0, None), lower_is_better=["seconds"])
+        name: rm.Evaluation.from_scores({"seconds": of}, bounds=(0, None), lower_is_better=["seconds"])
         for name, of in values.items()
     }
     two = rm.compare({name: given[name] for name in ("slow", "quick")}).difference("seconds", "quick", "slow")
     three = rm.compare(given).difference("seconds", "quick", "slow")
-    assert three.span == two.span == pytest.approx(2.3)
+    assert three.max_difference == two.max_difference == pytest.approx(2.3)
     assert three.interval.low < three.mean < three.interval.high
 
 
@@ -128,7 +128,7 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
     assert other.paired.design_effect > 1.5
     assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
     assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
-    assert other.p_alone > one.p_alone
+    assert other.p_uncorrected > one.p_uncorrected
     assert "queries in 30 clusters, as given; intervals and tests take whole clusters" in str(together)
     assert "cluster" not in str(alone)
     evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)

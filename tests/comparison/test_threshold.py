@@ -32,9 +32,11 @@ def chosen(best: Any, alpha: float, level: float = 0.95) -> float | None:
 @pytest.mark.parametrize("n", [9, 29, 50, 120])
 def test_the_score_is_the_order_statistic_of_the_tolerance_limit(n: int, alpha: float) -> None:
     best = np.random.default_rng(n).normal(0.5, 0.1, n).tolist()
-    found = rm.threshold({f"n{at}": [] for at in range(n)}, dict(list(run_of(best).items())[40:]), false_answer=alpha)
+    found = rm.threshold(
+        {f"n{at}": [] for at in range(n)}, dict(list(run_of(best).items())[40:]), max_false_answers=alpha
+    )
     assert found.score == chosen(best, alpha)
-    assert found.upper <= alpha or found.score is None
+    assert found.false_answer_bound <= alpha or found.score is None
 
 
 def test_it_is_broken_as_rarely_as_promised_with_ties_too() -> None:
@@ -56,10 +58,10 @@ def test_it_is_broken_as_rarely_as_promised_with_ties_too() -> None:
 def test_the_fewest_questions_that_can_promise_a_share(share: float, fewest: int) -> None:
     qrels: dict[str, Any] = {f"n{at}": [] for at in range(fewest)}
     run: dict[str, Any] = {query: {"x": 0.5} for query in qrels}
-    assert rm.threshold(qrels, run, false_answer=share).score == 0.5
+    assert rm.threshold(qrels, run, max_false_answers=share).score == 0.5
     del run["n0"]
-    without = rm.threshold(qrels, run, false_answer=share)
-    assert (without.score, without.fewest) == (None, fewest)
+    without = rm.threshold(qrels, run, max_false_answers=share)
+    assert (without.score, without.min_n) == (None, fewest)
 
 
 def test_what_26_questions_cannot_promise() -> None:
@@ -78,16 +80,19 @@ def test_what_it_costs_is_that_of_the_evaluation_with_it() -> None:
     qrels, run = questions(60), run_of(best)
     found = rm.threshold(qrels, run, "recall@5")
     after = rm.evaluate(qrels, found.apply(run), ["recall@5", "false_answer"])
-    assert (found.after, found.wrong) == (after.means["recall@5"], round(60 * after.means["false_answer"]))
-    assert (found.before, found.before_interval) == (1.0, rm.evaluate(qrels, run, "recall@5").intervals()["recall@5"])
-    assert found.is_worth_it
+    assert (found.mean_after, found.false_answers) == (after.means["recall@5"], round(60 * after.means["false_answer"]))
+    assert (found.mean_before, found.mean_before_interval) == (
+        1.0,
+        rm.evaluate(qrels, run, "recall@5").intervals()["recall@5"],
+    )
+    assert found.is_useful
     assert "answered" in str(found)
     assert "It costs 0.000 of recall@5." in str(found)
 
 
 def test_scores_that_tell_nothing_apart_are_not_worth_a_threshold() -> None:
     found = rm.threshold(questions(60), run_of([1.0] * 60))
-    assert (found.score, found.after, found.is_worth_it) == (1.0, 0.0, False)
+    assert (found.score, found.mean_after, found.is_useful) == (1.0, 0.0, False)
     assert found.conclusion.endswith(
         "the scores hardly tell the two kinds of question apart, so no threshold is worth it."
     )
@@ -118,7 +123,7 @@ def test_a_failed_or_absent_question_says_nothing() -> None:
     answers: Any = run_of([0.1] * 29) | {"n29": []}
     failed = rm.RetrievedRun(answers, {"n29": TimeoutError()})
     found = rm.threshold(questions(31), failed)
-    assert (found.n, found.score) == (29, 0.1)
+    assert (found.n_unanswerable, found.score) == (29, 0.1)
     assert found.apply(failed).errors.keys() == {"n29"}
 
 
@@ -128,7 +133,9 @@ def test_levels_and_kinds() -> None:
         for at in range(60)
     ]
     best = [0.5 if at % 2 else 0.6 for at in range(60)]
-    found = rm.threshold(rm.EvaluationSet.of(rows), dict(list(run_of(best).items())[40:]), false_answer=0.7)
+    found = rm.threshold(
+        rm.EvaluationSet.from_dataset(rows), dict(list(run_of(best).items())[40:]), max_false_answers=0.7
+    )
     assert (found.score, found.kinds) == (0.5, {"near": (30, 30), "off": (0, 30)})
     assert "By kind: near 30 of 30, off 0 of 30." in str(found)
     assert "so what it costs is unknown" in str(found)

@@ -15,13 +15,13 @@ from tried_settings import always, data
 def test_a_better_setting_is_found_and_its_gain_is_that_of_new_questions() -> None:
     qrels, runs = data(6, 80, better=0.6)
     found = rm.tune(runs, qrels, "mrr", default="s0")
-    assert (found.winner, found.better) == ("s5", True)
+    assert (found.winner, found.is_significant) == ("s5", True)
     assert found.p <= 0.05
-    assert 0 < found.new_gain_interval.low < found.new_gain < found.new_gain_interval.high
+    assert 0 < found.expected_gain_interval.low < found.expected_gain < found.expected_gain_interval.high
     assert re.fullmatch(
         r"s5 is better than s0 in mrr; expect \+0\.\d+ on new questions, not the \+0\.\d+ of these\.", found.conclusion
     )
-    assert found["s5"].chosen > 0.9
+    assert found["s5"].selection_rate > 0.9
     difference = rm.compare(qrels, runs, "mrr", baseline="s0").difference("mrr", "s5")
     assert found.gain == pytest.approx(difference.mean)
     assert found.p == difference.p_corrected
@@ -33,9 +33,9 @@ def test_the_best_of_equal_settings_is_worth_nothing_on_new_questions() -> None:
         qrels, runs = data(20, 40, seed)
         found = rm.tune(runs, qrels, "mrr", default="s0", resamples=200)
         naive.append(found.gain)
-        honest.append(found.new_gain)
-        better.append(found.better)
-        assert found.better or found.new_gain_interval.low <= 0
+        honest.append(found.expected_gain)
+        better.append(found.is_significant)
+        assert found.is_significant or found.expected_gain_interval.low <= 0
     assert np.mean(naive) > 0.08
     assert abs(np.mean(honest)) < 0.03
     assert np.mean(better) <= 0.15
@@ -46,7 +46,7 @@ def test_equal_means_keep_the_default() -> None:
     found = rm.tune({"a": runs["s0"], "b": runs["s0"]}, qrels, "mrr", default="b")
     assert (found.winner, found.gain, found.p) == ("b", 0, 1)
     assert found.conclusion == "Keep b: no other setting has a better mrr on these questions."
-    assert found["b"].chosen == 1
+    assert found["b"].selection_rate == 1
 
 
 def test_a_function_is_tried_with_every_combination_of_its_parameters() -> None:
@@ -57,7 +57,7 @@ def test_a_function_is_tried_with_every_combination_of_its_parameters() -> None:
         "mrr",
         parameters={"k": [1, 60], "weights": [(1, 1), (1, 0), (0, 1)]},
         default={"k": 60, "weights": (1, 1)},
-        others="hit_rate@1",
+        extra_metrics="hit_rate@1",
     )
     assert len(found.settings) == 6
     assert found.default == "k=60, weights=(1, 1)"
@@ -94,7 +94,7 @@ def test_bounds_leave_out_settings_the_default_included() -> None:
     held = rm.tune(runs, qrels, "mrr", default="s0", at_most={"mrr": bound})
     assert free.winner == "s3"
     assert held.winner != "s3"
-    assert not held["s3"].allowed
+    assert not held["s3"].feasible
     without = rm.tune(runs, qrels, "mrr", default="s0", at_least={"mrr": bound})
     assert without.winner == "s3"
     assert "3 settings beyond the bounds" in str(without)
@@ -108,9 +108,9 @@ def test_the_interval_ends_at_0_where_the_questions_are_too_few_for_the_test() -
     qrels = {f"q{at}": ["d"] for at in range(5)}
     runs = {"half": always(["x", "d"], 5), "whole": always(["d"], 5)}
     more = rm.tune(runs, qrels, "mrr", default="half")
-    assert (more.winner, more.better, more.new_gain_interval) == ("whole", False, (0, 0.5))
+    assert (more.winner, more.is_significant, more.expected_gain_interval) == ("whole", False, (0, 0.5))
     less = rm.tune(runs, qrels, "mrr", default="whole", at_most={"mrr": 0.9})
-    assert (less.winner, less.new_gain, less.new_gain_interval) == ("half", -0.5, (-0.5, 0))
+    assert (less.winner, less.expected_gain, less.expected_gain_interval) == ("half", -0.5, (-0.5, 0))
 
 
 def test_a_mean_at_the_bound_keeps_it() -> None:
@@ -119,15 +119,15 @@ def test_a_mean_at_the_bound_keeps_it() -> None:
 
     def allowed(**bounds: Any) -> list[str]:
         found = rm.tune(settings, qrels, "mrr", default="old", **bounds)
-        return [one.name for one in found.settings if one.allowed]
+        return [one.name for one in found.settings if one.feasible]
 
     assert allowed(at_least={"mrr": 0.5}) == ["new", "old"]
     assert allowed(at_most={"mrr": 0.5}) == ["old", "bad"]
     assert allowed(at_least={"mrr": 0.5}, at_most={"mrr": 0.5}) == ["old"]
     assert allowed(at_least={"mrr": 0.26}, at_most={"map": 0.99}) == ["old"]
     held = rm.tune(settings, qrels, "mrr", default="old", at_most={"mrr": 0.5})
-    assert {one.name: one.chosen for one in held.settings} == {"new": 0, "old": 1, "bad": 0}
-    assert (held.winner, held.p, held.gain, held.new_gain_interval) == ("old", 1, 0, (0, 0))
+    assert {one.name: one.selection_rate for one in held.settings} == {"new": 0, "old": 1, "bad": 0}
+    assert (held.winner, held.p, held.gain, held.expected_gain_interval) == ("old", 1, 0, (0, 0))
 
 
 @pytest.mark.parametrize(

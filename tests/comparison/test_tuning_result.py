@@ -14,21 +14,21 @@ from tried_settings import always, data, grid_of
 def test_settings_that_differ_alike_on_every_question_have_known_numbers() -> None:
     qrels = {f"q{at}": ["d"] for at in range(20)}
     settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}
-    found = rm.tune(settings, qrels, "mrr", default="old", others="recall@3")
+    found = rm.tune(settings, qrels, "mrr", default="old", extra_metrics="recall@3")
     assert (found.winner, found.mean, found.default_mean, found.gain) == ("new", 1, 0.5, 0.5)
-    assert (found.new_mean, found.new_mean_interval) == (1, (1, 1))
-    assert (found.new_gain, found.new_gain_interval) == (0.5, (0.5, 0.5))
-    assert [(one.name, one.gain, one.chosen) for one in found.settings] == [
+    assert (found.expected_mean, found.expected_mean_interval) == (1, (1, 1))
+    assert (found.expected_gain, found.expected_gain_interval) == (0.5, (0.5, 0.5))
+    assert [(one.name, one.gain, one.selection_rate) for one in found.settings] == [
         ("new", 0.5, 1),
         ("old", 0, 0),
         ("bad", -0.25, 0),
     ]
-    assert found.as_good == ()
+    assert found.indistinguishable == ()
     assert found.conclusion == "new is better than old in mrr; expect +0.500 on new questions."
     frame = found.to_pandas().set_index("setting")
     assert frame["difference"].to_dict() == {"new": 0.5, "old": 0, "bad": -0.25}
     assert frame["recall@3"].to_dict() == {"new": 1, "old": 1, "bad": 0}
-    from_bad = str(rm.tune(settings, qrels, "mrr", default="bad", others="recall@3"))
+    from_bad = str(rm.tune(settings, qrels, "mrr", default="bad", extra_metrics="recall@3"))
     assert re.search(r"recall@3 +1\.000 +0\.000 +\+1\.00", from_bad)
     assert "wins on similar questions: new 100 %, " in from_bad
 
@@ -38,11 +38,11 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     old, new = always(["x", "d"]), always(["x", "d"])
     new |= {"q0": ["d"], "q1": ["d"], "q2": ["d"]}
     few = rm.tune({"old": old, "new": new}, qrels, "mrr", default="old")
-    assert (few.winner, few.better) == ("new", False)
+    assert (few.winner, few.is_significant) == ("new", False)
     assert few.gain == pytest.approx(3 * 0.5 / 20)
-    assert few.new_gain_interval.low == 0 < few.new_gain
+    assert few.expected_gain_interval.low == 0 < few.expected_gain
     assert few.conclusion == (
-        f"Switching to new is right on average (+{few.new_gain:.4f} on new questions), but 20 questions cannot show "
+        f"Switching to new is right on average (+{few.expected_gain:.4f} on new questions), but 20 questions cannot show "
         "that it is better than old."
     )
     # One question decides, and says nothing of the others.
@@ -50,8 +50,8 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     old |= {"q0": ["x"]}
     new |= {"q0": ["d"]}
     one = rm.tune({"old": old, "new": new}, {f"q{at}": ["d"] for at in range(10)}, "mrr", default="old")
-    assert (one.winner, one.better) == ("new", False)
-    assert one.new_gain < 0
+    assert (one.winner, one.is_significant) == ("new", False)
+    assert one.expected_gain < 0
     assert one.conclusion == (
         "Keep old: the gain of new is no more than the best of 2 equal settings would have by chance."
     )
@@ -102,10 +102,10 @@ def test_settings_that_may_be_the_best_as_well_are_named() -> None:
     qrels, runs = data(5, 60)
     bad = {query: [f"y{at}" for at in range(5)] for query in qrels}
     found = rm.tune({**runs, "bad": bad}, qrels, "mrr", default="s0")
-    assert "bad" not in found.as_good
-    assert found.winner not in found.as_good
-    assert set(found.as_good) <= set(runs)
-    assert len(found.as_good) >= 3
+    assert "bad" not in found.indistinguishable
+    assert found.winner not in found.indistinguishable
+    assert set(found.indistinguishable) <= set(runs)
+    assert len(found.indistinguishable) >= 3
     assert "may be as good as the winner: " in str(found)
 
 
@@ -125,16 +125,16 @@ def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
         "nearly": {query: ("x", "d") if at % 3 else ("d", "x") for at, query in enumerate(qrels)},
     }
     found = rm.tune(runs, qrels, "mrr", default="slow", at_most={"map": 0.9})
-    assert (found.winner, found.better, found.as_good) == ("fast", False, ("nearly",))
-    assert found.new_gain_interval.low < found.new_gain < found.new_gain_interval.high < 0
+    assert (found.winner, found.is_significant, found.indistinguishable) == ("fast", False, ("nearly",))
+    assert found.expected_gain_interval.low < found.expected_gain < found.expected_gain_interval.high < 0
     assert found.conclusion == (
         "slow is beyond the bounds; within them, fast has the best mrr. Compared with slow, expect "
-        f"{found.new_gain:.3f} on new questions."
+        f"{found.expected_gain:.3f} on new questions."
     )
     assert "corrected for 2 settings" in str(found)
     equal = rm.tune({"slow": runs["slow"], "same": runs["slow"]}, qrels, "mrr", default="slow", at_least={"mrr": 1})
     assert equal.conclusion.startswith("Keep slow")
     unsure = {**runs["slow"], "q0": ("x", "d")}
     little = rm.tune({"slow": runs["slow"], "other": unsure}, qrels, "mrr", default="slow", at_most={"map": 0.99})
-    assert little.new_gain_interval.high == 0
+    assert little.expected_gain_interval.high == 0
     assert little.conclusion.endswith("on new questions, which these questions cannot tell from 0.")

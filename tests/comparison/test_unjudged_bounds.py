@@ -40,7 +40,7 @@ def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
     truth, runs = pooled(0)
     with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(of the first 4 retrieved: A 100 %, B \d+ %\)"):
         comparison = rm.compare(truth, runs, "ndcg@4")
-    assert comparison.verdict[0].startswith("The systems are not judged alike (of the first 4 retrieved: A 100 %")
+    assert comparison.summary[0].startswith("The systems are not judged alike (of the first 4 retrieved: A 100 %")
     share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
     assert f"judged of the first 4 retrieved: A 100 %, B {100 * share:.0f} %" in str(comparison)
     assert comparison.difference("ndcg@4").significant
@@ -58,9 +58,9 @@ def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
 def test_judged_is_shown_and_never_ranked() -> None:
     truth, runs = pooled(1)
     comparison = quietly(truth, runs, ["ndcg@4", "judged@4"])
-    assert comparison.table["judged@4"]["A"] == 1
+    assert comparison.means["judged@4"]["A"] == 1
     assert {one.metric for one in comparison.differences} == {"ndcg@4"}
-    assert not any("in judged@4" in said for said in comparison.verdict)
+    assert not any("in judged@4" in said for said in comparison.summary)
     with pytest.raises(ValueError, match="judged measures the judgments"):
         quietly(truth, runs, "judged@4")
 
@@ -123,16 +123,16 @@ def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_sa
 
 
 def standing_of(comparison: rm.Comparison) -> str:
-    (places,) = comparison.ranking.places.values()
-    return next(place.standing for place in places if place.standing != "best")
+    (places,) = comparison.ranking.by_metric.values()
+    return next(place.status for place in places if place.status != "best")
 
 
 def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are() -> None:
     qrels = {f"q{at}": {"d": 1, "x": 0, "y": 0} for at in range(20)}
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
-    assert comparison.conclusions.of("mrr@2").sentence.endswith(", and nothing is unjudged among the first 2.")
-    deeper = quietly(qrels, runs, "ndcg@3", unjudged="bounds").conclusions.of("ndcg@3")
+    assert comparison.conclusions.get("mrr@2").sentence.endswith(", and nothing is unjudged among the first 2.")
+    deeper = quietly(qrels, runs, "ndcg@3", unjudged="bounds").conclusions.get("ndcg@3")
     assert deeper.kind == "worse"
     assert deeper.sentence.endswith(", and no grades of the unjudged among the first 3 would change that.")
 
@@ -162,7 +162,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     assert four.unjudged is not None
     ends = ((8 / 5 - 6) / 20, (8 - 6 / 5) / 20)  # of five relevant documents, one is found
     assert four.unjudged.differences["recall@5", "new", "old"] == pytest.approx(ends)
-    assert "of the unjudged among the first 5 and of up to 4 more relevant ones per query" in four.verdict[-1]
+    assert "of the unjudged among the first 5 and of up to 4 more relevant ones per query" in four.summary[-1]
     some = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unseen={"q7": 1})
     assert some.unjudged is not None
     assert some.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((7.5 - 6) / 20, (8 - 6) / 20))
@@ -206,7 +206,7 @@ def test_ties_of_the_rules_decide_what_is_among_the_first() -> None:
     one, two = ({query: dict(scores) for query in qrels} for scores in ({"b": 1.0, "z": 1.0}, {"z": 2.0, "b": 1.0}))
     for rules in ({"semantics": "llama_index"}, {"ties": "input"}, {"ties": "expected"}):
         comparison = quietly(qrels, {"one": one, "two": two}, "precision@1", unjudged="bounds", **rules)
-        assert comparison.conclusions.of("precision@1").kind == "depends on what is unjudged"
+        assert comparison.conclusions.get("precision@1").kind == "depends on what is unjudged"
         assert comparison.to_judge(1)
 
 
@@ -218,7 +218,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
     }
     with pytest.warns(rm.RetrievalWarning, match="favours the system that is judged less"):
         comparison = rm.compare(qrels, runs, "ndcg@10", unjudged="condensed")
-    assert comparison.verdict[0].endswith("judged of the first 10 retrieved: old 100 %, new 17 %, so it favours new.")
+    assert comparison.summary[0].endswith("judged of the first 10 retrieved: old 100 %, new 17 %, so it favours new.")
     assert "count as not relevant" not in str(comparison)
     saved = dict(comparison.evaluations)
     with pytest.raises(ValueError, match="grades what unjudged='condensed' takes out"):
@@ -353,7 +353,7 @@ def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
     comparison = rm.compare(
         truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
     )
-    assert comparison.ignorance is None
+    assert comparison.judged_coverage is None
     assert "judged of" not in str(comparison)
 
 
@@ -371,7 +371,7 @@ def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int,
     runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
     bounds = quietly({"q": {"d": 1, "x": 0}}, runs, "mrr@20", unjudged="bounds", unseen=unseen).unjudged
     assert bounds is not None
-    assert (bounds.exact, bounds.queries, bounds.unseen) == (exact, {"mrr@20": 1}, unseen)
+    assert (bounds.exact, bounds.queries, bounds.unretrieved_relevant) == (exact, {"mrr@20": 1}, unseen)
     assert bounds.means["mrr@20"]["a"] == ((1 / (documents + 1), 1) if exact else (0, 1))
     assert bounds.means["mrr@20"]["b"] == ((1, 1) if exact else (0, 1))
 
@@ -475,9 +475,7 @@ def test_bounds_follow_the_order_of_ties_under_the_rules(semantics: str) -> None
     ranked = {query: ["z", "b"] if semantics == "standard" else ["b", "z"] for query in qrels}
 
     def bounds(one: Any) -> Any:
-        compared = rm.compare(
-            qrels, {"one": one, "two": clear}, ["precision@1"], unjudged="bounds", semantics=semantics
-        )
+        compared = rm.compare(qrels, {"one": one, "two": clear}, ["precision@1"], unjudged="bounds", rules=semantics)
         assert compared.unjudged is not None
         return compared.unjudged.differences, [(each.query, each.document) for each in compared.to_judge()]
 

@@ -16,7 +16,7 @@ from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, first_of, j
 
 def test_passages_are_spread_over_everything_the_corpus_is_about() -> None:
     made = rm.generate_questions(topics(), ScriptedModel(), 40, kinds="one_passage", checks=())
-    assert len(set(made.questions.labels("source").values())) >= 20
+    assert len(set(made.questions.provenance_values("source").values())) >= 20
     covered, clusters = re.findall(r"of ([\d,]+) of ([\d,]+) clusters", str(made))[0]
     assert covered == clusters
 
@@ -45,16 +45,18 @@ def test_a_corpus_is_texts_items_or_a_folder(tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(b"\x89PNG")
     with pytest.warns(rm.RetrievalWarning, match=r"1 file not read.*logo\.png"):
         of_folder = one(Told(WRITE, ANSWERS), tmp_path)
-    assert [*of_folder.questions.labels("source").values()] == ["rules/vault.md"]
+    assert [*of_folder.questions.provenance_values("source").values()] == ["rules/vault.md"]
     items = [rm.Retrieved("c1", RULES["vault"], source="book.md", start=1000)]
     of_items = one(Told(WRITE, ANSWERS), items)
     start = 1000 + RULES["vault"].index(OPENED)
     assert judged(of_items)[0][1] == rm.Span("book.md", start, start + len(OPENED))
     no_offsets = one(Told(WRITE, ANSWERS), [rm.Retrieved("c1", RULES["vault"], source="book.md")])
     assert judged(no_offsets)[0][1].source == "c1"
-    assert [*no_offsets.questions.labels("source").values()] == ["book.md"]
+    assert [*no_offsets.questions.provenance_values("source").values()] == ["book.md"]
     (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": "vault", "text": RULES["vault"]}))
-    assert [*one(Told(WRITE, ANSWERS), str(tmp_path / "corpus.jsonl")).questions.labels("source").values()] == ["vault"]
+    assert [
+        *one(Told(WRITE, ANSWERS), str(tmp_path / "corpus.jsonl")).questions.provenance_values("source").values()
+    ] == ["vault"]
 
 
 def test_what_stands_in_two_documents_is_judged_in_both() -> None:

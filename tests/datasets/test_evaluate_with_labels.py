@@ -22,11 +22,11 @@ def test_it_finds_the_truth_where_the_model_alone_is_biased() -> None:
         true = rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"]
         assert abs(found.means["ndcg@10"][name] - true) < 0.02
         assert intervals[name].low < true < intervals[name].high
-        assert found.people["ndcg@10"][name] == pytest.approx(
+        assert found.human["ndcg@10"][name] == pytest.approx(
             rm.evaluate({query: TRUTH[query] for query in SAMPLE}, run, "ndcg@10").means["ndcg@10"]
         )
         assert found.model["ndcg@10"][name] == pytest.approx(rm.evaluate(MODEL.qrels, run, "ndcg@10").means["ndcg@10"])
-        assert found.worth["ndcg@10"][name] > 35
+        assert found.effective_n["ndcg@10"][name] > 35
     assert found.ranking["ndcg@10"] == ["best", "good", "weak"]
     assert found.means["nDCG@10"] == found.means["ndcg@10"]
 
@@ -72,7 +72,7 @@ def test_strata_and_clusters_are_taken_into_account() -> None:
     together = estimate(people=people, sample=sample)
     alone = estimate(people=people, sample=sample, clusters=None)
     assert together.means == alone.means
-    of_clusters, of_queries = (one.difference("ndcg@10", "best", "weak").corrected for one in (together, alone))
+    of_clusters, of_queries = (one.difference("ndcg@10", "best", "weak").estimate for one in (together, alone))
     assert of_clusters.degrees < of_queries.degrees == 30 - 3
     assert of_clusters.variance >= of_queries.variance
 
@@ -80,7 +80,7 @@ def test_strata_and_clusters_are_taken_into_account() -> None:
 def test_queries_for_which_people_find_nothing_relevant_are_left_out_of_the_mean() -> None:
     people = {query: (dict.fromkeys(TRUTH[query], 0) if at < 5 else TRUTH[query]) for at, query in enumerate(SAMPLE)}
     found = estimate(people=people)
-    corrected = found.estimated["ndcg@10", "good"].corrected
+    corrected = found.estimated["ndcg@10", "good"].estimate
     assert corrected.labelled == 25
     assert math.isfinite(found.means["ndcg@10"]["good"])
     with pytest.raises(ValueError, match="defined for 0 of 30 labelled queries"):
@@ -98,8 +98,8 @@ def test_a_single_run_and_several_metrics() -> None:
 
 def test_a_metric_that_is_0_or_1_for_people_gets_an_interval_of_shares() -> None:
     found = estimate(metrics=["hit_rate@1", "recall@1"])
-    corrected = found.estimated["hit_rate@1", "weak"].corrected
-    assert 0 < corrected.people < 1  # both values occur
+    corrected = found.estimated["hit_rate@1", "weak"].estimate
+    assert 0 < corrected.human < 1  # both values occur
     assert [found.estimated[metric, "weak"].binary for metric in found.metrics] == [True, False]
     assert found.intervals()["hit_rate@1"]["weak"] == corrected.interval(0.95, binary=True)
 
@@ -140,7 +140,7 @@ def test_on_cranfield_a_fifth_of_the_judgments_corrects_a_judge_with_errors() ->
         }
         sample = questions.sample(len(truth) // 5, seed=seed)
         people: dict[Any, Any] = {query: dict.fromkeys(pooled[query], 0) | truth[query] for query in sample}
-        found = rm.evaluate_with_labels(runs, "ndcg@10", people=people, model=read, sample=sample)
+        found = rm.evaluate_with_labels(runs, "ndcg@10", human=people, model=read, sample=sample)
         for name in runs:
             means[name].append(found.means["ndcg@10"][name])
             low, high = found.intervals()["ndcg@10"][name]
@@ -182,14 +182,18 @@ class TestClaims:
     run: ClassVar[dict[Any, list[str]]] = {
         query: ["d1", "d2"] if at % 3 else ["d2", "d1"] for at, query in enumerate(queries)
     }
-    model = rm.Labels.of({query: {"d1": 3, "d2": 1} for query in queries}, by="m", kind="model", relevant_from=2)
+    model = rm.Labels.from_qrels(
+        {query: {"d1": 3, "d2": 1} for query in queries}, grader="m", kind="model", relevant_from=2
+    )
     sample = rm.EvaluationSet(queries, {query: ["d1"] for query in queries}).sample(15)
 
     def estimated(self, people: Any, model: Any = None) -> rm.types.Estimate:
-        return rm.evaluate_with_labels(self.run, "mrr", people=people, model=model or self.model, sample=self.sample)
+        return rm.evaluate_with_labels(self.run, "mrr", human=people, model=model or self.model, sample=self.sample)
 
     def of_people(self, **how: Any) -> rm.Labels:
-        return rm.Labels.of({query: {"d1": 3, "d2": 0} for query in self.sample}, by="Ada", relevant_from=2, **how)
+        return rm.Labels.from_qrels(
+            {query: {"d1": 3, "d2": 0} for query in self.sample}, grader="Ada", relevant_from=2, **how
+        )
 
     def test_a_model_in_place_of_people_is_named(self) -> None:
         assert "graded as a model" not in str(self.estimated(self.of_people()))

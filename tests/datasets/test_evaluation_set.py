@@ -36,21 +36,23 @@ class TestReading:
         ids=["pandas", "polars", "Arrow", "Hugging Face"],
     )
     def test_tables_with_a_row_per_question(self, dataset: Any) -> None:
-        read = rm.EvaluationSet.of(dataset)
+        read = rm.EvaluationSet.from_dataset(dataset)
         assert (read.queries, read.qrels) == (QUERIES, QRELS)
-        assert read.labels("source") == {"q1": "account.md", "q2": "prices.md"}
+        assert read.provenance_values("source") == {"q1": "account.md", "q2": "prices.md"}
 
     def test_what_pandas_calls_nan_is_not_known(self) -> None:
-        read = rm.EvaluationSet.of(pd.DataFrame([ROWS[0], {**ROWS[1], "source": None}]).replace({None: float("nan")}))
-        assert read.labels("source") == {"q1": "account.md"}
+        read = rm.EvaluationSet.from_dataset(
+            pd.DataFrame([ROWS[0], {**ROWS[1], "source": None}]).replace({None: float("nan")})
+        )
+        assert read.provenance_values("source") == {"q1": "account.md"}
 
     def test_one_split_of_a_hugging_face_dataset_is_chosen(self) -> None:
         both = datasets.DatasetDict(
             {"train": datasets.Dataset.from_list(ROWS), "test": datasets.Dataset.from_list(ROWS)}
         )
         with pytest.raises(ValueError, match="splits 'train', 'test'; choose one"):
-            rm.EvaluationSet.of(both)
-        assert len(rm.EvaluationSet.of(both["test"])) == 2
+            rm.EvaluationSet.from_dataset(both)
+        assert len(rm.EvaluationSet.from_dataset(both["test"])) == 2
 
     def test_a_labelled_rag_dataset_and_its_json_hold_texts(self, tmp_path: Path) -> None:
         example = {
@@ -65,11 +67,11 @@ class TestReading:
         )
         (tmp_path / "rag_dataset.json").write_text(json.dumps(content))
         for dataset in (content, as_object, tmp_path / "rag_dataset.json", str(tmp_path / "rag_dataset.json")):
-            read = rm.EvaluationSet.of(dataset)
+            read = rm.EvaluationSet.from_dataset(dataset)
             assert read.qrels == {"why?": [rm.Text("Because it is so.")]}
-            assert read.labels("model") == {"why?": "a model"}
+            assert read.provenance_values("model") == {"why?": "a model"}
         with pytest.raises(ValueError, match="example 1 has no reference_contexts"):
-            rm.EvaluationSet.of({"examples": [{"query": "why?", "reference_contexts": None}]})
+            rm.EvaluationSet.from_dataset({"examples": [{"query": "why?", "reference_contexts": None}]})
 
     def test_examples_of_langsmith(self) -> None:
         name = UUID(int=7)
@@ -81,12 +83,12 @@ class TestReading:
             metadata={"source": "account.md", "dataset_split": ["base"]},
         )
         for dataset in ([example], [example.model_dump()], iter([example])):
-            read = rm.EvaluationSet.of(dataset)
+            read = rm.EvaluationSet.from_dataset(dataset)
             assert read.queries == {str(name): "How do I reset my password?"}
             assert read.qrels == {str(name): ["d7", "d8"]}
-            assert read.labels("source") == {str(name): "account.md"}
+            assert read.provenance_values("source") == {str(name): "account.md"}
         with pytest.raises(ValueError, match="row 1 has no 'relevant'"):
-            rm.EvaluationSet.of([{"inputs": {"question": "why?"}, "outputs": {"answer": "so"}}])
+            rm.EvaluationSet.from_dataset([{"inputs": {"question": "why?"}, "outputs": {"answer": "so"}}])
 
     def test_datasets_of_ragas(self) -> None:
         ragas = pytest.importorskip("ragas")
@@ -95,32 +97,32 @@ class TestReading:
             ragas.SingleTurnSample(user_input="how?", reference_contexts=["By doing it this way."]),
         ]
         expected = {"why?": ["d1", "d2"], "how?": [rm.Text("By doing it this way.")]}
-        assert rm.EvaluationSet.of(ragas.EvaluationDataset(samples=samples)).qrels == expected
+        assert rm.EvaluationSet.from_dataset(ragas.EvaluationDataset(samples=samples)).qrels == expected
         testset = [SimpleNamespace(eval_sample=sample, synthesizer_name="single_hop") for sample in samples]
-        read = rm.EvaluationSet.of(testset)
+        read = rm.EvaluationSet.from_dataset(testset)
         assert read.qrels == expected
-        assert read.labels("kind") == {"why?": "single_hop", "how?": "single_hop"}
+        assert read.provenance_values("kind") == {"why?": "single_hop", "how?": "single_hop"}
 
     def test_the_record_becomes_a_set_and_a_set_stays_itself(self) -> None:
-        given = rm.EvaluationSet.of(ROWS)
-        assert rm.EvaluationSet.of(given) is given
+        given = rm.EvaluationSet.from_dataset(ROWS)
+        assert rm.EvaluationSet.from_dataset(given) is given
 
 
 class TestBeir:
     def test_a_folder_is_read_as_it_was_written(self, tmp_path: Path) -> None:
         graded = {"q1": {"d7": 2, "d8": 0}, "q2": {"d1": 1}}
-        given = rm.EvaluationSet(QUERIES, graded, rm.EvaluationSet.of(ROWS).provenance)
+        given = rm.EvaluationSet(QUERIES, graded, rm.EvaluationSet.from_dataset(ROWS).provenance)
         given.to_beir(tmp_path / "new" / "set", {"d1": "one", "d7": "seven"})
-        read = rm.EvaluationSet.of(tmp_path / "new" / "set")
+        read = rm.EvaluationSet.from_dataset(tmp_path / "new" / "set")
         assert (read.queries, read.qrels, read.provenance) == (given.queries, given.qrels, given.provenance)
         assert rm.read_corpus(tmp_path / "new" / "set" / "corpus.jsonl") == {"d1": "one", "d7": "seven"}
 
     def test_a_split_holds_the_questions_that_it_judges(self, tmp_path: Path) -> None:
         rm.EvaluationSet(QUERIES, QRELS).to_beir(tmp_path)
         rm.write_qrels({"q2": {"d1": 1}}, tmp_path / "qrels" / "dev.tsv")
-        assert rm.EvaluationSet.of(tmp_path, split="dev").queries == {"q2": QUERIES["q2"]}
+        assert rm.EvaluationSet.from_dataset(tmp_path, split="dev").queries == {"q2": QUERIES["q2"]}
         with pytest.raises(ValueError, match="has the splits dev, test"):
-            rm.EvaluationSet.of(tmp_path, split="train")
+            rm.EvaluationSet.from_dataset(tmp_path, split="train")
 
     @pytest.mark.parametrize(
         ("judgments", "message"),
@@ -139,14 +141,14 @@ class TestBeir:
 
     def test_groups_of_one_are_flat(self, tmp_path: Path) -> None:
         rm.EvaluationSet({"q1": "why?"}, {"q1": [["d1"], ["d2"]]}).to_beir(tmp_path)
-        assert rm.EvaluationSet.of(tmp_path).qrels == {"q1": {"d1": 1, "d2": 1}}
+        assert rm.EvaluationSet.from_dataset(tmp_path).qrels == {"q1": {"d1": 1, "d2": 1}}
 
     def test_a_folder_and_a_file_of_something_else(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is not a BEIR folder"):
-            rm.EvaluationSet.of(tmp_path)
+            rm.EvaluationSet.from_dataset(tmp_path)
         (tmp_path / "notes.txt").write_text("no JSON")
         with pytest.raises(ValueError, match="neither a BEIR folder nor a JSON file"):
-            rm.EvaluationSet.of(tmp_path / "notes.txt")
+            rm.EvaluationSet.from_dataset(tmp_path / "notes.txt")
 
 
 class TestOthers:
@@ -159,7 +161,7 @@ class TestOthers:
             {"user_input": "why?", "reference_context_ids": ["d7"]},
             {"user_input": "how?", "reference_contexts": ["By doing it this way."]},
         ]
-        read = rm.EvaluationSet.of(ragas.EvaluationDataset.from_list(rows))
+        read = rm.EvaluationSet.from_dataset(ragas.EvaluationDataset.from_list(rows))
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
         with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
@@ -176,7 +178,7 @@ class TestOthers:
         content = rm.EvaluationSet(QUERIES, QRELS).to_llama_index({"d1": "one"})
         assert content["corpus"] == {"d1": "one"}
         (tmp_path / "set.json").write_text(json.dumps(content))
-        read = rm.EvaluationSet.of(tmp_path / "set.json")
+        read = rm.EvaluationSet.from_dataset(tmp_path / "set.json")
         assert (read.queries, read.qrels) == (QUERIES, QRELS)
         with pytest.raises(ValueError, match="only ids, quotes and texts"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Metadata(page=3)]}).to_llama_index()
@@ -191,7 +193,7 @@ def sets(draw: st.DrawFn) -> rm.EvaluationSet:
         relevant += [rm.Span(f"s{draw(st.integers(0, 30))}", at, at + 5)] * draw(st.integers(0, 1))
         source = draw(st.none() | st.integers(0, 30).map(lambda number: f"s{number}"))
         rows.append({"id": f"q{at}", "query": f"question {at}", "relevant": relevant, "source": source})
-    return rm.EvaluationSet.of(rows)
+    return rm.EvaluationSet.from_dataset(rows)
 
 
 def touched(part: rm.EvaluationSet) -> set[Any]:
@@ -226,13 +228,13 @@ class TestSplit:
 
     def test_a_large_cluster_does_not_leave_a_part_empty(self) -> None:
         rows = [{"query": f"{at}?", "relevant": [f"d{at}"], "source": "one" if at < 9 else "other"} for at in range(10)]
-        assert [len(part) for part in rm.EvaluationSet.of(rows).split(0.1, 0.9)] == [1, 9]
-        assert [len(part) for part in rm.EvaluationSet.of(rows).split(0.99, 0.01)] == [9, 1]
+        assert [len(part) for part in rm.EvaluationSet.from_dataset(rows).split(0.1, 0.9)] == [1, 9]
+        assert [len(part) for part in rm.EvaluationSet.from_dataset(rows).split(0.99, 0.01)] == [9, 1]
 
     @pytest.mark.parametrize("shares", [(0.5, 0.6), (1.5, -0.5), (0.5,), (float("nan"), 0.5)])
     def test_shares_that_do_not_add_up(self, shares: tuple[float, ...]) -> None:
         with pytest.raises(ValueError, match="add up to 1"):
-            rm.EvaluationSet.of(ROWS).split(*shares)
+            rm.EvaluationSet.from_dataset(ROWS).split(*shares)
 
     def test_questions_that_must_stay_together(self) -> None:
         questions = rm.EvaluationSet(QUERIES, {"q1": ["d1"], "q2": ["d1"]})
@@ -242,8 +244,8 @@ class TestSplit:
 
 class TestMerge:
     def test_the_same_question_in_both_is_taken_once(self) -> None:
-        one = rm.EvaluationSet.of(ROWS)
-        merged = rm.EvaluationSet.of(ROWS[:1]).merge(one)
+        one = rm.EvaluationSet.from_dataset(ROWS)
+        merged = rm.EvaluationSet.from_dataset(ROWS[:1]).merge(one)
         assert (merged.queries, merged.qrels, merged.provenance) == (one.queries, one.qrels, one.provenance)
 
     def test_what_differs_under_one_id_is_an_error(self) -> None:

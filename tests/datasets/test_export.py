@@ -17,14 +17,14 @@ WITH_BOTH = rm.EvaluationSet(
     {"q1": "And at night?", "q2": "What does a seat cost?"},
     RELEVANT,
     answers={"q1": "The duty officer may."},
-    history={"q1": SAID},
+    conversation={"q1": SAID},
 )
 
 
 def test_a_file_holds_both(tmp_path: Path) -> None:
     WITH_BOTH.save(tmp_path / "set.json")
     read = rm.load(tmp_path / "set.json")
-    assert (read.answers, read.history) == (WITH_BOTH.answers, WITH_BOTH.history)
+    assert (read.answers, read.history) == (WITH_BOTH.answers, WITH_BOTH.conversation)
     entries = json.loads((tmp_path / "set.json").read_text())["questions"]
     assert [sorted({"answer", "history"} & entry.keys()) for entry in entries] == [["answer", "history"], []]
 
@@ -32,13 +32,13 @@ def test_a_file_holds_both(tmp_path: Path) -> None:
 def test_parts_merges_samples_and_repairs_keep_them() -> None:
     one, other = WITH_BOTH.split(0.5, 0.5)
     assert {**one.answers, **other.answers} == WITH_BOTH.answers
-    assert one.merge(other).history == WITH_BOTH.history
+    assert one.merge(other).conversation == WITH_BOTH.conversation
     twice = rm.EvaluationSet(
         {"q1": "Who opens the vault at night?", "q2": "who opens the vault at night"},
         {"q1": ["d7"], "q2": ["d7"]},
         answers={"q1": "she", "q2": "she"},
     )
-    assert twice.lint().repaired().answers == {"q1": "she"}
+    assert twice.lint().fixed().answers == {"q1": "she"}
 
 
 def test_what_differs_between_two_sets_is_an_error() -> None:
@@ -71,19 +71,19 @@ def test_other_things_are_refused(told: Any, error: type[Exception], message: st
 def test_rows_hold_them_under_the_names_of_other_tools() -> None:
     for key in ("answer", "reference", "reference_answer", "expected_response"):
         rows = [{"id": "q1", "query": "why?", "relevant": ["d7"], key: "so", "history": list(SAID)}]
-        read = rm.EvaluationSet.of(rows)
-        assert (read.answers, read.history) == ({"q1": "so"}, {"q1": SAID})
+        read = rm.EvaluationSet.from_dataset(rows)
+        assert (read.answers, read.conversation) == ({"q1": "so"}, {"q1": SAID})
     frame = pd.DataFrame([{"query": "why?", "relevant": ["d7"], "answer": None}])
-    assert rm.EvaluationSet.of(frame).answers == {}
+    assert rm.EvaluationSet.from_dataset(frame).answers == {}
 
 
 def test_the_question_in_its_context_is_one_text() -> None:
-    found = WITH_BOTH.in_context()
+    found = WITH_BOTH.with_conversation()
     assert [*found.queries.values()] == [
         "Who may open the vault?\nThe duty officer.\nAnd at night?",
         "What does a seat cost?",
     ]
-    assert (found.history, found.answers, found.qrels) == ({}, WITH_BOTH.answers, WITH_BOTH.qrels)
+    assert (found.conversation, found.answers, found.qrels) == ({}, WITH_BOTH.answers, WITH_BOTH.qrels)
 
 
 def test_a_lint_reads_a_follow_up_in_its_context() -> None:
@@ -93,7 +93,7 @@ def test_a_lint_reads_a_follow_up_in_its_context() -> None:
     qrels = {"q1": ["d1"], "q2": ["d2"]}
     alone = rm.EvaluationSet(texts, qrels).lint()
     assert {"duplicate_question", "contradicting_judgments", "dependent_question"} <= {*alone.counts}
-    assert {*rm.EvaluationSet(texts, qrels, history=before).lint().counts} <= {"too_few_questions"}
+    assert {*rm.EvaluationSet(texts, qrels, conversation=before).lint().counts} <= {"too_few_questions"}
 
 
 class TestOtherTools:
@@ -104,28 +104,28 @@ class TestOtherTools:
         assert rows[1]["outputs"] == {"relevant": ["d7"]}
         examples = [Example(id=UUID(int=at), dataset_id=UUID(int=9), **row) for at, row in enumerate(rows)]
         for dataset in (rows, examples):
-            read = rm.EvaluationSet.of(dataset)
-            assert (read.queries, read.answers, read.history) == (
+            read = rm.EvaluationSet.from_dataset(dataset)
+            assert (read.queries, read.answers, read.conversation) == (
                 WITH_BOTH.queries,
                 WITH_BOTH.answers,
-                WITH_BOTH.history,
+                WITH_BOTH.conversation,
             )
 
     def test_a_beir_folder_holds_both(self, tmp_path: Path) -> None:
         ids = rm.EvaluationSet(WITH_BOTH.queries, {"q1": {"d1": 1}, "q2": {"d7": 1}}, answers=WITH_BOTH.answers,
-                               history=WITH_BOTH.history)  # fmt: skip
+                               conversation=WITH_BOTH.conversation)  # fmt: skip
         ids.to_beir(tmp_path)
-        assert rm.EvaluationSet.of(tmp_path) == ids
+        assert rm.EvaluationSet.from_dataset(tmp_path) == ids
 
     def test_ragas_gets_the_reference_and_no_conversation(self) -> None:
         ragas = pytest.importorskip("ragas")
         with pytest.raises(ValueError, match=r"what was said before query 'q1'; questions\.in_context"):
             WITH_BOTH.to_ragas()
-        (first, second) = WITH_BOTH.in_context().to_ragas()
+        (first, second) = WITH_BOTH.with_conversation().to_ragas()
         assert first["reference"] == "The duty officer may."
         assert first["reference_contexts"] == ["at night by the duty officer"]
         assert "reference" not in second
-        read = rm.EvaluationSet.of(ragas.EvaluationDataset.from_list([first]))
+        read = rm.EvaluationSet.from_dataset(ragas.EvaluationDataset.from_list([first]))
         assert list(read.answers.values()) == ["The duty officer may."]
 
     def test_llama_index_gets_texts_with_their_answers(self, tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ class TestOtherTools:
             ]
         }
         (tmp_path / "rag_dataset.json").write_text(json.dumps(content))
-        read = rm.EvaluationSet.of(tmp_path / "rag_dataset.json")
+        read = rm.EvaluationSet.from_dataset(tmp_path / "rag_dataset.json")
         assert read.answers == {"Who?": "she"}
         assert read.qrels == {"Who?": [rm.Text("at night by the duty officer")]}
         with pytest.raises(ValueError, match="dataset of texts cannot hold ids, and query 'q2' has 'd7'"):
-            WITH_BOTH.in_context().to_llama_index()
+            WITH_BOTH.with_conversation().to_llama_index()
 
     def test_mlflow_scores_the_rows_it_gets(self) -> None:
         pytest.importorskip("mlflow")
@@ -167,7 +167,7 @@ class TestOtherTools:
         evals = pytest.importorskip("pydantic_evals")
         from pydantic_evals_retrieval_metrics import RetrievalMetrics  # noqa: PLC0415  (as above)
 
-        cases = [evals.Case(**row) for row in WITH_BOTH.in_context().to_pydantic_evals()]
+        cases = [evals.Case(**row) for row in WITH_BOTH.with_conversation().to_pydantic_evals()]
         assert cases[0].expected_output == "The duty officer may."
         evaluators = [RetrievalMetrics(["mrr"], relevant="metadata.relevant")]
         dataset = evals.Dataset(name="vault", cases=cases, evaluators=evaluators)

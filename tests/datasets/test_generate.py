@@ -104,9 +104,9 @@ def test_replies_that_were_cut_off_are_asked_for_again_and_kept_for_reading(tmp_
     cache = tmp_path / "replies.jsonl"
     short = rm.generate_questions(RULES, rm.Model(cut_off, cache=cache, name="m"), 3, kinds="one_passage", checks=())
     assert len(short) == 0
-    assert short.stopped is not None
-    assert "10 replies in a row could not be used" in short.stopped
-    assert "Who open" in short.stopped
+    assert short.stop_reason is not None
+    assert "10 replies in a row could not be used" in short.stop_reason
+    assert "Who open" in short.stop_reason
     assert short.calls.made < 20
     assert "unusable" in cache.read_text()
     whole = ScriptedModel()
@@ -222,7 +222,7 @@ async def test_the_asynchronous_twin_takes_an_asynchronous_model() -> None:
 
 def test_kinds_are_mixed_as_asked_and_differ_in_what_they_need() -> None:
     made = rm.generate_questions(topics(), ScriptedModel(), 20, kinds={"several_passages": 1, "keywords": 3})
-    kinds: dict[Any, str] = made.questions.labels("kind")
+    kinds: dict[Any, str] = made.questions.provenance_values("kind")
     texts: Any = made.questions.queries
     assert Counter(kinds.values()) == {"several_passages": 5, "keywords": 15}
     for query, kind in kinds.items():
@@ -237,14 +237,14 @@ def test_kinds_are_mixed_as_asked_and_differ_in_what_they_need() -> None:
 
 def test_the_usual_mixture_of_kinds() -> None:
     usual = rm.generate_questions(topics(), ScriptedModel(), 20, checks=()).questions
-    assert Counter(usual.labels("kind").values()) == {
+    assert Counter(usual.provenance_values("kind").values()) == {
         "one_passage": 8,
         "other_words": 6,
         "several_passages": 4,
         "keywords": 2,
     }
     # One passage leaves 4 : 3 : 1, which of four is 2, 1.5 and 0.5.
-    alone = rm.generate_questions({"vault": RULES["vault"]}, ScriptedModel(), 4, checks=()).wanted
+    alone = rm.generate_questions({"vault": RULES["vault"]}, ScriptedModel(), 4, checks=()).requested
     assert alone == {"one_passage": 2, "other_words": 2, "keywords": 0}
 
 
@@ -262,7 +262,7 @@ def test_a_question_of_several_passages_is_all_or_nothing() -> None:
 
 def test_other_words_are_bounded() -> None:
     made = rm.generate_questions(topics(), ScriptedModel(), 10, kinds="other_words", most_overlap=0.4)
-    assert all(overlap <= 0.4 for overlap in made.questions.labels("overlap").values())
+    assert all(overlap <= 0.4 for overlap in made.questions.provenance_values("overlap").values())
     half = {**NIGHT, "question": "Who has the vault under lock and key in the dark at night?"}
     model = Told(("Write one question", half), ANSWERS)
     none = rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.3)
@@ -285,7 +285,7 @@ def test_a_judgment_is_a_quote_or_its_place() -> None:
     assert (provenance.source, provenance.kind, provenance.model) == ("vault", "one_passage", "told")
     assert provenance.prompt == "one_passage 3"
     assert provenance.date is not None
-    assert made.stopped is None
+    assert made.stop_reason is None
     assert repr(made) == "<GeneratedQuestions: 1 questions, 0 rejected>"
 
 
@@ -328,10 +328,10 @@ def test_a_spent_budget_ends_the_work_and_nothing_unchecked_gets_in() -> None:
     assert model.asked.total() == made.calls.made == 30
     assert len(made) + len([one for one in made.rejected if one.reason == "not checked"]) > 0
     assert len(made) < 20
-    assert made.stopped == "the budget of 30 calls is spent"
+    assert made.stop_reason == "the budget of 30 calls is spent"
     tokens = rm.generate_questions(topics(), rm.Model(ScriptedModel(), token_budget=5000), 20)
     assert tokens.calls.prompt_tokens + tokens.calls.reply_tokens < 5000 + 8 * 200
-    assert "5,000 tokens" in (tokens.stopped or "")
+    assert "5,000 tokens" in (tokens.stop_reason or "")
 
 
 def test_own_prompts_take_the_place_of_ours() -> None:
@@ -339,7 +339,7 @@ def test_own_prompts_take_the_place_of_ours() -> None:
     model = Told(("Bitte eine Frage", NIGHT))
     made = one(model, prompts=prompts, checks=())
     assert len(made) == 1
-    assert [*made.questions.labels("prompt").values()] == [f"one_passage {prompts.version}"]
+    assert [*made.questions.provenance_values("prompt").values()] == [f"one_passage {prompts.version}"]
     assert prompts.version.startswith("own-")
     with pytest.raises(ValueError, match=r"answerable must hold \$question, \$text"):
         rm.QuestionPrompts(answerable="Is it? $question")
@@ -456,7 +456,7 @@ def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
         again = make()
         client.close()
     assert len(made) == 60
-    assert made.stopped is None
+    assert made.stop_reason is None
     assert all(service.done[kind] > 3 for kind in FAULTS.values())
     assert "calls of the model" in str(made)
     assert again.questions == made.questions

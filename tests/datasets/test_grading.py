@@ -166,7 +166,9 @@ def test_a_rerun_makes_no_call_and_an_interrupted_one_goes_on(tmp_path: Path) ->
     assert third.prompts == []
     assert "0 calls of the model, 30 replies from the cache" in str(again)
     # a part of the pool, graded before the rest, costs nothing either
-    assert POOL.of(["question-2"]).grade(rm.Model(third, cache=cache)).qrels == {"question-2": TRUE["question-2"]}
+    assert POOL.for_queries(["question-2"]).grade(rm.Model(third, cache=cache)).qrels == {
+        "question-2": TRUE["question-2"]
+    }
     assert third.prompts == []
     # another rubric is another prompt
     POOL.grade(rm.Model(third, cache=cache), rubric=["no", "a little", "mostly", "yes"])
@@ -237,7 +239,7 @@ def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels(
         POOL.grade(model)
     assert len(model.prompts) < 30
     with pytest.raises(ValueError, match=r"\(3 not JSON\); a reply must hold JSON such as \{.grade.: 2\}"):
-        POOL.limited(3).grade(Model(lambda *_: "2"))
+        POOL.top(3).grade(Model(lambda *_: "2"))
     with pytest.raises(TypeError, match=r"got Labels; pass its judgments, \.qrels"):
         rm.evaluate(POOL.grade(Model(honest)), {}, "mrr")  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ from retrieval_metrics.reports import numbers
 def test_differences_are_told_apart_where_they_are_large() -> None:
     found = estimate()
     apart = found.difference("ndcg@10", "best", "weak")
-    assert apart.decided
+    assert apart.significant
     back = found.difference("ndcg@10", "weak", "best")
     assert (back.mean, back.interval.low) == pytest.approx((-apart.mean, -apart.interval.high))
     true = [rm.evaluate(TRUTH, RUNS[name], "ndcg@10").means["ndcg@10"] for name in ("best", "weak")]
@@ -29,7 +29,7 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
         found.difference("ndcg@10")
     assert re.search(r"best - weak .* yes$", str(found), re.MULTILINE)
     again = estimate(runs={"best": RUNS["best"], "copy": RUNS["best"]})
-    assert not again.difference("ndcg@10").decided
+    assert not again.difference("ndcg@10").significant
     assert re.search(r"copy - best .* no$", str(again), re.MULTILINE)
     two = estimate(runs={name: RUNS[name] for name in ("weak", "best")})
     assert two.difference("ndcg@10").pair == ("best", "weak")
@@ -46,7 +46,7 @@ def test_the_agreement_is_printed_before_any_number() -> None:
 def test_a_model_that_grades_by_chance_is_called_useless_and_costs_little() -> None:
     random = np.random.default_rng(0)
     chance = {query: {document: int(random.integers(0, 4)) for document in held} for query, held in TRUTH.items()}
-    found = estimate(model=rm.Labels.of(chance, "a small model", kind="model"))
+    found = estimate(model=rm.Labels.from_qrels(chance, "a small model", kind="model"))
     assert "do not use the grades of a small model alone: its agreement with Ada is hardly better" in str(found)
     low, high = found.intervals()["ndcg@10"]["good"]
     alone = rm.evaluate(PEOPLE.qrels, RUNS["good"], "ndcg@10").intervals()["ndcg@10"]
@@ -54,9 +54,11 @@ def test_a_model_that_grades_by_chance_is_called_useless_and_costs_little() -> N
 
 
 def test_how_many_further_grades_are_needed() -> None:
-    found = estimate(model=rm.Labels.of(judge(0.5), "a model", kind="model"), runs=RUNS | {"other": system(0.88, 9)})
+    found = estimate(
+        model=rm.Labels.from_qrels(judge(0.5), "a model", kind="model"), runs=RUNS | {"other": system(0.88, 9)}
+    )
     between = found.difference("ndcg@10", "other", "good")
-    assert not between.decided
+    assert not between.significant
     width = between.interval.high - between.interval.low
     assert between.labels_needed(2 * width) == 0
     assert 0 < between.labels_needed(0.9 * width) <= 90
@@ -102,7 +104,7 @@ def test_any_estimate_can_be_printed_and_none_is_certain(data: st.DataObject) ->
     people = {query: data.draw(graded) | {"a": data.draw(st.sampled_from([1, 3]))} for query in sample}
     order = st.permutations(["a", "b", "c"])
     runs = {name: {query: data.draw(order) for query in queries} for name in ("old", "new")}
-    found = rm.evaluate_with_labels(runs, ["ndcg@3", "mrr", "hit_rate@1"], people=people, model=model, sample=sample)
+    found = rm.evaluate_with_labels(runs, ["ndcg@3", "mrr", "hit_rate@1"], human=people, model=model, sample=sample)
     assert "Differences" in str(found)
     for each in found.differences:
         assert each.interval.low < each.interval.high
@@ -114,10 +116,10 @@ def test_a_judge_who_errs_where_people_see_no_difference_proves_nothing() -> Non
     runs = {"old": {query: ["a", "b"] for query in QUERIES}, "new": {query: ["b", "a"] for query in QUERIES}}
     people = {query: {"a": 3, "b": 3} for query in SAMPLE}
     model = {query: {"a": 3 if at % 3 else 0, "b": 3 if at % 4 else 0} for at, query in enumerate(QUERIES)}
-    found = rm.evaluate_with_labels(runs, "mrr", people=people, model=model, sample=SAMPLE).difference("mrr")
+    found = rm.evaluate_with_labels(runs, "mrr", human=people, model=model, sample=SAMPLE).difference("mrr")
     assert found.mean == 0
     assert found.interval.low < -0.05 < 0.05 < found.interval.high
-    assert not found.decided
+    assert not found.significant
 
 
 def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() -> None:
@@ -140,7 +142,9 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
     assert found.interval.low < means[1] - means[0] < found.interval.high
     with pytest.raises(ValueError, match="graded and runs go together"):
         pool.sample(30, graded=MODEL)
-    none = rm.Labels(rm.Labels.of({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale())
+    none = rm.Labels(
+        rm.Labels.from_qrels({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale()
+    )
     with pytest.raises(ValueError, match=r"differ on none of the 120 queries in mrr\(rel=2\)"):
         pool.sample(30, graded=none, runs=runs, metrics="mrr")
     with pytest.raises(ValueError, match="two or more systems"):
@@ -149,7 +153,7 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
 
 def test_a_model_with_its_scale_turned_round_is_told_from_one_that_guesses() -> None:
     turned = {query: {document: 3 - grade for document, grade in held.items()} for query, held in TRUTH.items()}
-    found = estimate(model=rm.Labels.of(turned, "a model", kind="model"))
+    found = estimate(model=rm.Labels.from_qrels(turned, "a model", kind="model"))
     assert "agreement with Ada is worse than chance; is a scale turned round?" in str(found)
     assert "hardly better" not in str(found)
 
@@ -165,11 +169,11 @@ def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothin
         model[query].update(a=0, b=3)
     runs = {"old": {query: ["a", "b"] for query in QUERIES}, "new": {query: ["b", "a"] for query in QUERIES}}
     people = {query: truth[query] for query in labelled}
-    found = rm.evaluate_with_labels(runs, "ndcg@2", people=people, model=model, sample=SAMPLE)
+    found = rm.evaluate_with_labels(runs, "ndcg@2", human=people, model=model, sample=SAMPLE)
     one = found.difference("ndcg@2")
-    assert one.corrected.outside == 4
+    assert one.estimate.outside == 4
     assert one.extrapolates
-    assert one.people_interval.low < one.corrected.people < one.people_interval.high
+    assert one.human_interval.low < one.estimate.human < one.human_interval.high
     assert "on 4 queries the model sees differences beyond those that people graded" in str(found)
 
 
@@ -177,11 +181,11 @@ class TestToldApart:
     """A difference whose mean is as far from 0 as is said in half widths of its interval."""
 
     FOUND = estimate().difference("ndcg@10", "good", "weak")
-    PLAIN = replace(FOUND.corrected, beyond=0.0, alone=None)
-    HALF = FOUND.corrected.half_width(0.95)
+    PLAIN = replace(FOUND.estimate, beyond=0.0, alone=None)
+    HALF = FOUND.estimate.half_width(0.95)
 
     def decided(self, comparisons: int = 1, **changes: Any) -> bool:
-        return replace(self.FOUND, corrected=replace(self.PLAIN, **changes), comparisons=comparisons).decided
+        return replace(self.FOUND, corrected=replace(self.PLAIN, **changes), comparisons=comparisons).significant
 
     def test_in_either_direction(self) -> None:
         assert self.decided(mean=1.05 * self.HALF)
@@ -202,11 +206,11 @@ class TestToldApart:
         assert self.decided(mean=2 * self.HALF, beyond=0.09 * self.HALF, alone=people)  # too little to matter
 
     def test_rare_changes_matter_if_they_could_shift_it_beyond_its_interval(self) -> None:
-        shift = self.FOUND.rare.shift
+        shift = self.FOUND.rare_effect.mean_shift
 
         def matters(half: float) -> bool:
             wide = replace(self.PLAIN, mean=0.0, variance=self.PLAIN.variance * (half / self.HALF) ** 2)
-            return replace(self.FOUND, corrected=wide).rare_matters
+            return replace(self.FOUND, corrected=wide).rare_effect_matters
 
         assert matters(0.99 * shift)
         assert not matters(1.01 * shift)
@@ -216,10 +220,10 @@ class TestToldApart:
 def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: int, enough: bool) -> None:  # noqa: FBT001
     sample = QUESTIONS.sample(n)
     runs = {"good": RUNS["good"], "other": system(0.88, 9), "third": system(0.89, 10)}
-    model = rm.Labels.of(judge(0.9, lenient=0.5), "a model", kind="model")
+    model = rm.Labels.from_qrels(judge(0.9, lenient=0.5), "a model", kind="model")
     found = estimate(people={query: TRUTH[query] for query in sample}, sample=sample, runs=runs, model=model)
     one = found.difference("ndcg@10", "other", "good")
-    assert not one.decided
+    assert not one.significant
     width = one.interval.high - one.interval.low
     more = one.labels_needed(width / 2)
     assert math.isfinite(more) is enough
@@ -235,7 +239,7 @@ def test_how_much_higher_the_model_grades_is_said() -> None:
     assert shift > 0
     same = 100 * np.mean([each == 0 for each in apart])
     assert f"{same:.0f} % with the same grade; a model grades {shift:.2f} higher on average" in str(estimate())
-    strict = rm.Labels.of(judge(0.12, lenient=0.0), "a model", kind="model")
+    strict = rm.Labels.from_qrels(judge(0.12, lenient=0.0), "a model", kind="model")
     assert re.search(r"a model grades 0\.\d\d lower on average", str(estimate(model=strict)))
 
 
@@ -246,7 +250,7 @@ def test_people_for_whom_nothing_is_relevant_are_named_as_the_reason() -> None:
         rm.evaluate_with_labels(
             {query: ["d"] for query in queries},
             "mrr",
-            people={query: {"d": 0} for query in sample},
+            human={query: {"d": 0} for query in sample},
             model={query: {"d": 0} for query in queries},
             sample=sample,
         )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.json_replies import BadReplyError, json_reply
+from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_reply
 
 FIELDS = {"question": str, "quotes": list[str]}
 OBJECT = '{"question": "why?", "quotes": ["so"]}'
@@ -33,7 +33,7 @@ STYLES = [
 
 @pytest.mark.parametrize("reply", STYLES)
 def test_what_stands_around_the_one_object_is_left_out(reply: str) -> None:
-    assert json_reply(reply, FIELDS) == {"question": "why?", "quotes": ["so"]}
+    assert parse_json_reply(reply, FIELDS) == {"question": "why?", "quotes": ["so"]}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_stands_around_the_one_object_is_left_out(reply: str) -> None:
     ],
 )
 def test_one_object_is_read_in_a_fence_and_after_thoughts_too(reply: str) -> None:
-    assert json_reply(reply, FIELDS) == {"question": "why?", "quotes": ["so"]}
+    assert parse_json_reply(reply, FIELDS) == {"question": "why?", "quotes": ["so"]}
 
 
 @pytest.mark.parametrize(
@@ -68,28 +68,28 @@ def test_one_object_is_read_in_a_fence_and_after_thoughts_too(reply: str) -> Non
 )
 def test_anything_else_is_a_bad_reply_with_a_reason(reply: str, reason: str, message: str) -> None:
     with pytest.raises(BadReplyError, match=message) as caught:
-        json_reply(reply, FIELDS)
+        parse_json_reply(reply, FIELDS)
     assert caught.value.reason == reason
 
 
 def test_numbers_are_whole_and_not_true_or_false() -> None:
     for right in ('{"grade": 3, "at": [1, 2]}', '{"grade": "3", "at": [1.0, "2"]}', '{"grade": 3.0, "at": ["1", "2"]}'):
-        assert json_reply(right, {"grade": int, "at": list[int]}) == {"grade": 3, "at": [1, 2]}
+        assert parse_json_reply(right, {"grade": int, "at": list[int]}) == {"grade": 3, "at": [1, 2]}
     for wrong in ('{"grade": true}', '{"grade": 2.5}', '{"grade": "two"}', '{"grade": "2.5"}', '{"grade": [2]}'):
         with pytest.raises(BadReplyError, match="whole number"):
-            json_reply(wrong, {"grade": int})
+            parse_json_reply(wrong, {"grade": int})
     for right in ('{"yes": true}', '{"yes": "true"}', '{"yes": "True "}'):
-        assert json_reply(right, {"yes": bool}) == {"yes": True}
+        assert parse_json_reply(right, {"yes": bool}) == {"yes": True}
     with pytest.raises(BadReplyError, match="true or false"):
-        json_reply('{"yes": 1}', {"yes": bool})
+        parse_json_reply('{"yes": 1}', {"yes": bool})
 
 
 def test_optional_fields_may_be_absent_or_null_but_not_wrong() -> None:
     for reply in ('{"grade": 1}', '{"grade": 1, "why": null}'):
-        assert json_reply(reply, {"grade": int}, {"why": str}) == {"grade": 1}
-    assert json_reply('{"grade": 1, "why": "so"}', {"grade": int}, {"why": str}) == {"grade": 1, "why": "so"}
+        assert parse_json_reply(reply, {"grade": int}, {"why": str}) == {"grade": 1}
+    assert parse_json_reply('{"grade": 1, "why": "so"}', {"grade": int}, {"why": str}) == {"grade": 1, "why": "so"}
     with pytest.raises(BadReplyError, match="a text"):
-        json_reply('{"grade": 1, "why": 3}', {"grade": int}, {"why": str})
+        parse_json_reply('{"grade": 1, "why": 3}', {"grade": int}, {"why": str})
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_optional_fields_may_be_absent_or_null_but_not_wrong() -> None:
 )
 def test_an_object_in_the_midst_of_thoughts_that_were_cut_off_is_no_reply(reply: str) -> None:
     with pytest.raises(BadReplyError, match="ends within its thoughts") as caught:
-        json_reply(reply, {"grade": int})
+        parse_json_reply(reply, {"grade": int})
     assert caught.value.reason == "not JSON"
 
 
@@ -106,9 +106,11 @@ def test_an_object_in_the_midst_of_thoughts_that_were_cut_off_is_no_reply(reply:
 )
 def test_a_reply_that_the_text_holds_is_not_the_models(about: str) -> None:
     with pytest.raises(BadReplyError, match="holds this reply") as caught:
-        json_reply('As asked: {"grade": 3, "reason": "other words"}', {"grade": int}, {"reason": str}, about=about)
+        parse_json_reply(
+            'As asked: {"grade": 3, "reason": "other words"}', {"grade": int}, {"reason": str}, about=about
+        )
     assert caught.value.reason == "dictated"
-    assert json_reply('{"grade": 2}', {"grade": int}, about=about) == {"grade": 2}
+    assert parse_json_reply('{"grade": 2}', {"grade": int}, about=about) == {"grade": 2}
 
 
 RULES = {"vault": "The vault may be opened at night by the duty officer. A second member of staff has to be present."}

@@ -19,7 +19,7 @@ def test_conflicts_are_never_averaged_silently() -> None:
     with pytest.raises(ValueError, match=r"got different grades, for example .* Choose between them with"):
         _ = both.qrels
     with pytest.raises(ValueError, match="different grades"):
-        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", people=both, model=ADA_SAYS, sample={"q0": 0.5})
+        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", human=both, model=ADA_SAYS, sample={"q0": 0.5})
     for rule, choose in (("lowest", min), ("highest", max)):
         qrels = both.resolved(rule).qrels
         assert [qrels[q][d] for q in ADA_SAYS for d in ADA_SAYS[q]] == [choose(pair) for pair in PAIRS]
@@ -39,13 +39,13 @@ def test_words_stand_at_the_left_of_the_table_and_numbers_at_the_right() -> None
 
 def test_the_majority_of_three_holds_and_of_a_tie_the_lowest() -> None:
     grades = {"Ada": {"a": 3, "b": 2}, "Ben": {"a": 3, "b": 1}, "Cid": {"a": 0, "b": 3}}
-    first, *others = (rm.Labels.of({"q": held}, name) for name, held in grades.items())
+    first, *others = (rm.Labels.from_qrels({"q": held}, name) for name, held in grades.items())
     assert first.merge(*others).resolved("majority").qrels == {"q": {"a": 3.0, "b": 1.0}}
 
 
 def test_where_the_one_whose_grade_holds_gave_none_the_others_must_agree() -> None:
-    ada = rm.Labels([rm.Label(query="q", document="d", grade=None, by="Ada")])
-    ben, cid = (rm.Labels.of({"q": {"d": grade}}, name) for grade, name in ((1, "Ben"), (2, "Cid")))
+    ada = rm.Labels([rm.Label(query="q", document="d", grade=None, grader="Ada")])
+    ben, cid = (rm.Labels.from_qrels({"q": {"d": grade}}, name) for grade, name in ((1, "Ben"), (2, "Cid")))
     assert ada.merge(ben).resolved("Ada").qrels == {"q": {"d": 1.0}}
     with pytest.raises(ValueError, match="Ada did not grade document 'd' for query 'q', and the others differ"):
         ada.merge(ben, cid).resolved("Ada")
@@ -54,8 +54,8 @@ def test_where_the_one_whose_grade_holds_gave_none_the_others_must_agree() -> No
 def test_who_cannot_tell_gives_no_grade() -> None:
     labels = rm.Labels(
         [
-            rm.Label(query="q1", document="a", grade=None, by="Ada"),
-            rm.Label(query="q2", document="b", grade=2, by="Ada", quotes=("the words",)),
+            rm.Label(query="q1", document="a", grade=None, grader="Ada"),
+            rm.Label(query="q2", document="b", grade=2, grader="Ada", quotes=("the words",)),
         ]
     )
     assert labels.qrels == {"q1": {}, "q2": {"b": 2.0}}
@@ -84,8 +84,10 @@ def test_labels_are_checked(entries: dict[str, Any], error: str) -> None:
 def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
     labels = rm.Labels(
         [
-            rm.Label(query=7, document="a", grade=2, by="Ada", date="2026-05-31", quotes=("x y",), reason="because"),
-            rm.Label(query=8, document="b", grade=None, by="a model", kind="model", prompt="v1", reason="not JSON"),
+            rm.Label(
+                query=7, document="a", grade=2, grader="Ada", date="2026-05-31", quotes=("x y",), reason="because"
+            ),
+            rm.Label(query=8, document="b", grade=None, grader="a model", kind="model", prompt="v1", reason="not JSON"),
         ],
         notes=["3 calls"],
     )
@@ -115,7 +117,7 @@ def test_a_damaged_file_says_where(damage: dict[str, Any], error: str, tmp_path:
 
 def test_judgments_of_pieces_are_no_labels() -> None:
     with pytest.raises(ValueError, match="labels grade documents by id"):
-        rm.Labels.of({"q": [rm.Quote("words")]}, "Ada")
+        rm.Labels.from_qrels({"q": [rm.Quote("words")]}, "Ada")
     with pytest.raises(ValueError, match="none of them is the same document"):
         ADA.agreement({"elsewhere": {"d": 1}})
 
@@ -124,7 +126,13 @@ def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -
     labels = by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
     run = {"q": ["d1", "d2", "d3"], "r": ["d2", "d1"]}
     labels.save(tmp_path / "labels.json")
-    for each in (labels, rm.load(tmp_path / "labels.json"), labels.by("Ada"), labels.of_queries("qr"), labels.merge()):
+    for each in (
+        labels,
+        rm.load(tmp_path / "labels.json"),
+        labels.from_grader("Ada"),
+        labels.of_queries("qr"),
+        labels.merge(),
+    ):
         found = rm.evaluate(each.qrels, run, ["mrr", "hit_rate@1", "precision(rel=1)@2", "ndcg@3"])
         assert list(found.means) == ["mrr(rel=2)", "hit_rate(rel=2)@1", "precision(rel=1)@2", "ndcg@3"]
         assert found.means["mrr"] == found.means["mrr(rel=2)"] == pytest.approx((1 / 3 + 1 / 2) / 2)
@@ -157,22 +165,22 @@ def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
 
 
 def test_labels_without_a_scale_take_none_from_others() -> None:
-    ruled = rm.Labels.of({"q": {"a": 3, "b": 1}}, by="Ada", relevant_from=2)
-    bare = rm.Labels.of({"q": {"c": 1}}, by="old")
+    ruled = rm.Labels.from_qrels({"q": {"a": 3, "b": 1}}, grader="Ada", relevant_from=2)
+    bare = rm.Labels.from_qrels({"q": {"c": 1}}, grader="old")
     assert ruled.scale is not None
     assert ruled.scale.relevant_from == 2
     for first, second in ((ruled, bare), (bare, ruled)):
         with pytest.raises(ValueError, match=r"the labels of old do not say .* others say from 2.*relevant_from=2\)"):
             first.merge(second)
-    both = ruled.merge(rm.Labels.of({"q": {"c": 1}}, by="old", relevant_from=2), rm.Labels([]))
+    both = ruled.merge(rm.Labels.from_qrels({"q": {"c": 1}}, grader="old", relevant_from=2), rm.Labels([]))
     assert both.scale == ruled.scale
-    assert bare.merge(rm.Labels.of({"q": {"d": 5}}, by="older")).scale is None
+    assert bare.merge(rm.Labels.from_qrels({"q": {"d": 5}}, grader="older")).scale is None
     with pytest.raises(ValueError, match="graded document 'c' for query 'q' 5, but the grades of the rubric are"):
-        rm.Labels.of({"q": {"c": 5}}, by="old", relevant_from=2)
+        rm.Labels.from_qrels({"q": {"c": 5}}, grader="old", relevant_from=2)
 
 
 def test_one_person_stays_one_whatever_spaces_stand_around_the_name() -> None:
-    labels = rm.Labels([rm.Label(query="q", document="d", grade=2, by=name) for name in ("Ada", " Ada ")])
+    labels = rm.Labels([rm.Label(query="q", document="d", grade=2, grader=name) for name in ("Ada", " Ada ")])
     assert labels.graders == ("Ada",)
 
 
@@ -191,7 +199,7 @@ def test_a_file_that_somebody_edited_wrongly_is_refused_with_the_place(
     change: Any, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "labels.json"
-    rm.Labels.of({"q": {"d": 3}}, by="Ada", relevant_from=2).save(path)
+    rm.Labels.from_qrels({"q": {"d": 3}}, grader="Ada", relevant_from=2).save(path)
     content = json.loads(path.read_text())
     del content["digest"]  # as the message of a changed file advises
     change(content)
@@ -201,7 +209,7 @@ def test_a_file_that_somebody_edited_wrongly_is_refused_with_the_place(
 
 
 def test_labels_without_a_grade_are_no_judgments() -> None:
-    labels = rm.Labels([rm.Label(query="q", document=document, grade=None, by="Ada") for document in "abc"])
+    labels = rm.Labels([rm.Label(query="q", document=document, grade=None, grader="Ada") for document in "abc"])
     with pytest.raises(ValueError, match="none of the 3 labels of Ada has a grade"):
         labels.qrels  # noqa: B018  (it is computed)
     assert rm.Labels([]).qrels == {}

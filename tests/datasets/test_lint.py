@@ -116,7 +116,7 @@ class TestBeforeComparing:
         assert (finding.query, finding.evidence) == ("q1", {"quote": "night", "length": 5})
         with pytest.raises(ValueError, match="'night' for query 'q1' has 5 characters"):
             rm.evaluate({"q1": [rm.Quote("night")]}, {"q1": [rm.Retrieved("vault", VAULT)]})
-        assert not rm.EvaluationSet({"q": QUERIES["q1"]}, {"q": [rm.Quote("at night by")]}).lint().of("short_quote")
+        assert not rm.EvaluationSet({"q": QUERIES["q1"]}, {"q": [rm.Quote("at night by")]}).lint().named("short_quote")
 
     def test_a_folder_is_a_corpus(self, tmp_path: Path) -> None:
         for name, text in CORPUS.items():
@@ -142,7 +142,7 @@ class TestLeaks:
     def test_a_question_without_judgments_is_one_without_an_answer(self) -> None:
         questions = rm.EvaluationSet({"q1": "Who?", "q2": "What is the price of gold?"}, {"q1": ["d"], "q2": []})
         assert questions.unanswerable == ("q2",)
-        (finding,) = questions.lint().of("unanswerable")
+        (finding,) = questions.lint().named("unanswerable")
         assert (finding.query, finding.severity) == ("q2", "note")
 
 
@@ -178,7 +178,7 @@ class TestResult:
             QUERIES | {"q4": QUERIES["q1"]}, QRELS | {"q4": ["vault"], "q2": {"coffee": 1, "tea": 0}}
         )
         before = copy.deepcopy((given.queries, given.qrels))
-        repaired: Any = given.lint(CORPUS | {"copy": VAULT}).repaired()
+        repaired: Any = given.lint(CORPUS | {"copy": VAULT}).fixed()
         assert (given.queries, given.qrels) == before
         assert isinstance(repaired, rm.EvaluationSet)
         judged: Any = repaired.qrels
@@ -190,7 +190,7 @@ class TestResult:
         qrels = rm.Qrels(QRELS | {"q2": {"coffee": 2, "tea": 0}})
         result = rm.EvaluationSet(QUERIES, qrels).lint(CORPUS)  # type: ignore[arg-type]  # what read_qrels returns
         assert found(result, "unknown_document") == ["q2"]
-        assert result.repaired().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
+        assert result.fixed().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
 
     def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
         severities = [severity for severity, _ in MEANING.values()]
@@ -221,8 +221,8 @@ class TestOurs:
         pieces = passages()
         items = [rm.Retrieved(p.id, p.text, source=p.topic, start=p.start, end=p.end) for p in pieces]
         result = rm.EvaluationSet(asked.queries(), asked.qrels(pieces)).lint(items)
-        assert result.of("error") == []
-        warned = {finding.query for finding in result.of("warning")}
+        assert result.named("error") == []
+        warned = {finding.query for finding in result.named("warning")}
         assert len(warned) <= 0.1 * len(asked.queries())
 
     def test_a_judgment_of_every_question_can_die(self) -> None:
@@ -240,7 +240,7 @@ class TestOurs:
 
 def test_a_question_in_no_known_language_is_named() -> None:
     texts = {"q1": "Who opens the vault?", "q2": "kuka avaa holvin yöllä ilman avainta"}
-    unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).unchecked
+    unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).skipped
     assert any("1 of 2 questions make sense without their passage, such as 'q2'," in one for one in unchecked)
 
 
@@ -276,7 +276,7 @@ def test_every_process_finds_the_same_in_the_same_order() -> None:
 
 class TestHowManyQuestions:
     def test_how_many_questions_a_difference_needs(self) -> None:
-        (finding,) = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3).of("too_few_questions")
+        (finding,) = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3).named("too_few_questions")
         assert finding.evidence["needed"] == rm.plan(0.3, "ndcg@10").range  # one source of what is usual
         assert (finding.query, finding.evidence["questions"]) == (None, 3)
 
@@ -286,8 +286,8 @@ class TestHowManyQuestions:
             "other": {f"q{at}": ["d"] for at in range(40)},
         }
         set_of_40 = rm.EvaluationSet({query: f"question number {query}" for query in runs["one"]}, runs["other"])
-        assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).of("too_few_questions")
-        (finding,) = set_of_40.lint(runs=runs, metric="mrr", difference=0.05).of("too_few_questions")
+        assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).named("too_few_questions")
+        (finding,) = set_of_40.lint(runs=runs, metric="mrr", difference=0.05).named("too_few_questions")
         # A quarter of the questions lose a half: s^2 = (0.25 * 0.75 * 0.5^2) * 40 / 39.
         assert finding.evidence["spread"] == pytest.approx((0.25 * 0.75 * 0.25 * 40 / 39) ** 0.5)
         assert "how much one and other differ" in finding.message
@@ -302,5 +302,5 @@ class TestHowManyQuestions:
             {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
             for at, word in enumerate(SUBJECTS)
         ]
-        (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
+        (finding,) = rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}

@@ -54,7 +54,7 @@ class TestJudgments:
         quote, start = rm.Quote("at night by the duty officer together with a second"), VAULT.index("at night")
         result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": [quote]}).lint(chunks)
         assert found(result, "cut_quote") == ["q1"]
-        repaired: Any = result.repaired()
+        repaired: Any = result.fixed()
         assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", start, start + len(quote.text)): 1.0}]
         assert serious(repaired.lint(chunks)) == []
         assert rm.evaluate(repaired, {"q1": chunks}, "recall").means["recall"] == 1
@@ -134,7 +134,7 @@ class TestWhatASplitterDropped:
         span = rm.Span("rules", start, self.TEXT.index(COFFEE) + 30)
         result = rm.EvaluationSet({"q": "How is coffee made?"}, {"q": [[quote, span]]}).lint(self.chunks(self.TEXT))
         assert found(result, "moved_span") == []
-        (finding,) = result.of("uncovered_span")
+        (finding,) = result.named("uncovered_span")
         assert finding.evidence == {"span": span, "missing": len("Solutions\n\n")}
         assert "\0" not in str(result)
 
@@ -164,7 +164,7 @@ class TestWhatEveryRunRanksAtTheTop:
     QUESTIONS = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": ["d7"]})
 
     def found(self, **runs: Any) -> list[Any]:
-        return [one.evidence["documents"] for one in self.QUESTIONS.lint(runs=runs).of("unjudged_at_top")]
+        return [one.evidence["documents"] for one in self.QUESTIONS.lint(runs=runs).named("unjudged_at_top")]
 
     def test_an_unjudged_document_is_reported_if_they_all_agree(self) -> None:
         assert self.found(a={"q1": ["d1", "d7"]}, b={"q1": {"d7": 3.0, "d1": 2.0, "d2": 1.0}}) == [["d1"]]
@@ -175,19 +175,19 @@ class TestWhatEveryRunRanksAtTheTop:
         assert self.found(a={"q1": ["d1", "d7"]}, b={"q1": ["d7", "d2", "d3", "d1"]}) == []
         assert self.found(a={"q1": ["d1", "d7"]}) == []
         alone = self.QUESTIONS.lint(runs={"a": {"q1": ["d1", "d7"]}})
-        assert any("retrievers agree on" in one for one in alone.unchecked)
+        assert any("retrievers agree on" in one for one in alone.skipped)
 
     def test_judged_as_not_relevant_is_judged(self) -> None:
         questions = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": {"d7": 1, "d1": 0}})
         both = {"a": {"q1": ["d1", "d7"]}, "b": {"q1": ["d1", "d7"]}}
-        assert not questions.lint(runs=both).of("unjudged_at_top")
+        assert not questions.lint(runs=both).named("unjudged_at_top")
 
 
 class TestUnjudgedAtTheBorder:
     def alike(self, one: str, other: str) -> list[tuple[str, float]]:
         result = rm.EvaluationSet({"q1": "Who opens it now?"}, {"q1": ["a"]}).lint({"a": one, "b": other})
         names = ("unjudged_duplicate", "possible_answer")
-        return [(found.name, found.evidence["share"]) for name in names for found in result.of(name)]
+        return [(found.name, found.evidence["share"]) for name in names for found in result.named(name)]
 
     @pytest.mark.parametrize(
         ("shared", "found"),
@@ -235,7 +235,7 @@ class TestUnjudgedAtTheBorder:
     def test_the_third_rank_is_at_the_top_and_the_fourth_is_not(self) -> None:
         questions = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": ["d7"]})
         runs = {"a": {"q1": ["d7", "d2", "d1", "d4"]}, "b": {"q1": ["d1", "d5", "d7", "d2"]}}
-        assert [one.evidence["documents"] for one in questions.lint(runs=runs).of("unjudged_at_top")] == [["d1"]]
+        assert [one.evidence["documents"] for one in questions.lint(runs=runs).named("unjudged_at_top")] == [["d1"]]
 
 
 class TestSpans:
@@ -282,9 +282,9 @@ class TestSpans:
         text = source.format("An introduction that is forty letters l.")
         group = [*map(rm.Quote, quotes), rm.Span("a", 0, 15)]
         result = rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [group]}).lint({"a": text})
-        (found,) = result.of("moved_span")
+        (found,) = result.named("moved_span")
         assert said in found.message
-        assert (found.change.by if found.change else None) == (None if moved is None else (rm.Span("a", *moved),))
+        assert (found.fix.by if found.fix else None) == (None if moved is None else (rm.Span("a", *moved),))
 
 
 class TestQuotes:
@@ -315,7 +315,7 @@ class TestQuotes:
     def test_twice_in_one_document_and_in_two_are_said_apart(self) -> None:
         def said(corpus: dict[str, str]) -> str:
             result = rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [self.QUOTE]}).lint(corpus)
-            return result.of("ambiguous_quote")[0].message
+            return result.named("ambiguous_quote")[0].message
 
         assert "occurs in 2 documents, such as 'a', 'b'" in said(self.CORPUS)
         assert "occurs 2 times in 'a'" in said({"a": f"{self.CORPUS['a']} {self.QUOTE.text}"})

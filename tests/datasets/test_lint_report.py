@@ -108,5 +108,5 @@ class TestWholeSet:
             {"id": f"q{at}", "query": f"Question number {at}?", "relevant": ["d"], "source": source}
             for at, source in enumerate(sources)
         ]
-        found = [one.evidence["effective"] for one in rm.EvaluationSet.of(rows).lint().of("few_sources")]
+        found = [one.evidence["effective"] for one in rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")]
         assert found == pytest.approx(effective)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import Journal
-from retrieval_metrics.datasets.json_replies import BadReplyError, json_reply
-from retrieval_metrics.datasets.llm_client import KIND, Failure, Prompter, Replies
+from retrieval_metrics._internal.append_log import AppendLog
+from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_reply
+from retrieval_metrics.datasets.llm_client import KIND, Failure, LlmClient, ParsedReplies
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 PROMPTS = {at: f"prompt {at}" for at in range(20)}
@@ -40,16 +40,16 @@ class Model:
 
 
 def length(key: Any, reply: str) -> int:  # noqa: ARG001  (the key is for parsers that need it)
-    said: int = json_reply(reply, {"length": int})["length"]
+    said: int = parse_json_reply(reply, {"length": int})["length"]
     return said
 
 
-def ask(prompter: Prompter, prompts: dict[Any, str], **how: Any) -> Replies[Any, int]:
+def ask(prompter: LlmClient, prompts: dict[Any, str], **how: Any) -> ParsedReplies[Any, int]:
     return run_until_complete(prompter.ask(prompts, length, **how))
 
 
 def test_replies_are_parsed_by_key_in_the_order_of_the_prompts() -> None:
-    prompter = Prompter(rm.Model(Model(), workers=4))
+    prompter = LlmClient(rm.Model(Model(), workers=4))
     replies = ask(prompter, PROMPTS)
     assert list(replies.parsed.items()) == [(at, len(prompt)) for at, prompt in PROMPTS.items()]
     assert replies.failures == {}
@@ -59,7 +59,7 @@ def test_replies_are_parsed_by_key_in_the_order_of_the_prompts() -> None:
 
 
 def test_nothing_to_ask_is_no_call() -> None:
-    assert ask(Prompter(Model()), {}) == Replies({}, {})
+    assert ask(LlmClient(Model()), {}) == ParsedReplies({}, {})
 
 
 @pytest.mark.asyncio
@@ -74,7 +74,7 @@ async def test_an_asynchronous_model_has_as_many_calls_under_way_as_workers() ->
         under_way -= 1
         return json.dumps({"length": len(prompt)})
 
-    replies = await Prompter(rm.Model(model, workers=3)).ask(PROMPTS, length)
+    replies = await LlmClient(rm.Model(model, workers=3)).ask(PROMPTS, length)
     assert len(replies.parsed) == 20
     assert most == 3
 
@@ -82,52 +82,52 @@ async def test_an_asynchronous_model_has_as_many_calls_under_way_as_workers() ->
 def test_a_rerun_makes_no_call_and_what_failed_is_asked_again(tmp_path: Path) -> None:
     cache = tmp_path / "replies.jsonl"
     first = Model({"prompt 3": 99, "prompt 7": 99})
-    prompter = Prompter(rm.Model(first, cache=cache, retries=1))
+    prompter = LlmClient(rm.Model(first, cache=cache, retries=1))
     replies = ask(prompter, PROMPTS)
     assert replies.reasons == {"call failed": 2}
     assert replies.failures[3] == Failure("call failed", "ConnectionError: failure 2")
     assert prompter.calls.made == 22
     assert prompter.calls.failed == 2
     again = Model()
-    prompter = Prompter(rm.Model(again, cache=cache))
+    prompter = LlmClient(rm.Model(again, cache=cache))
     assert len(ask(prompter, PROMPTS).parsed) == 20
     assert sorted(again.asked) == ["prompt 3", "prompt 7"]
     assert (prompter.calls.made, prompter.calls.cached) == (2, 18)
     nobody = Model()
-    assert len(ask(Prompter(rm.Model(nobody, cache=cache, budget=1)), PROMPTS).parsed) == 20
+    assert len(ask(LlmClient(rm.Model(nobody, cache=cache, budget=1)), PROMPTS).parsed) == 20
     assert not nobody.asked
 
 
 def test_another_model_does_not_find_the_replies_of_the_first(tmp_path: Path) -> None:
     cache = tmp_path / "replies.jsonl"
-    ask(Prompter(rm.Model(Model(), cache=cache)), PROMPTS)
+    ask(LlmClient(rm.Model(Model(), cache=cache)), PROMPTS)
     other = Model()
-    ask(Prompter(rm.Model(other, cache=cache, name="another")), PROMPTS)
+    ask(LlmClient(rm.Model(other, cache=cache, name="another")), PROMPTS)
     assert other.asked.total() == 20
 
 
 def test_a_cache_needs_the_name_of_the_model(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a cache needs the name of the model"):
-        Prompter(rm.Model(lambda prompt: prompt, cache=tmp_path / "replies.jsonl"))
-    Prompter(rm.Model(lambda prompt: prompt, cache=tmp_path / "replies.jsonl", name="echo"))
+        LlmClient(rm.Model(lambda prompt: prompt, cache=tmp_path / "replies.jsonl"))
+    LlmClient(rm.Model(lambda prompt: prompt, cache=tmp_path / "replies.jsonl", name="echo"))
 
 
 def test_a_cache_of_something_else_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text('{"mine": 1}\n')
     with pytest.raises(ValueError, match="nothing was changed"):
-        Prompter(rm.Model(Model(), cache=path))
+        LlmClient(rm.Model(Model(), cache=path))
     assert path.read_text() == '{"mine": 1}\n'
     damaged = tmp_path / "replies.jsonl"
-    ask(Prompter(rm.Model(Model(), cache=damaged)), {1: "one"})
-    Journal(damaged, KIND).append({"asked": 1})
+    ask(LlmClient(rm.Model(Model(), cache=damaged)), {1: "one"})
+    AppendLog(damaged, KIND).append({"asked": 1})
     with pytest.raises(ValueError, match="line 3, holds no reply"):
-        Prompter(rm.Model(Model(), cache=damaged))
+        LlmClient(rm.Model(Model(), cache=damaged))
 
 
 def test_the_same_prompt_is_asked_once() -> None:
     model = Model()
-    prompter = Prompter(rm.Model(model, workers=8))
+    prompter = LlmClient(rm.Model(model, workers=8))
     assert len(ask(prompter, dict.fromkeys(range(30), "the same")).parsed) == 30
     assert model.asked == {"the same": 1}
     assert prompter.calls.cached == 29
@@ -135,13 +135,13 @@ def test_the_same_prompt_is_asked_once() -> None:
 
 def test_a_failing_call_is_repeated_until_the_retries_are_used() -> None:
     model = Model(dict.fromkeys(PROMPTS.values(), 2))
-    assert len(ask(Prompter(rm.Model(model, retries=2)), PROMPTS).parsed) == 20
+    assert len(ask(LlmClient(rm.Model(model, retries=2)), PROMPTS).parsed) == 20
     assert set(model.asked.values()) == {3}
 
 
 def test_a_failing_call_is_repeated_twice_unless_something_else_is_said() -> None:
     model = Model(dict.fromkeys(PROMPTS.values(), 3))
-    prompter = Prompter(model)
+    prompter = LlmClient(model)
     with pytest.raises(ConnectionError):
         ask(prompter, PROMPTS)
     assert set(model.asked.values()) == {3}
@@ -154,12 +154,12 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong(
         asked.append(prompt)
         return '{"length": 6}' if "cannot be used" in prompt else "six"
 
-    prompter = Prompter(model)
+    prompter = LlmClient(model)
     assert ask(prompter, {"a": "how long?"}).parsed == {"a": 6}
     assert len(asked) == 2
     assert asked[1].startswith("how long?\n\nYou replied:\nsix\n")
     assert "one JSON object" in asked[1]
-    replies = ask(Prompter(lambda _: "six"), {"a": "how long?"})
+    replies = ask(LlmClient(lambda _: "six"), {"a": "how long?"})
     assert replies.failures["a"].reason == "not JSON"
     assert replies.failures["a"].reply == "six"
 
@@ -171,14 +171,14 @@ def refuse(key: Any, reply: str) -> int:
 def test_bad_replies_come_from_the_cache_too(tmp_path: Path) -> None:
     cache = tmp_path / "replies.jsonl"
     for made in (40, 0):
-        prompter = Prompter(rm.Model(Model(), cache=cache))
+        prompter = LlmClient(rm.Model(Model(), cache=cache))
         assert run_until_complete(prompter.ask(PROMPTS, refuse)).reasons == {"never right": 20}
         assert prompter.calls.made == made
 
 
 def test_a_budget_of_calls_holds_and_repeated_calls_count() -> None:
     model = Model({"prompt 2": 1})
-    prompter = Prompter(rm.Model(model, budget=5, workers=4))
+    prompter = LlmClient(rm.Model(model, budget=5, workers=4))
     replies = ask(prompter, PROMPTS)
     assert model.asked.total() == prompter.calls.made == 5
     assert len(replies.parsed) == 4
@@ -187,7 +187,7 @@ def test_a_budget_of_calls_holds_and_repeated_calls_count() -> None:
 
 
 def test_a_budget_of_tokens_holds_but_for_the_replies_under_way() -> None:
-    prompter = Prompter(
+    prompter = LlmClient(
         rm.Model(Model(), token_budget=100, count_tokens=lambda text: 10 if "prompt" in text else 1, workers=2)
     )
     replies = ask(prompter, PROMPTS)
@@ -199,13 +199,13 @@ def test_a_budget_of_tokens_holds_but_for_the_replies_under_way() -> None:
 
 def test_a_prompt_that_just_fits_into_the_budget_of_tokens_is_asked() -> None:
     model = rm.Model(Model(), token_budget=20, count_tokens=lambda text: 10 if "prompt" in text else 0, workers=1)
-    assert len(ask(Prompter(model), PROMPTS).parsed) == 2
+    assert len(ask(LlmClient(model), PROMPTS).parsed) == 2
 
 
 def test_a_model_that_never_replies_is_given_up_after_three_prompts() -> None:
     model = Model(dict.fromkeys(PROMPTS.values(), 99))
     with pytest.raises(ConnectionError) as caught:
-        ask(Prompter(rm.Model(model, retries=1)), PROMPTS)
+        ask(LlmClient(rm.Model(model, retries=1)), PROMPTS)
     assert caught.value.__notes__ == ["the model has not replied to any of 6 calls"]
     assert model.asked.total() == 6
 
@@ -213,20 +213,20 @@ def test_a_model_that_never_replies_is_given_up_after_three_prompts() -> None:
 def test_a_model_that_returns_no_text_costs_one_call() -> None:
     asked: list[str] = []
     with pytest.raises(TypeError, match=r"must reply with a text, got None"):
-        ask(Prompter(asked.append), PROMPTS)
+        ask(LlmClient(asked.append), PROMPTS)
     assert len(asked) == 1
 
 
 def test_a_later_reply_that_is_no_text_or_empty_is_a_failure_and_not_kept(tmp_path: Path) -> None:
     said: dict[str, Any] = {"prompt 5": None, "prompt 6": " \n"}
     cache = tmp_path / "replies.jsonl"
-    prompter = Prompter(rm.Model(lambda prompt: said.get(prompt, '{"length": 1}'), cache=cache, name="gaps"))
+    prompter = LlmClient(rm.Model(lambda prompt: said.get(prompt, '{"length": 1}'), cache=cache, name="gaps"))
     replies = ask(prompter, PROMPTS)
     assert replies.reasons == {"no text": 2}
     assert prompter.calls.failed == 2
     assert list(replies.failures) == [5, 6]
     model = Model()
-    ask(Prompter(rm.Model(model, cache=cache, name="gaps")), PROMPTS)
+    ask(LlmClient(rm.Model(model, cache=cache, name="gaps")), PROMPTS)
     assert sorted(model.asked) == ["prompt 5", "prompt 6"]
 
 
@@ -238,7 +238,7 @@ def test_a_call_that_takes_too_long_has_timed_out() -> None:
             release.wait(60)
         return '{"length": 1}'
 
-    replies = ask(Prompter(rm.Model(model, timeout=1, retries=0)), PROMPTS)  # so long that no other is too slow
+    replies = ask(LlmClient(rm.Model(model, timeout=1, retries=0)), PROMPTS)  # so long that no other is too slow
     release.set()
     assert replies.failures == {4: Failure("timed out", "TimeoutError: no answer within 1 s")}
 
@@ -246,7 +246,7 @@ def test_a_call_that_takes_too_long_has_timed_out() -> None:
 def test_the_context_of_the_caller_reaches_the_model() -> None:
     tenant = contextvars.ContextVar("tenant", default="nobody")
     tenant.set("ours")
-    replies = run_until_complete(Prompter(lambda _: tenant.get()).ask({1: "?"}, lambda _, reply: reply))
+    replies = run_until_complete(LlmClient(lambda _: tenant.get()).ask({1: "?"}, lambda _, reply: reply))
     assert replies.parsed == {1: "ours"}
 
 
@@ -262,12 +262,12 @@ async def test_cancelling_keeps_what_was_answered(tmp_path: Path) -> None:
             await asyncio.sleep(60)
         return '{"length": 1}'
 
-    task = asyncio.ensure_future(Prompter(rm.Model(model, cache=cache, name="slow", workers=1)).ask(PROMPTS, length))
+    task = asyncio.ensure_future(LlmClient(rm.Model(model, cache=cache, name="slow", workers=1)).ask(PROMPTS, length))
     await tenth.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    prompter = Prompter(rm.Model(Model(), cache=cache, name="slow"))
+    prompter = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
     await prompter.ask(PROMPTS, length)
     assert prompter.calls.cached == 9
 
@@ -295,7 +295,7 @@ def test_two_processes_on_one_cache_leave_every_reply_whole(tmp_path: Path) -> N
     cache, asked = tmp_path / "replies.jsonl", tmp_path / "asked.txt"
     both = [subprocess.Popen([sys.executable, "-c", ASKING, cache, asked]) for _ in range(2)]
     assert [process.wait(timeout=60) for process in both] == [0, 0]
-    third = Prompter(rm.Model(Model(), "shared", cache=cache))
+    third = LlmClient(rm.Model(Model(), "shared", cache=cache))
     assert (
         len(run_until_complete(third.ask({n: f"prompt {n}" for n in range(40)}, lambda _, reply: reply)).parsed) == 40
     )
@@ -332,7 +332,7 @@ def test_a_killed_run_loses_at_most_the_calls_under_way(tmp_path: Path) -> None:
     process.wait()
     made = len(asked.read_text().splitlines())
     assert 30 <= made < 500
-    prompter = Prompter(rm.Model(Model(), cache=cache, name="slow"))
+    prompter = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
     ask(prompter, {at: f"prompt {at}" for at in range(500)})
     assert made - 4 <= prompter.calls.cached <= made
 
@@ -363,5 +363,5 @@ def test_what_is_wrong_is_said_before_the_model_is_asked(wrong: Any, error: type
 def test_a_count_of_tokens_that_is_none_is_refused_before_a_call_is_made(count: Any) -> None:
     model = Model()
     with pytest.raises(TypeError, match="count_tokens must return the number of tokens of a text, got"):
-        ask(Prompter(rm.Model(model, count_tokens=lambda _: count, token_budget=10)), PROMPTS)
+        ask(LlmClient(rm.Model(model, count_tokens=lambda _: count, token_budget=10)), PROMPTS)
     assert model.asked.total() == 0

@@ -28,7 +28,7 @@ def test_a_model_that_says_the_same_to_everything_is_named(verdict: bool, words:
     made = rm.generate_questions(topics(), AlwaysSays(verdict), 4, kinds="one_passage")
     assert len(made) == 0
     assert words in str(made)
-    assert made.stopped is not None
+    assert made.stop_reason is not None
 
 
 def test_a_model_that_tells_texts_apart_is_not_suspected() -> None:
@@ -108,7 +108,7 @@ def test_a_reply_that_cannot_be_used_is_rejected_by_reason(reply: Any, reason: s
     made = one(model)
     assert len(made) == 0
     assert {*made.reasons} == {reason}
-    assert "every passage has been asked about 3 times" in (made.stopped or "")
+    assert "every passage has been asked about 3 times" in (made.stop_reason or "")
 
 
 def test_a_question_that_its_quotes_do_not_answer_is_rejected_and_the_check_can_be_left_out() -> None:

@@ -36,7 +36,7 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
         ("q2", "b", "bm25 1, dense 2"),
         ("q2", "d", "bm25 2, dense 1"),
     ]
-    assert pool.judged == 1
+    assert pool.n_judged == 1
     assert [item.text for item in pool] == [CORPUS[item.document] for item in pool]
     assert len(rm.pool(QUESTIONS, RUNS, CORPUS, depth=2, judged=True)) == 6
     assert len(rm.pool(QUERIES, RUNS, CORPUS, depth=2)) == 6
@@ -65,36 +65,36 @@ def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:
 
 def test_of_judged_quotes_no_document_is_known_to_be_judged() -> None:
     questions = rm.EvaluationSet(QUERIES, {"q1": [rm.Quote("opens the vault")], "q2": []})
-    assert rm.pool(questions, RUNS, CORPUS).judged == 0
+    assert rm.pool(questions, RUNS, CORPUS).n_judged == 0
 
 
 def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_most() -> None:
     pool = rm.pool(QUESTIONS, RUNS, CORPUS, depth=3, metric="ndcg@3")
-    assert {min(item.ranks.values()) for item in pool.limited(3)} == {1}
-    assert {item.query for item in pool.limited(3)} == {"q1", "q2"}
+    assert {min(item.ranks.values()) for item in pool.top(3)} == {1}
+    assert {item.query for item in pool.top(3)} == {"q1", "q2"}
     comparison = rm.compare(QUESTIONS, RUNS, "ndcg@3")
     expected = {(one.query, one.document): one.effect for one in comparison.to_judge(100)}
     assert {(item.query, item.document): item.effect for item in pool} == pytest.approx(expected)
     best = max(expected, key=expected.__getitem__)
-    (first,) = pool.limited(1, "effect")
+    (first,) = pool.top(1, "effect")
     assert expected[first.query, first.document] == expected[best]
-    drawn = [tuple(item.document for item in pool.limited(3, "random", seed=seed)) for seed in range(8)]
+    drawn = [tuple(item.document for item in pool.top(3, "random", seed=seed)) for seed in range(8)]
     assert len(set(drawn)) > 1
-    assert drawn[0] == tuple(item.document for item in pool.limited(3, "random", seed=0))
+    assert drawn[0] == tuple(item.document for item in pool.top(3, "random", seed=0))
     with pytest.raises(ValueError, match="the pool has no effects"):
-        rm.pool(QUERIES, RUNS).limited(2, "effect")
+        rm.pool(QUERIES, RUNS).top(2, "effect")
     with pytest.raises(ValueError, match="by must be"):
-        pool.limited(2, "best")  # type: ignore[arg-type]
+        pool.top(2, "best")  # type: ignore[arg-type]
 
 
 def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
     pool = rm.pool(QUERIES, RUNS, CORPUS, depth=2)
     sample = pool.sample(1, seed=1)
-    held = pool.of(sample)
+    held = pool.for_queries(sample)
     assert {item.query for item in held} == set(sample)
     assert len(held) == sum(item.query in sample for item in pool)
     with pytest.raises(KeyError, match="query 'q9' is not among the"):
-        pool.of(["q9"])
+        pool.for_queries(["q9"])
 
 
 def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is() -> None:

@@ -91,7 +91,7 @@ class TestConversations:
 
     def test_what_was_said_is_in_one_field_in_the_words_of_the_passage(self) -> None:
         made = one(self.model(), "conversational")
-        ((query, said),) = made.questions.history.items()
+        ((query, said),) = made.questions.conversation.items()
         texts: Any = made.questions.queries
         assert said == (
             {"role": "user", "content": self.TALK["first"]},
@@ -99,7 +99,7 @@ class TestConversations:
         )
         assert texts[query] == "And who opens it after hours?"
         assert made.questions.answers == {query: "The duty officer."}
-        (in_context,) = made.questions.in_context().queries.values()
+        (in_context,) = made.questions.with_conversation().queries.values()
         assert in_context.startswith(self.TALK["first"])
 
     @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ class TestConversations:
         told = {**self.TALK, "said": [2], "sentences": [1]}
         del told["quotes"]
         made = one(self.model(("Write two questions", told)), "conversational", evidence="sentences")
-        assert [said[1]["content"] for said in made.questions.history.values()] == [SECOND]
+        assert [said[1]["content"] for said in made.questions.conversation.values()] == [SECOND]
 
     def test_the_same_follow_up_after_something_else_is_another_question(self) -> None:
         corpus = {**RULES, "gate": VAULT.replace("vault", "gate").replace("door", "wall")}
@@ -158,7 +158,7 @@ class TestUnanswerable:
         model = Told(self.WRITE, self.NO, self.CONTROL)
         made = one(model, "unanswerable", corpus)
         (query,) = made.questions.unanswerable
-        assert made.questions.labels("kind") == {query: "unanswerable"}
+        assert made.questions.provenance_values("kind") == {query: "unanswerable"}
         asked = [prompt for prompt in model.asked if "<text>" in prompt and "Does the text" not in prompt]
         assert sum("fire brigade" in prompt for prompt in asked) == sum(SECOND in prompt for prompt in asked) == 1
         assert "unanswerable" in made.questions.lint().counts
@@ -226,14 +226,14 @@ def test_a_lying_model_fills_a_set_of_all_kinds_and_nothing_false_gets_in(tmp_pa
     kinds = ["one_passage", "several_passages", "comparison", "conversational", "unanswerable"]
     model = ScriptedModel(lies=0.3, fails=0.1)
     made = rm.generate_questions(topics(), rm.Model(model, cache=tmp_path / "replies.jsonl"), 50, kinds=kinds)
-    assert Counter(made.questions.labels("kind").values()) == dict.fromkeys(kinds, 10)
+    assert Counter(made.questions.provenance_values("kind").values()) == dict.fromkeys(kinds, 10)
     assert len(made.questions.unanswerable) == 10
-    assert len(made.questions.history) == 10
+    assert len(made.questions.conversation) == 10
     texts = topics()
     everything = re.sub(r"\s+", "", "".join(texts.values()))
     for answer in made.questions.answers.values():
         assert re.sub(r"\s+", "", answer) in everything
-    for said in made.questions.history.values():
+    for said in made.questions.conversation.values():
         assert re.sub(r"\s+", "", said[1]["content"]) in everything
     assert model.done["lied in the answer"] > 5
     again = ScriptedModel(lies=0.3, fails=0.1)

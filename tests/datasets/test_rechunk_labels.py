@@ -73,7 +73,7 @@ class TestFates:
     def test_what_less_than_the_share_is_left_of_is_lost_and_stays_true(self) -> None:
         new = [Retrieved("n", source="s", start=20, end=35)]
         result = rm.relabel({"q": ["c20"]}, cut(20), new)
-        assert (result.labels[0].fate, result.labels[0].held) == ("lost", 0.75)
+        assert (result.labels[0].status, result.labels[0].coverage) == ("lost", 0.75)
         assert list(result.qrels["q"]) == [Span("s", 20, 40)]
         assert "lost: 'c20' of query 'q', 75% held" in str(result)
 
@@ -167,7 +167,7 @@ def test_chunks_of_any_order_and_length_hold_what_they_overlap(
     )
     for label, (start, length) in zip(rm.relabel({"q": list(range(len(old)))}, olds, news).labels, old, strict=True):
         common = {at: min(a + n, start + length) - max(a, start) for at, (a, n) in enumerate(new)}
-        assert label.new == tuple(sorted((at for at in common if common[at] > 0), key=lambda at: -common[at]))
+        assert label.new_ids == tuple(sorted((at for at in common if common[at] > 0), key=lambda at: -common[at]))
 
 
 HALVES = [Retrieved("c1", source="a", start=0, end=50), Retrieved("c2", source="a", start=50, end=100)]
@@ -240,6 +240,6 @@ def test_labels_on_512_characters_are_carried_over_without_a_loss(shared_data: P
     by_id = {chunk.id: chunk for chunk in new}
     run: dict[str, list[Retrieved]] = {query: [] for query in questions}
     for label in result.labels:
-        run[str(label.query)] += [by_id[one] for one in label.new]
+        run[str(label.query)] += [by_id[one] for one in label.new_ids]
     recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
     assert dict(recall) == {"recall": 1, "hit_rate": 1}

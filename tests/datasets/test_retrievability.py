@@ -7,9 +7,9 @@ import pytest
 
 import retrieval_metrics as rm
 from lint_cases import CORPUS, QUERIES, VAULT, found, lint
-from retrieval_metrics.datasets.bm25 import Passages
-from retrieval_metrics.datasets.lint_report import Subject
-from retrieval_metrics.datasets.retrievability import Search, _Found
+from retrieval_metrics.datasets.bm25 import CorpusIndex
+from retrieval_metrics.datasets.lint_report import LintInput
+from retrieval_metrics.datasets.retrievability import Search, _SearchQuality
 
 
 class TestDifficulty:
@@ -114,10 +114,10 @@ class TestSearching:
         assert any("at least 20 passages" in one for one in few.unchecked)
 
     def found(self, chance: float, share: float, better: str | None = None) -> list[str]:
-        passages = Passages.of({"a": "Copper kettle."})
-        search = Search(Subject(self.QUERIES, rm.Qrels({"q1": ["a"]}), passages), passages)
+        passages = CorpusIndex.of({"a": "Copper kettle."})
+        search = Search(LintInput(self.QUERIES, rm.Qrels({"q1": ["a"]}), passages), passages)
         # BM25 gives no such round scores.
-        return [one.name for one in search._judged("q1", _Found(chance, share, easy=False), better)]  # noqa: SLF001
+        return [one.name for one in search._judged("q1", _SearchQuality(chance, share, easy=False), better)]  # noqa: SLF001
 
     @pytest.mark.parametrize(
         ("chance", "below"),
@@ -145,18 +145,18 @@ class TestSearching:
             for at, thing in enumerate(things[:questions])
         }
         result = rm.EvaluationSet(texts, {thing: [thing] for thing in texts}).lint(corpus)
-        assert len(result.of("unanswered")) == reported
+        assert len(result.named("unanswered")) == reported
 
 
 @pytest.mark.parametrize(
     ("count", "windows"), [(400, [400]), (401, [200, 200, 200, 101, 1]), (500, [200, 200, 200, 200, 100])]
 )
 def test_documents_of_more_than_400_words_are_searched_in_windows_of_200(count: int, windows: list[int]) -> None:
-    passages = Passages.of({"a": " ".join(f"w{at}" for at in range(count))})
-    search = Search(Subject({"q1": "why?"}, rm.Qrels({"q1": [rm.Quote("w0 w1 w2 w3 w4 w5")]}), passages), passages)
+    passages = CorpusIndex.of({"a": " ".join(f"w{at}" for at in range(count))})
+    search = Search(LintInput({"q1": "why?"}, rm.Qrels({"q1": [rm.Quote("w0 w1 w2 w3 w4 w5")]}), passages), passages)
     assert [len((item.text or "").split()) for item in search.passages.items] == windows
     assert [(item.text or "").split()[0] for item in search.passages.items] == [
         f"w{100 * at}" for at in range(len(windows))
     ]
-    by_id = Search(Subject({"q1": "why?"}, rm.Qrels({"q1": ["a"]}), passages), passages)
+    by_id = Search(LintInput({"q1": "why?"}, rm.Qrels({"q1": ["a"]}), passages), passages)
     assert len(by_id.passages.items) == 1

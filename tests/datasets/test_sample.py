@@ -58,11 +58,11 @@ def test_what_cannot_be_drawn_says_why(arguments: dict[str, Any], error: str) ->
 
 def test_probabilities_that_are_given_are_checked() -> None:
     with pytest.raises(ValueError, match="the probability of query 'q1' must be above 0 and at most 1"):
-        rm.types.Sample.given({"q1": 0.0}, of=["q1"])
+        rm.types.Sample.from_probabilities({"q1": 0.0}, population=["q1"])
     with pytest.raises(ValueError, match="query 'q9' was drawn, but is not among the 1"):
-        rm.types.Sample.given({"q9": 0.5}, of=["q1"])
+        rm.types.Sample.from_probabilities({"q9": 0.5}, population=["q1"])
     with pytest.raises(ValueError, match="a sample has queries, each with its probability"):
-        rm.types.Sample.given({}, of=["q1"])
+        rm.types.Sample.from_probabilities({}, population=["q1"])
 
 
 @pytest.mark.parametrize("secret", ["secret", ~rm.Metadata(tenant="acme"), rm.Span("secret.md", 0, 9)])

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("sphinx") is None, reason="the dependency group docs is not installed: --group docs"
 )
 
-OURS = [name for name, definition in DEFINITIONS.items() if not definition.made_by]
+OURS = [name for name, definition in DEFINITIONS.items() if not definition.recipe]
 
 
 def page_of(name: str) -> str:

@@ -30,7 +30,7 @@ def test_a_ranking_that_ends_before_the_budget_shows_nothing() -> None:
     assert difference.mean == pytest.approx(25 / 30)
     assert difference.p_corrected < 0.001
     assert [difference.comparable, difference.significant] == [False] * 2
-    caution, sentence = short.verdict
+    caution, sentence = short.summary
     assert caution == (
         "The budget of 2,000 characters is not filled: small fills 15 % of it, because the ranking ends. Retrieve "
         "about 20 results of small instead of 3."
@@ -38,16 +38,16 @@ def test_a_ranking_that_ends_before_the_budget_shows_nothing() -> None:
     assert sentence == "big and small are not comparable in recall@2000chars: they do not fill its budget alike."
     assert short.ranking.best["recall@2000chars"] == ("big", "small")
     as_advised = rm.compare(QRELS, {"small": first(100, 20), "big": first(1000, 3)}, "recall@2000chars")
-    assert as_advised.verdict[0] == "big and small have the same value for every query in recall@2000chars."
+    assert as_advised.summary[0] == "big and small have the same value for every query in recall@2000chars."
 
 
 def test_the_budget_offered_is_one_that_every_system_fills() -> None:
     runs = {"small": first(100, 9), "big": first(300, 9), "other": first(150, 40)}
     use = rm.compare(QRELS, runs, "recall@5000chars").budgets[0]
-    assert use.short == ("small", "big")
-    assert (round(use.systems["small"].share, 9), use.systems["small"].enough) == (0.18, 50)
-    assert use.shared == rm.Budget(900, "chars")
-    again = rm.compare(QRELS, runs, f"recall@{use.shared}")
+    assert use.unfilled == ("small", "big")
+    assert (round(use.systems["small"].fill_rate, 9), use.systems["small"].results_to_fill) == (0.18, 50)
+    assert use.common_budget == rm.Budget(900, "chars")
+    again = rm.compare(QRELS, runs, f"recall@{use.common_budget}")
     assert all(difference.comparable for difference in again.differences)
     assert "is not filled" not in str(again)
 
@@ -62,7 +62,7 @@ def test_a_tenth_of_the_queries_may_fall_short() -> None:
 def test_results_too_long_for_a_budget_are_said_to_be() -> None:
     comparison = rm.compare(QRELS, {"small": first(100, 30), "big": first(1000, 3)}, "recall@900chars")
     assert comparison.budgets[0].too_long == ("big",)
-    assert comparison.verdict[0] == (
+    assert comparison.summary[0] == (
         "The budget of 900 characters is too small for some results: big fills 0 % of it, because the next result does "
         "not fit. Choose a larger budget."
     )
@@ -93,7 +93,7 @@ def test_numbers_alone_still_know_how_far_a_budget_is_filled(tmp_path: Path) -> 
         assert str(evaluations[name]) == str(evaluation)
     comparison = rm.compare(evaluations)
     assert [each.comparable for each in comparison.differences] == [False]
-    assert comparison.verdict[0].startswith("The budget of 2,000 characters is not filled: small fills 15 % of it")
+    assert comparison.summary[0].startswith("The budget of 2,000 characters is not filled: small fills 15 % of it")
     some = rm.evaluate({"q0": QRELS["q0"]}, first(100, 30), "recall@2000chars")
     others = rm.evaluate({"q1": QRELS["q1"]}, first(100, 3), "recall@2000chars")
     assert "% on average; 1 of 2 rankings end" in str(rm.merge([some, others]))
@@ -104,8 +104,8 @@ def test_tokens_and_cut_offs_by_number_do_not_hide_it() -> None:
     comparison = rm.compare(QRELS, runs, ["recall@3", "recall@400tokens", "ndcg@400tokens"])
     comparable = {difference.metric: difference.comparable for difference in comparison.differences}
     assert comparable == {"recall@3": True, "recall@400tokens": False, "ndcg@400tokens": False}
-    assert comparison.verdict[0].startswith("The budget of 400 tokens is not filled: small fills 15 % of it")
-    assert "the first 3 results of big hold 3,000 characters" in comparison.verdict[1].lower()
+    assert comparison.summary[0].startswith("The budget of 400 tokens is not filled: small fills 15 % of it")
+    assert "the first 3 results of big hold 3,000 characters" in comparison.summary[1].lower()
 
 
 def test_only_the_pairs_with_the_short_system_are_held_back() -> None:
@@ -117,7 +117,7 @@ def test_only_the_pairs_with_the_short_system_are_held_back() -> None:
     comparison = rm.compare(QRELS, runs, "recall@2000chars", margin=0.1)
     found = {difference.pair: (difference.comparable, difference.significant) for difference in comparison.differences}
     assert found == {("one", "short"): (False, False), ("two", "short"): (False, False), ("two", "one"): (True, True)}
-    assert not any("no worse" in said or "short is" in said for said in comparison.verdict)
+    assert not any("no worse" in said or "short is" in said for said in comparison.summary)
 
 
 def test_queries_without_results_do_not_count_as_short() -> None:
@@ -134,4 +134,4 @@ def test_a_saved_comparison_remembers_it(tmp_path: Path) -> None:
         comparison.save(tmp_path / "saved.json", rankings=rankings)
         loaded = rm.load(tmp_path / "saved.json")
         assert loaded.budgets == comparison.budgets
-        assert loaded.verdict == comparison.verdict
+        assert loaded.verdict == comparison.summary

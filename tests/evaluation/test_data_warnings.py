@@ -9,7 +9,12 @@ from typing import Any, ClassVar
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.data_warnings import OF_THE_WHOLE, doubts_of, refuse_undecidable, said_of_systems
+from retrieval_metrics.evaluation.data_warnings import (
+    OF_THE_WHOLE,
+    find_data_warnings,
+    require_judged_documents,
+    system_wide_warnings,
+)
 
 QRELS: Any = {f"q{at}": ["a"] for at in range(20)}
 NEAREST_FIRST: Any = {query: {"a": 0.11, "b": 0.34, "c": 0.58} for query in QRELS}
@@ -18,7 +23,7 @@ NEAREST_FIRST: Any = {query: {"a": 0.11, "b": 0.34, "c": 0.58} for query in QREL
 def kinds(qrels: Any, run: Any, metrics: str = "mrr", **options: Any) -> dict[str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {one.kind: one.sentence for one in doubts_of(rm.evaluate(qrels, run, metrics, **options).scores)}
+        return {one.kind: one.message for one in find_data_warnings(rm.evaluate(qrels, run, metrics, **options).scores)}
 
 
 class TestDistances:
@@ -55,7 +60,7 @@ class TestDistances:
         runs = {"dense": NEAREST_FIRST, "bm25": {query: ["a", "b"] for query in QRELS}}
         with pytest.warns(rm.RetrievalWarning, match="dense: the scores of the run rise"):
             comparison = rm.compare(QRELS, runs, "mrr")
-        assert comparison.verdict[0].startswith("dense: the scores of the run rise")
+        assert comparison.summary[0].startswith("dense: the scores of the run rise")
 
 
 class TestIdsThatNeverMeet:
@@ -125,8 +130,8 @@ class TestIdsThatNeverMeet:
         runs: Any = {"old": {query: ["x"] for query in QRELS}, "new": {query: ["a"] for query in QRELS}}
         with pytest.warns(rm.RetrievalWarning, match="old: none of the retrieved"):
             comparison = rm.compare(QRELS, runs, "mrr")
-        assert comparison.verdict[0].startswith("old: none of the retrieved documents is judged for its query")
-        assert comparison.verdict[0].endswith("documents?")
+        assert comparison.summary[0].startswith("old: none of the retrieved documents is judged for its query")
+        assert comparison.summary[0].endswith("documents?")
         for name, shown in {"comparison": comparison, "evaluation": comparison.evaluations["old"]}.items():
             shown.report(tmp_path / name)  # type: ignore[attr-defined]  # both have it
             page = (tmp_path / name).read_text(encoding="utf-8").partition("<body")[2]
@@ -137,19 +142,19 @@ class TestIdsThatNeverMeet:
         runs: Any = {"old": {query: [] for query in QRELS}, "new": {query: ["a"] for query in QRELS}}
         with pytest.warns(rm.RetrievalWarning, match="old: nothing was retrieved for 20 of 20"):
             comparison = rm.compare(QRELS, runs, "mrr")
-        assert comparison.verdict[0].startswith("old: nothing was retrieved for 20 of 20 judged queries")
+        assert comparison.summary[0].startswith("old: nothing was retrieved for 20 of 20 judged queries")
         with pytest.raises(ValueError, match=r"nothing can be decided on this data\. In 'old': nothing was retrieved"):
-            refuse_undecidable({"old": comparison.scores["old"]})
-        refuse_undecidable(comparison.scores)
+            require_judged_documents({"old": comparison.scores["old"]})
+        require_judged_documents(comparison.scores)
 
     @pytest.mark.parametrize("judgments", [[], {"z": 0}, {"z": -1}])
     def test_where_nothing_is_relevant_nothing_has_to_meet(self, judgments: Any) -> None:
         assert kinds(dict.fromkeys(QRELS, judgments), {query: ["x"] for query in QRELS}) == {}
 
     def test_given_scores_have_no_ids_and_are_compared(self) -> None:
-        given = {name: rm.Evaluation.of_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")}
+        given = {name: rm.Evaluation.from_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")}
         assert {one.kind for one in rm.compare(given).conclusions} == {"the same"}
-        assert said_of_systems({name: one.scores for name, one in given.items()}) == []
+        assert system_wide_warnings({name: one.scores for name, one in given.items()}) == []
 
 
 JUDGED: Any = {f"q{at}": {"a": 1, "b": 0, "c": 2} for at in range(10)}

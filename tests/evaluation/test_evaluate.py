@@ -74,7 +74,7 @@ class TestGroups:
         ],
     )
     def test_the_worked_example(self, semantics: str, expected: dict[str, float]) -> None:
-        result = rm.evaluate({"q": WORKED_TRUTH}, {"q": WORKED_RANKING}, list(expected), semantics=semantics)
+        result = rm.evaluate({"q": WORKED_TRUTH}, {"q": WORKED_RANKING}, list(expected), rules=semantics)
         assert dict(result.means) == pytest.approx(expected, abs=1e-15)
 
     def test_one_item_that_satisfies_two_groups_gives_two_hit_rows(self) -> None:
@@ -89,9 +89,9 @@ class TestGroups:
 class TestOtherRules:
     def test_trec_eval_refuses_repeats_and_fractions_by_name(self) -> None:
         with pytest.raises(ValueError, match="ranking of query 'q' holds a document twice, which trec_eval refuses"):
-            rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, semantics="trec_eval")
+            rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, rules="trec_eval")
         with pytest.raises(ValueError, match=r"document 'a' for query 'q' has 0\.5"):
-            rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, semantics="trec_eval")
+            rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, rules="trec_eval")
 
     def test_own_rules_are_data(self) -> None:
         rules = rm.Rules(name="mine", missing="skip", no_relevant="zero", parameters={"map": {"norm": "retrieved"}})
@@ -102,14 +102,14 @@ class TestOtherRules:
     def test_what_a_name_says_wins_over_the_rules(self) -> None:
         rules = rm.Rules(name="mine", parameters={"ndcg": {"gain": "exponential"}})
         truth, run = {"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}
-        assert rm.evaluate(truth, run, "ndcg(gain=binary)", semantics=rules).means["ndcg(gain=binary)"] == 1
-        assert rm.evaluate(truth, run, "ndcg", semantics=rules).means["ndcg"] < 0.75
+        assert rm.evaluate(truth, run, "ndcg(gain=binary)", rules=rules).means["ndcg(gain=binary)"] == 1
+        assert rm.evaluate(truth, run, "ndcg", rules=rules).means["ndcg"] < 0.75
 
     def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
         with pytest.raises(ValueError, match="unknown semantics 'trec'; the rule sets are standard, trec_eval"):
-            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics="trec")
+            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, rules="trec")
         with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
-            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics=1)  # type: ignore[arg-type]  # the point of the test
+            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, rules=1)  # type: ignore[arg-type]  # the point of the test
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.evaluate import scored_run
+from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}
@@ -77,7 +77,7 @@ def test_markdown_and_html_hold_the_same_cells(result: rm.Evaluation) -> None:
 
 def test_html_escapes_what_is_written_into_it() -> None:
     rules = rm.Rules(name="<b>mine</b>")
-    assert "&lt;b&gt;mine" in rm.evaluate(QRELS, RUN, "map", semantics=rules)._repr_html_()
+    assert "&lt;b&gt;mine" in rm.evaluate(QRELS, RUN, "map", rules=rules)._repr_html_()
 
 
 def test_the_residual_of_rbp_is_printed() -> None:
@@ -113,7 +113,7 @@ def test_values_cannot_be_written_to() -> None:
 def test_the_largest_grade_of_the_whole_is_not_written_into_the_judgments_of_a_part() -> None:
     truth = rm.Qrels({"q": {"a": 2}})
     metric = rm.Metric.parse("rbp(p=0.5)")
-    scores = scored_run(truth, {"q": ["a"]}, [metric], STANDARD, scale=8.0)
+    scores = score_run(truth, {"q": ["a"]}, [metric], STANDARD, scale=8.0)
     assert scores.per_query["rbp(p=0.5)"]["q"] == 0.5 * 2 / 8
     assert truth.largest_grade == 2
 
@@ -137,7 +137,7 @@ def test_evaluations_with_the_same_numbers_are_equal_whatever_they_were_computed
         lambda: rm.evaluate(JUDGED, FOUND, ["mrr"]),
         lambda: rm.evaluate(JUDGED, FOUND, ["ndcg", "mrr"]),
         lambda: rm.evaluate({**JUDGED, "q3": {"d": 1}}, FOUND, ["mrr", "ndcg"]),
-        lambda: rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], semantics="trec_eval"),
+        lambda: rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], rules="trec_eval"),
         lambda: rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], clusters={"q1": 1, "q2": 1, "q3": 2}),
         lambda: rm.merge([rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], clusters=None).totals()]),
     ],
@@ -149,5 +149,5 @@ def test_evaluations_that_differ_in_anything_are_not_equal(other: Callable[[], r
 
 def test_scores_of_others_with_other_bounds_are_not_equal() -> None:
     scores = {"faithfulness": {"q1": 0.5, "q2": 0.7}}
-    assert rm.Evaluation.of_scores(scores, bounds=(0, 1)) == rm.Evaluation.of_scores(scores, bounds=(0, 1))
-    assert rm.Evaluation.of_scores(scores, bounds=(0, 1)) != rm.Evaluation.of_scores(scores, bounds=(0, 2))
+    assert rm.Evaluation.from_scores(scores, bounds=(0, 1)) == rm.Evaluation.from_scores(scores, bounds=(0, 1))
+    assert rm.Evaluation.from_scores(scores, bounds=(0, 1)) != rm.Evaluation.from_scores(scores, bounds=(0, 2))

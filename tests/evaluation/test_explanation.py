@@ -93,7 +93,7 @@ def test_alternatives_of_a_group_that_is_satisfied_are_not_needed() -> None:
         "a": "found", "b": "not needed", "c": "never retrieved", "d": "beyond the cut-off",
     }  # fmt: skip
     assert [one.document for one in explanation.failures] == ["d"]  # the nearest miss stands for its group
-    assert explanation.needed == 2
+    assert explanation.n_relevant == 2
     assert "group" in str(explanation).splitlines()[1]
 
 
@@ -149,7 +149,7 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     assert [one.query for one in worst] == ["b", "c"]
     assert worst[0].failures[0].kind == "never retrieved"
     assert [one.query for one in worst[1:]] == ["c"]
-    assert (worst.queries, worst.n, worst.needed, worst.found) == (("b", "c"), 3, 4, 1)
+    assert (worst.queries, worst.n, worst.n_relevant, worst.n_found) == (("b", "c"), 3, 4, 1)
     assert worst.failures == {"never retrieved": 2, "beyond the cut-off": 1}
     assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
     assert str(worst).splitlines() == [
@@ -190,7 +190,7 @@ def test_what_came_back_stands_beside_what_was_needed() -> None:
     items = [rm.Retrieved("a", "Nothing of\nthe kind."), rm.Retrieved("b", "It wraps a block."), rm.Retrieved("a", "x")]
     evaluation = rm.evaluate({"q": {"b": 2, "c": 1, "a": 0}}, {"q": items, "p": []}, "recall@10")
     explanation = evaluation.explain("q", queries={"q": "what wraps?"}, corpus={"c": "The missing one."})
-    assert [(one.rank, one.id, one.state, one.satisfies) for one in explanation.results] == [
+    assert [(one.rank, one.id, one.judgment, one.satisfies) for one in explanation.results] == [
         (1, "a", "not relevant", ()),
         (2, "b", "relevant", ("b",)),
         (3, "a", "repeated", ()),
@@ -215,7 +215,7 @@ def test_what_has_no_name_of_its_own_is_called_by_its_place() -> None:
     ]
     result = rm.evaluate({"q": [rm.Quote("what was needed")]}, {"q": items}, "recall@5")
     called = ["guide.md@40", "guide.md", "mine", invented, "-"]
-    assert [each.called for each in result.explain("q").results] == called
+    assert [each.label for each in result.explain("q").results] == called
     assert [each.id for each in result.explain("q").results] == [invented, None, "mine", invented, None]
     assert "guide.md@40: one" in str(result.worst("recall@5", 1))
 
@@ -244,12 +244,12 @@ def test_without_failures_the_summary_says_so() -> None:
 def test_a_query_without_relevant_documents_says_so() -> None:
     explanation = rm.evaluate({"q": {"d": 0}, "p": ["d"]}, {"q": ["d"], "p": ["d"]}, "mrr").explain("q")
     assert str(explanation).splitlines()[:2] == ["q: mrr undefined", "no document is relevant to this query"]
-    assert [result.state for result in explanation.results] == ["not relevant"]
+    assert [result.judgment for result in explanation.results] == ["not relevant"]
 
 
 def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
     with pytest.warns(rm.RetrievalWarning):
-        evaluation = rm.evaluate({1: {10: 1}, 2: {20: 1}, 3: {30: 2, 31: -1}}, {2: [20], 3: [1]}, semantics="trec_eval")
+        evaluation = rm.evaluate({1: {10: 1}, 2: {20: 1}, 3: {30: 2, 31: -1}}, {2: [20], 3: [1]}, rules="trec_eval")
     assert evaluation.queries == (2, 3)
     assert evaluation.explain(3).findings[0].kind == "never retrieved"
     assert [one.query for one in evaluation.worst("ndcg@10")] == [3]
@@ -309,7 +309,7 @@ def test_items_matched_by_source_repeat_it() -> None:
     chunks = [rm.Retrieved(f"c{at}", source=source) for at, source in enumerate(["s1", "s1", "s1", "s2"])]
     result = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match="source")
     assert result.explain("q").findings[0].detail == "behind 2 repeated documents"
-    once = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match=rm.Matching(by="source", collapse=True))
+    once = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match=rm.Matching(by="source", deduplicate=True))
     assert once.explain("q").findings[0].rank == 2
 
 
@@ -358,10 +358,10 @@ def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[st
         assert {one.document for one in explanation.findings if one.kind == "found"} == wanted & set(ranking[:k])
         no_room = sum(one.kind == "no room" for one in explanation.findings)
         assert len(explanation.failures) + no_room == len(wanted - set(ranking[:k]))
-        assert explanation.needed == len(wanted)
+        assert explanation.n_relevant == len(wanted)
 
 
-ASKED = rm.EvaluationSet.of(
+ASKED = rm.EvaluationSet.from_dataset(
     [{"id": "q1", "query": "What is a slot?", "relevant": ["a"]}, {"id": "q2", "query": "Why with?", "relevant": ["b"]}]
 )
 
@@ -380,7 +380,7 @@ def test_texts_that_came_with_the_judgments_are_shown_unless_others_are_given(tm
 
 
 def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
-    twice = rm.EvaluationSet.of([("What is a slot?", ["a"]), ("what is a slot?", ["a", "c"])])
+    twice = rm.EvaluationSet.from_dataset([("What is a slot?", ["a"]), ("what is a slot?", ["a", "c"])])
     run: dict[Any, list[str]] = {query: ["a"] for query in twice.qrels}
     assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))
 
@@ -421,14 +421,14 @@ class TestWhatMustNotComeBack:
     def test_an_explanation_says_what_leaked_from_where_and_above_what(self) -> None:
         items = [rm.Retrieved("old", "it was nine", source="2019.md"), rm.Retrieved("d1", "it is twelve")]
         explanation = rm.evaluate(self.QRELS, {"q1": items}, "leak@5").explain("q1")
-        assert [(one.state, one.grade) for one in explanation.results] == [("forbidden", -1), ("relevant", 1)]
+        assert [(one.judgment, one.grade) for one in explanation.results] == [("forbidden", -1), ("relevant", 1)]
         said = "must not come back: old at rank 1, from 2019.md, above d1 at rank 2"
         assert str(explanation).splitlines()[-1] == said
 
     def test_the_worst_are_those_that_leak_with_what_they_stand_above(self) -> None:
         run = {"q1": ["x", "d1"], "q2": ["d2", "spy"], "q3": ["spy", "d3"]}
         worst = rm.evaluate(self.QRELS, run, ["leak@5", "recall@5"]).worst("leak@5")
-        assert (worst.queries, worst.faulty) == (("q2", "q3"), 2)
+        assert (worst.queries, worst.n_imperfect) == (("q2", "q3"), 2)
         assert [line.split()[:4] for line in str(worst).splitlines()[1:3]] == [
             ["q2", "1.000", "spy", "2"],
             ["q3", "1.000", "spy", "1"],
@@ -446,4 +446,4 @@ class TestWhatMustNotComeBack:
         item = rm.Retrieved("c", "the price was nine euros until May and is twelve euros now")
         judged = {rm.Quote("twelve euros now"): 1, rm.Quote("was nine euros until"): -1}
         (result,) = rm.evaluate({"q": judged}, {"q": [item]}, "leak@5").explain("q").results
-        assert (result.state, result.satisfies) == ("forbidden", (rm.Quote("twelve euros now"),))
+        assert (result.judgment, result.satisfies) == ("forbidden", (rm.Quote("twelve euros now"),))

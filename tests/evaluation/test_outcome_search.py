@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation import outcome_search as granularity
-from retrieval_metrics.evaluation.outcome_search import Names, document_of, same_document
-from retrieval_metrics.matching.ranking_order import BY_ID, Rankings
+from retrieval_metrics.evaluation.outcome_search import RunIds, document_of, same_document
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,23 +54,25 @@ def test_a_word_after_a_hyphen_is_a_name_and_a_number_may_be_a_part() -> None:
     assert same_document("corpus/d7", "d7")
 
 
-def names(ranking: Sequence[Any]) -> Names:
-    return Names(Rankings({"q": ranking}, "id", BY_ID), ranking)
+def names(ranking: Sequence[Any]) -> RunIds:
+    return RunIds(OrderedRankings({"q": ranking}, "id", TIES_BY_ID), ranking)
 
 
 def test_relatives_are_found_in_the_order_of_the_ranking_and_exclude_the_id_itself() -> None:
     ranking = names(["d70", "d7#2", "d7", "x-d7", "d7#1", "d8#1"])
-    assert ranking.relatives("d7") == ["d7#2", "d7#1"]
-    assert names(["d7", "d7#2"]).relatives("d7#1") == ["d7"]
-    assert names([70, 17]).relatives(7) == []
+    assert ranking.ids_of_other_granularity("d7") == ["d7#2", "d7#1"]
+    assert names(["d7", "d7#2"]).ids_of_other_granularity("d7#1") == ["d7"]
+    assert names([70, 17]).ids_of_other_granularity(7) == []
 
 
 @given(st.lists(st.text("ab1-#_ \n", max_size=5), max_size=6, unique=True), st.text("ab1-#_ \n", max_size=5))
 def test_relatives_are_all_that_look_like_the_same_document(ranking: list[str], document: str) -> None:
     scored = {name: float(-at) for at, name in enumerate(ranking)}
     expected = [other for other in ranking if other != document and same_document(document, other)]
-    assert names(ranking).relatives(document) == expected
-    assert Names(Rankings({"q": scored}, "id", BY_ID), scored).relatives(document) == expected
+    assert names(ranking).ids_of_other_granularity(document) == expected
+    assert (
+        RunIds(OrderedRankings({"q": scored}, "id", TIES_BY_ID), scored).ids_of_other_granularity(document) == expected
+    )
 
 
 def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_else_by_id() -> None:
@@ -85,9 +87,9 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
         ("d8#1", None),
     ]
     items = [rm.Retrieved(name, source=source) for name, source in given]
-    assert names(items).further_parts(len(items)) == {"S": 2, "d7": 1}
-    assert names(items).further_parts(2) == {"S": 1}
-    assert names([name for name, _ in given]).further_parts(len(items)) == {"d7": 1}
+    assert names(items).sibling_chunks(len(items)) == {"S": 2, "d7": 1}
+    assert names(items).sibling_chunks(2) == {"S": 1}
+    assert names([name for name, _ in given]).sibling_chunks(len(items)) == {"d7": 1}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
 )
 def test_so_many_further_parts_or_more(ranking: list[str], above: int, least: int, *, expected: bool) -> None:
     assert names(ranking).has_further_parts(above, least) is expected
-    assert (names(ranking).further_parts(above).total() >= least) is expected
+    assert (names(ranking).sibling_chunks(above).total() >= least) is expected
 
 
 @given(st.text("ab1-#:_. \n", max_size=8))

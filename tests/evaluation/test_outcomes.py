@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation.outcome_search import document_of, same_document
-from retrieval_metrics.evaluation.outcomes import FAILURES, Needed
+from retrieval_metrics.evaluation.outcomes import FAILURES, RelevantTexts
 
 IDS = [*(f"d{at}" for at in range(6)), *(f"d{at}#{part}" for at in range(3) for part in range(3)), "e 1", "e", "f/e"]
 METRICS = ["recall@2", "recall(rel=2)@1", "mrr@3", "ndcg", "r_precision", "full_recall@1", "precision@4"]
@@ -51,11 +51,11 @@ def test_the_counts_of_one_pass_are_those_of_the_explanations(given_: tuple[Any,
     defined = [query for query, value in evaluation.per_query[metric].items() if not isnan(value)]
     explained = {query: evaluation.explain(query, metric) for query in defined}
     assert worst.failures == Counter(one.kind for each in explained.values() for one in each.failures)
-    assert worst.needed == sum(each.needed for each in explained.values())
+    assert worst.n_relevant == sum(each.n_relevant for each in explained.values())
     found = [
         {group for one in each.findings if one.kind == "found" for group in one.groups} for each in explained.values()
     ]
-    assert worst.found == sum(map(len, found))
+    assert worst.n_found == sum(map(len, found))
     for each in worst:
         assert each.findings == explained[each.query].findings
         assert each.failures == explained[each.query].failures
@@ -131,7 +131,7 @@ def absent(name: str, order: list[str], run: Any, query: str) -> str:
 
 
 def test_the_words_of_a_quote_are_marked_where_a_text_has_them() -> None:
-    needed = Needed(rm.Matching(), {}, {})
+    needed = RelevantTexts(rm.Matching(), {}, {})
     item = rm.Retrieved("a", "Refunds take five working days.")
-    assert needed.marks(item, rm.Quote("five working")) == [(13, 25)]
-    assert needed.marks(item, rm.Quote("six working")) == []
+    assert needed.marked_ranges(item, rm.Quote("five working")) == [(13, 25)]
+    assert needed.marked_ranges(item, rm.Quote("six working")) == []

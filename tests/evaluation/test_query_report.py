@@ -5,11 +5,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_metrics.evaluation.query_report import StoredTexts, fitting, kept
+from retrieval_metrics.evaluation.query_report import TextStore, fitting, kept
 
 
 def test_a_text_is_stored_once_for_the_same_name_and_source() -> None:
-    passages = StoredTexts()
+    passages = TextStore()
     assert passages.add("d", "s", "text") == passages.add("d", "s", "text") == 0
     assert passages.add("d", None, "text") == 1
     assert passages.shortened(10).rows == [["d", "s", "text"], ["d", None, "text"]]
@@ -17,7 +17,7 @@ def test_a_text_is_stored_once_for_the_same_name_and_source() -> None:
 
 def test_needed_words_survive_the_shortening_and_keep_their_marks() -> None:
     text = "x" * 300 + "needed words" + "y" * 300
-    passages = StoredTexts()
+    passages = TextStore()
     at = passages.add("d", None, text, [(300, 312)])
     shortened = passages.shortened(60)
     _, _, shown, short = shortened.rows[at]
@@ -37,7 +37,7 @@ def test_no_text_is_longer_than_asked_and_marks_stay_inside_it(marks: list[tuple
     stretches = kept(len(text), places, length)
     assert sum(end - start for start, end in stretches) <= length
     assert all(one[1] < other[0] for one, other in pairwise(stretches))
-    passages = StoredTexts()
+    passages = TextStore()
     at = passages.add("d", None, text, places)
     shortened = passages.shortened(length)
     shown = shortened.rows[at][2]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.row_scorer import first_answer_check
+from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
 from retrieval_metrics.inputs import documents as hosts
-from retrieval_metrics.integration_api import Asked, Host, RowScorer, Scorer
+from retrieval_metrics.integration_api import EvaluationTask, HostAdapter, RowScorer, Scorer
 
 QRELS: dict[str, Any] = {"a": {"d1": 1}, "b": {"d1": 3}, "c": ["d2"]}
 
@@ -67,8 +67,8 @@ FOUND: Any = {"one?": [rm.Retrieved("x"), rm.Retrieved("d1")], "two?": [rm.Retri
 
 
 def test_what_was_asked_is_evaluated_as_by_the_core() -> None:
-    asked = Asked(QUESTIONS, ["mrr", "ndcg"])
-    run = rm.retrieve(FOUND.__getitem__, **asked.asking)
+    asked = EvaluationTask(QUESTIONS, ["mrr", "ndcg"])
+    run = rm.retrieve(FOUND.__getitem__, **asked.retrieve_arguments)
     evaluation = asked.evaluation(run)
     assert evaluation.means == rm.evaluate(QUESTIONS, run, ["mrr", "ndcg"]).means
     assert asked.query_scores(evaluation) == asked.query_scores(run)
@@ -79,16 +79,16 @@ def test_documents_are_called_for_only_if_a_span_is_judged() -> None:
     def never() -> Any:
         raise AssertionError("nobody needs the documents")
 
-    assert Asked(QUESTIONS, "mrr", documents=never).sources == set()
+    assert EvaluationTask(QUESTIONS, "mrr", documents=never).sources == set()
     judged = [("what?", [rm.Span("book", 0, 5)])]
-    asked = Asked(judged, "recall@1", documents=lambda: {"book": "first second"})
+    asked = EvaluationTask(judged, "recall@1", documents=lambda: {"book": "first second"})
     assert asked.sources == {"book"}
-    run = rm.retrieve(lambda _: [rm.Retrieved("c", "first", source="book")], **asked.asking)
+    run = rm.retrieve(lambda _: [rm.Retrieved("c", "first", source="book")], **asked.retrieve_arguments)
     assert asked.evaluation(run).means["recall@1"] == 1.0
 
 
 TEXTS = [f"text {number}" for number in range(500)]
-ASKED = rm.EvaluationSet.of([(text, ["d1"]) for text in TEXTS])
+ASKED = rm.EvaluationSet.from_dataset([(text, ["d1"]) for text in TEXTS])
 WITHOUT_ID = rm.Retrieved(None, "A closure is a function.", metadata={"file": "a.md", "title": "Closures"})
 
 
@@ -121,7 +121,9 @@ def items_of(pages: Sequence[Page]) -> list[rm.Retrieved]:
 
 @pytest.fixture
 def pages_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    host = Host(name="pages", ask=lambda thing: getattr(thing, "look_up", None), items=items_of)
+    host = HostAdapter(
+        name="pages", resolve_retriever=lambda thing: getattr(thing, "look_up", None), convert_items=items_of
+    )
     point = SimpleNamespace(load=lambda: host)
     monkeypatch.setattr(hosts, "_announced", lambda: {"pages_host": point})
 
@@ -178,7 +180,7 @@ def test_every_kind_of_ranking_is_taken(answer: Any) -> None:
 
 def test_an_id_is_not_missed_where_judgments_ask_for_something_else() -> None:
     retriever, _ = asked_for([WITHOUT_ID])
-    by_quote = rm.EvaluationSet.of([("what is a closure?", [rm.Quote("a closure is")])])
+    by_quote = rm.EvaluationSet.from_dataset([("what is a closure?", [rm.Quote("a closure is")])])
     assert rm.retrieve(retriever, by_quote)["what is a closure?"] == [WITHOUT_ID]
     assert rm.retrieve(retriever, ASKED.queries)["text 3"] == [WITHOUT_ID]  # nobody said what they are judged by
     assert not rm.retrieve(retriever, ASKED, match="metadata:file").errors
@@ -200,29 +202,29 @@ def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> 
 
 def test_ids_alone_are_too_little_for_quotes() -> None:
     retriever, asked = asked_for(["d1"])
-    questions = rm.EvaluationSet.of([(text, [rm.Quote("a closure is")]) for text in TEXTS])
+    questions = rm.EvaluationSet.from_dataset([(text, [rm.Quote("a closure is")]) for text in TEXTS])
     with pytest.raises(TypeError, match="returned only ids for query 'text 0', but the judgments or match= need"):
         rm.retrieve(retriever, questions)
     assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
-    ("judgment", "match"), [(rm.Quote("wiki"), "id"), (rm.Quote("long enough"), rm.Matching(shortest_quote=40))]
+    ("judgment", "match"), [(rm.Quote("wiki"), "id"), (rm.Quote("long enough"), rm.Matching(min_quote_length=40))]
 )
 def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quote, match: Any) -> None:
     retriever, asked = asked_for([rm.Retrieved("d1", "a text that is long enough")])
-    questions = rm.EvaluationSet.of(
+    questions = rm.EvaluationSet.from_dataset(
         [*((text, [rm.Text("a text of five words here")]) for text in TEXTS), ("q", [judgment])]
     )
     with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
         rm.retrieve(retriever, questions, match=match)
     with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
         asyncio.run(rm.aretrieve(retriever, questions, match=match))
-    too_long = rm.EvaluationSet.of([("q", [rm.Span("d", 0, 30)])]).with_sources({"d": "A short text."})
+    too_long = rm.EvaluationSet.from_dataset([("q", [rm.Span("d", 0, 30)])]).with_sources({"d": "A short text."})
     with pytest.raises(ValueError, match="for query 'q' ends beyond its source, which has 13 characters"):
         rm.retrieve(retriever, too_long)
     assert not asked
-    assert len(rm.retrieve(retriever, questions, match=rm.Matching(shortest_quote=3))) == len(questions)
+    assert len(rm.retrieve(retriever, questions, match=rm.Matching(min_quote_length=3))) == len(questions)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_what_metrics_and_rules_need_is_tried_on_the_first_answer(
     answer: Any, metrics: str, options: dict[str, Any], message: str
 ) -> None:
     retriever, asked = asked_for(answer)
-    check = first_answer_check(ASKED.qrels, metrics, **options)
+    check = make_first_answer_check(ASKED.qrels, metrics, **options)
     with pytest.raises(ValueError, match=message):
         rm.retrieve(retriever, ASKED, check=check)
     assert len(asked) == 1

@@ -14,7 +14,7 @@ SHARES = [0.0, 0.02, 0.1, 0.3]
 
 
 def losses(steps: Any, metric: str = f"recall@{K}", qrels: Any = QRELS) -> rm.Evaluation:
-    run = rm.RetrievedRun([*steps.values()][-1], steps=steps)
+    run = rm.RetrievedRun([*steps.values()][-1], stages=steps)
     return rm.evaluate(qrels, run, metric).stages.losses(metric)
 
 
@@ -32,10 +32,10 @@ def test_every_planted_loss_is_found_though_strays_come_in(share: float) -> None
         for name in ("fused", "filtered"):
             if rng.random() < share:
                 steps[name][query].append("stray")
-    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    run = rm.RetrievedRun(steps["reranked"], stages=steps)
     result = rm.evaluate(QRELS, run, f"recall@{K}")
     lost = result.stages.losses(f"recall@{K}")
-    assert result.stages.sources == ("bm25", "dense")
+    assert result.stages.first_stage == ("bm25", "dense")
     assert {query: of_query(lost, query, len(QRELS[query])) for query in QRELS} == PLANTED
     assert lost.per_query["found"] == result.per_query[f"recall@{K}"]
     assert result.worst(f"recall@{K}").losses == dict(
@@ -45,9 +45,9 @@ def test_every_planted_loss_is_found_though_strays_come_in(share: float) -> None
 
 def test_a_step_that_changes_ids_is_a_source() -> None:
     steps: Any = {"chunks": {"q": ["d1#1", "d2#1"]}, "parents": {"q": ["d1", "d2"]}, "reranked": {"q": ["d2"]}}
-    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    run = rm.RetrievedRun(steps["reranked"], stages=steps)
     stages = rm.evaluate({"q": ["d1", "d2"]}, run, "recall@5").stages
-    assert stages.sources == ("chunks", "parents")
+    assert stages.first_stage == ("chunks", "parents")
     assert stages.losses("recall@5").means["dropped by reranked"] == 0.5
 
 
@@ -88,7 +88,7 @@ def test_passages_are_followed_by_their_quotes() -> None:
 
     whole, other = chunk("c1", "Slots save memory. They forbid weak references."), chunk("c2", "A list holds values.")
     steps: Any = {"found": {"q": [other, whole]}, "reranked": {"q": [other]}}
-    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    run = rm.RetrievedRun(steps["reranked"], stages=steps)
     result = rm.evaluate({"q": [rm.Quote("slots save memory"), rm.Quote("list holds values")]}, run, "recall@2")
     assert result.stages.losses("recall@2").means["dropped by reranked"] == 0.5
     assert [one.detail for one in result.explain("q").findings] == ["found 2, reranked -", "found; found 1, reranked 1"]
@@ -99,7 +99,7 @@ def test_routes_and_failures() -> None:
     run = rm.RetrievedRun(
         {"q1": ["x"], "q2": ["x", "b"], "q3": [], "q4": ["d"]},
         {"q3": TimeoutError("slow")},
-        steps={"one": {"q1": ["x"]}, "other": {"q2": ["x", "b"]}, "filtered": {"q4": ["d"]}},
+        stages={"one": {"q1": ["x"]}, "other": {"q2": ["x", "b"]}, "filtered": {"q4": ["d"]}},
     )
     with pytest.warns(rm.RetrievalWarning):
         result = rm.evaluate({"q1": ["a"], "q2": ["b"], "q3": ["c"], "q4": ["d"]}, run, "recall@1")
@@ -123,7 +123,7 @@ def test_a_document_is_followed_in_an_explanation() -> None:
         "fused": {"q": {"a": 2.0, "d": 1.0, "b": 0.5}},
         "reranked": {"q": ["a", "b", "d"]},
     }
-    result = rm.evaluate({"q": ["a", "c", "d"]}, rm.RetrievedRun(steps["reranked"], steps=steps), "recall@2")
+    result = rm.evaluate({"q": ["a", "c", "d"]}, rm.RetrievedRun(steps["reranked"], stages=steps), "recall@2")
     assert [one.detail for one in result.explain("q").findings] == [
         "found; bm25 1, dense 2, fused 1, reranked 1",
         "bm25 3, dense -, fused -, reranked -",
@@ -136,7 +136,7 @@ def test_a_document_is_followed_in_an_explanation() -> None:
 
 def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
     chunk, merged = rm.Retrieved(None, "a part of a"), rm.Retrieved("a", "a part of a, and the rest")
-    run = rm.RetrievedRun({"q": [merged]}, steps={"chunks": {"q": [chunk]}, "merged": {"q": [merged]}})
+    run = rm.RetrievedRun({"q": [merged]}, stages={"chunks": {"q": [chunk]}, "merged": {"q": [merged]}})
     result = rm.evaluate({"q": ["a"]}, run, "recall@1")
     with pytest.warns(rm.RetrievalWarning, match="the step 'chunks' cannot be judged, so it is left out: .* has no id"):
         assert list(result.stages) == ["merged"]

@@ -10,7 +10,7 @@ import retrieval_metrics as rm
 from planted_losses import planted
 
 QRELS, STEPS, _ = planted(60)
-RUN = rm.RetrievedRun(STEPS["reranked"], steps=STEPS)
+RUN = rm.RetrievedRun(STEPS["reranked"], stages=STEPS)
 METRICS = ["recall@10", "ndcg@10"]
 
 
@@ -18,7 +18,7 @@ def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluat
     run = rm.RetrievedRun(
         {"q1": ["d1"], "q2": []},
         {"q2": TimeoutError("too slow")},
-        steps={"found": {"q1": ["x", "d1"]}, "joined": {}, "ranked": {"q1": ["d1"]}},
+        stages={"found": {"q1": ["x", "d1"]}, "joined": {}, "ranked": {"q1": ["d1"]}},
     )
     with pytest.warns(rm.RetrievalWarning, match="too slow"):
         result = rm.evaluate({"q1": ["d1"], "q2": {"d2": 2, "d3": 1}}, run, "mrr")
@@ -52,7 +52,7 @@ def test_a_run_without_steps_has_no_stages() -> None:
     for stages in (result.stages, rm.merge([result.totals()]).stages):
         assert not stages
         assert str(stages) == ""
-        assert stages.sources == ()
+        assert stages.first_stage == ()
         with pytest.raises(ValueError, match="does not tell the steps"):
             stages.losses("recall@10")
 
@@ -65,10 +65,10 @@ def test_losses_are_saved_sliced_and_compared_and_keep_a_column_of_zeros(tmp_pat
     assert again.stages.losses("recall@10") == before
     before.save(tmp_path / "losses.json")
     assert rm.load(tmp_path / "losses.json") == before
-    half = result.by(lambda query: query in {"q1", "q2", "q3"} or None)[True]
+    half = result.group_by(lambda query: query in {"q1", "q2", "q3"} or None)[True]
     assert half.stages.losses("recall@10").per_query["found"] == half.per_query["recall@10"]
     assert half.stages["bm25"].queries == half.queries
-    passed_on = rm.RetrievedRun(STEPS["filtered"], steps=STEPS | {"reranked": STEPS["filtered"]})
+    passed_on = rm.RetrievedRun(STEPS["filtered"], stages=STEPS | {"reranked": STEPS["filtered"]})
     after = rm.evaluate(QRELS, passed_on, METRICS).stages.losses("recall@10")
     assert (before.means["dropped by reranked"] > 0, after.means["dropped by reranked"]) == (True, 0)
     assert after.metrics == before.metrics
@@ -87,7 +87,7 @@ def test_clusters_reach_the_stages() -> None:
 def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
     stages = rm.evaluate(QRELS, RUN, [*METRICS, "mrr"]).stages
     for metric in (*METRICS, "mrr"):
-        ceilings = stages.at_most(metric)
+        ceilings = stages.ceiling(metric)
         for name, run in STEPS.items():
             best = {q: sorted(run[q], key=lambda one, of=QRELS[q]: -of.get(one, 0)) for q in QRELS}  # type: ignore[misc]
             assert ceilings[name] == rm.evaluate(QRELS, best, metric).means[metric]
@@ -96,12 +96,12 @@ def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
         query: [rm.Retrieved(id=f"chunk {at}", metadata={"of": one}) for at, one in enumerate([*ids, *ids[:1]])]
         for query, ids in STEPS["bm25"].items()
     }
-    chunks = rm.RetrievedRun(items, steps={"bm25": items})
+    chunks = rm.RetrievedRun(items, stages={"bm25": items})
     by_document = rm.evaluate(QRELS, chunks, "mrr", match="metadata:of").stages  # a second chunk adds nothing
-    assert by_document.at_most("mrr")["bm25"] == stages.at_most("mrr")["bm25"]
+    assert by_document.ceiling("mrr")["bm25"] == stages.ceiling("mrr")["bm25"]
     grouped: Any = {query: [[*judged]] for query, judged in QRELS.items()}
     unknown = rm.evaluate(grouped, RUN, "mrr").stages
-    assert np.isnan([*unknown.at_most("mrr").values()]).all()
+    assert np.isnan([*unknown.ceiling("mrr").values()]).all()
     assert "at most" not in str(unknown)
 
 
@@ -114,7 +114,7 @@ def test_scores_of_others_are_no_part_of_the_stages() -> None:
 def test_what_was_found_has_the_interval_of_recall() -> None:
     truth = {f"q{at}": ["a"] for at in range(9)} | {"q9": ["a", "b"]}
     steps = {"s": {query: ["a", "b"] for query in truth}, "r": {query: ["a"] for query in truth}}
-    run = rm.RetrievedRun(steps["r"], steps=steps)
+    run = rm.RetrievedRun(steps["r"], stages=steps)
     evaluation = rm.evaluate(truth, run, "recall@2")
     found = evaluation.stages.losses("recall@2")
     assert found.means["found"] == evaluation.means["recall@2"]

@@ -14,7 +14,7 @@ from scipy import stats
 
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
-from retrieval_metrics.evaluation.summary import refuse_bound, usual_cutoffs
+from retrieval_metrics.evaluation.summary import choose_cutoffs, require_useful_bound
 from retrieval_metrics.integration_api import Scorer
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 from retrieval_metrics.statistics import mean_interval
@@ -26,7 +26,7 @@ RUN = {"q1": ["x", "a", "y", "b"], "q2": ["c"], "q3": ["c"]}
 
 def test_each_mean_is_that_of_an_evaluation_at_that_cut_off() -> None:
     result = rm.evaluate(QRELS, RUN, ["mrr@2"])
-    over = result.over_cutoffs("ndcg(gain=exponential)@7", [1, 2, 5])
+    over = result.at_cutoffs("ndcg(gain=exponential)@7", [1, 2, 5])
     assert over == {
         k: rm.evaluate(QRELS, RUN, f"ndcg(gain=exponential)@{k}").means[f"ndcg(gain=exponential)@{k}"]
         for k in (1, 2, 5)
@@ -34,18 +34,18 @@ def test_each_mean_is_that_of_an_evaluation_at_that_cut_off() -> None:
 
 
 def test_a_slice_is_averaged_over_its_own_queries() -> None:
-    assert rm.evaluate(QRELS, RUN, "mrr").by({"q1": "one"})["one"].over_cutoffs("recall", [1, 2, 4]) == {
+    assert rm.evaluate(QRELS, RUN, "mrr").group_by({"q1": "one"})["one"].at_cutoffs("recall", [1, 2, 4]) == {
         1: 0, 2: 0.5, 4: 1,
     }  # fmt: skip
 
 
 def test_cut_offs_go_to_twice_the_largest_asked_for_or_the_longest_ranking() -> None:
     long = {"q": [f"d{at}" for at in range(300)]}
-    assert usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8").scores], rm.Metric.parse("mrr@8")) == list(
+    assert choose_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8").scores], rm.Metric.parse("mrr@8")) == list(
         range(1, 17)
     )
-    assert usual_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8").scores], rm.Metric.parse("mrr@8")) == [1, 2, 3, 4]
-    far = usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100").scores], rm.Metric.parse("mrr@100"))
+    assert choose_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8").scores], rm.Metric.parse("mrr@8")) == [1, 2, 3, 4]
+    far = choose_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100").scores], rm.Metric.parse("mrr@100"))
     assert far[:20] == list(range(1, 21))
     assert far[-1] == 200
     assert sorted(set(far)) == far
@@ -55,29 +55,29 @@ def test_cut_offs_go_to_twice_the_largest_asked_for_or_the_longest_ranking() -> 
 def test_cut_offs_of_a_budget_are_budgets() -> None:
     chunks = [rm.Retrieved(f"d{at}", "x" * 40) for at in range(10)]
     result = rm.evaluate({"q": ["d3"]}, {"q": chunks}, "recall@120chars")
-    over = result.over_cutoffs("recall@120chars")
+    over = result.at_cutoffs("recall@120chars")
     assert list(over) == [20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240]
     assert over == {
         size: rm.evaluate({"q": ["d3"]}, {"q": chunks}, f"recall@{size}chars").means[f"recall@{size}chars"]
         for size in over
     }
     assert [size for size, mean in over.items() if mean] == [160, 180, 200, 220, 240]  # four chunks of 40
-    assert result.over_cutoffs("mrr@1chars", [159, 160]) == {159: 0, 160: 0.25}
+    assert result.at_cutoffs("mrr@1chars", [159, 160]) == {159: 0, 160: 0.25}
 
 
 def test_what_takes_no_cut_off_is_refused() -> None:
     result = rm.evaluate(QRELS, RUN, "mrr")
     with pytest.raises(ValueError, match="r_precision takes no cut-off"):
-        result.over_cutoffs("r_precision")
+        result.at_cutoffs("r_precision")
     with pytest.raises(ValueError, match="a cut-off must be a positive integer, got 0"):
-        result.over_cutoffs("ndcg", [0])
+        result.at_cutoffs("ndcg", [0])
 
 
 def test_over_cut_offs_ties_are_treated_as_in_the_means() -> None:
     truth, run = {"q1": ["a"], "q2": ["a"]}, {"q1": {"a": 1.0, "x": 1.0}, "q2": {"a": 2.0, "x": 1.0}}
     result = rm.evaluate(truth, run, "mrr@10", ties="expected")
     assert result.means["mrr@10"] == 0.875  # ((1 + 1/2) / 2 + 1) / 2
-    assert result.over_cutoffs("mrr", [10]) == {10: 0.875}
+    assert result.at_cutoffs("mrr", [10]) == {10: 0.875}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -247,7 +247,7 @@ def test_a_level_that_makes_no_sense_is_refused(result: rm.Evaluation) -> None:
 
 def test_a_mean_of_few_values_without_a_bound_says_that_its_interval_may_hold_less_often() -> None:
     def said(n: int, bounds: tuple[float, float]) -> str:
-        return str(rm.Evaluation.of_scores({"latency": {f"q{at}": 0.5 + at for at in range(n)}}, bounds=bounds))
+        return str(rm.Evaluation.from_scores({"latency": {f"q{at}": 0.5 + at for at in range(n)}}, bounds=bounds))
 
     assert "a 95 % interval from fewer than 25 queries may be right in only 77 to 94 of 100 cases" in said(
         24, (0, math.inf)
@@ -259,8 +259,8 @@ def test_a_mean_of_few_values_without_a_bound_says_that_its_interval_may_hold_le
 def test_a_metric_of_ones_own_without_bounds_may_be_below_0_and_have_any_floor() -> None:
     rm.define_metric("negative_rank", lambda grades: -float(grades.argmax()), bounded=False, replace=True)
     try:
-        refuse_bound("at_least", "negative_rank", -0.5)
-        refuse_bound("at_least", "negative_rank", 60.0)
+        require_useful_bound("at_least", "negative_rank", -0.5)
+        require_useful_bound("at_least", "negative_rank", 60.0)
         found = rm.evaluate({"q1": ["d"], "q2": ["d"]}, {"q1": ["x", "d"], "q2": ["x", "y", "d"]}, "negative_rank")
         assert found.means["negative_rank"] == -1.5
         assert found.intervals()["negative_rank"].low < -2 < -1 < found.intervals()["negative_rank"].high

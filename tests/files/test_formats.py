@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api.batches import format_by_name
+from retrieval_metrics.integration_api.batches import find_format_by_name
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from retrieval_metrics.integration_api.batches import format_by_name
     ],
 )
 def test_an_extension_says_the_format_also_below_a_compression(name: str, expected: str | None) -> None:
-    assert format_by_name(name) == expected
-    assert format_by_name(Path("some.csv") / name) == expected
+    assert find_format_by_name(name) == expected
+    assert find_format_by_name(Path("some.csv") / name) == expected
 
 
 def test_trec_lines_with_tabs_may_be_named_tsv(tmp_path: Path) -> None:

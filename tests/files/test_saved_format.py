@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.files.saved_format import DIGEST, signed
+from retrieval_metrics.files.saved_format import DIGEST_PREFIX, signed
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ SAVED: dict[str, Any] = {
         .save(path)
     ),
     "pool": rm.pool({"q1": "why?", "q2": "how?"}, {"q1": ["a", "b"], "q2": ["b"]}, {"a": "One.", "b": "Two."}).save,
-    "labels": rm.Labels.of({"q1": {"a": 3, "b": 1}, "q2": {"a": 0}}, by="Ada", relevant_from=2).save,
+    "labels": rm.Labels.from_qrels({"q1": {"a": 3, "b": 1}, "q2": {"a": 0}}, grader="Ada", relevant_from=2).save,
 }
 
 
@@ -272,7 +272,7 @@ def test_an_evaluation_of_the_version_before_is_read_and_saved_with_a_digest(nam
     found = rm.load(EARLIER / f"{name}.json")
     assert found.means == MEANS[name]
     found.save(tmp_path / "new.json")
-    assert DIGEST in (tmp_path / "new.json").read_bytes()
+    assert DIGEST_PREFIX in (tmp_path / "new.json").read_bytes()
     assert rm.load(tmp_path / "new.json").means == MEANS[name]
     assert len(rm.compare({"before": found, "now": rm.load(tmp_path / "new.json")}).differences) == len(MEANS[name])
 
@@ -299,7 +299,7 @@ def test_a_value_that_is_not_that_of_its_ranking_is_refused_with_the_reason(tmp_
 def test_a_file_of_this_version_needs_its_digest(tmp_path: Path) -> None:
     path = tmp_path / "new.json"
     rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").save(path)
-    path.write_bytes(path.read_bytes().partition(DIGEST)[0] + b"}")
+    path.write_bytes(path.read_bytes().partition(DIGEST_PREFIX)[0] + b"}")
     with pytest.raises(ValueError, match="the digest at its end is missing"):
         rm.load(path)
 

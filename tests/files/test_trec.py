@@ -234,5 +234,5 @@ def test_qrels_are_read_with_grades_and_their_repeats_refused(write: Write) -> N
 
 def test_cranfield_from_disk_is_cranfield_from_dicts(shared_data: Path) -> None:
     qrels, run = shared_data / "cranfield/qrels.graded.trec", shared_data / "cranfield/run.bm25.trec"
-    result = rm.evaluate(rm.read_qrels(qrels), rm.read_run(run), ["ndcg@10", "map"], semantics="trec_eval")
+    result = rm.evaluate(rm.read_qrels(qrels), rm.read_run(run), ["ndcg@10", "map"], rules="trec_eval")
     assert (round(result.means["ndcg@10"], 4), round(result.means["map"], 4)) == (0.3344, 0.2626)

@@ -76,7 +76,7 @@ def test_offsets_are_checked_against_the_text() -> None:
     text = "One two three. Slots save memory in every instance of a class. The end is near."
     fact = "Slots save memory in every instance of a class."
     chunks = [
-        Retrieved("wrong", fact, "s", 3, claimed=True),
+        Retrieved("wrong", fact, "s", 3, offsets_unverified=True),
         Retrieved("elsewhere", "not there", "s", 3),
         Retrieved("with a heading", f"From the handbook: {fact}", "s"),
         Retrieved("no text", None, "s", 3, 9),
@@ -84,7 +84,7 @@ def test_offsets_are_checked_against_the_text() -> None:
     ]
     located = rm.locate(chunks, {"s": text})
     assert [(one.start, one.end) for one in located] == [(15, 62), (None, None), (15, 62), (3, 9), (3, None)]
-    assert not located[0].claimed
+    assert not located[0].offsets_unverified
     assert located.unplaced == ["elsewhere", "no end"]
     raw = "One.\r\n\r\nTwo.\r\nTwo."
     assert [one.start for one in rm.locate([Retrieved("b", "Two.", "s", 11)], {"s": raw})] == [14]
@@ -108,9 +108,9 @@ def test_offsets_are_read_across_both_ends_of_lines(lines: list[str]) -> None:
     pairs, single = "\r\n".join(lines), "\n".join(lines)
     counting_pairs, counting_single = SourceText(single), SourceText(pairs)
     for at in range(len(pairs) + 1):  # between the two of a pair, the line has not ended yet
-        assert counting_pairs.across_newlines(at) == (len(pairs[:at].replace("\r", "")) if "\r" in pairs else at)
+        assert counting_pairs.find_across_newlines(at) == (len(pairs[:at].replace("\r", "")) if "\r" in pairs else at)
     for at in range(len(single) + 1):
-        assert counting_single.across_newlines(at) == len(single[:at].replace("\n", "\r\n"))
+        assert counting_single.find_across_newlines(at) == len(single[:at].replace("\n", "\r\n"))
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)

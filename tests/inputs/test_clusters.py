@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.clusters import Clusters, clusters_of
+from retrieval_metrics.inputs.clusters import Clusters, find_clusters
 
 QUERIES = [f"q{at}" for at in range(40)]
 BY_DOCUMENT = {query: at // 2 for at, query in enumerate(QUERIES)}
@@ -18,7 +18,7 @@ def spans(sources: list[str]) -> dict[str, Any]:
 
 
 def labels(qrels: Any, by: Any = "source") -> list[int] | None:
-    found = clusters_of(qrels, rm.Qrels(qrels), by)
+    found = find_clusters(qrels, rm.Qrels(qrels), by)
     return None if found is None or found.labels is None else found.labels.tolist()
 
 
@@ -106,7 +106,7 @@ def test_what_totals_cannot_hold_is_refused_by_name() -> None:
 
 def test_a_slice_keeps_its_clusters() -> None:
     whole = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
-    half = whole.by(lambda query: int(query[1:]) < 20)[True]
+    half = whole.group_by(lambda query: int(query[1:]) < 20)[True]
     assert isinstance(half.scores.clusters, Clusters)
     assert half.scores.clusters.count == 10
 

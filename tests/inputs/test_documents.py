@@ -27,8 +27,8 @@ FACT = "Slots save memory."
 SPAN = rm.Span("a.md", TEXT.index(FACT), TEXT.index(FACT) + len(FACT))
 QUESTIONS = rm.EvaluationSet({"q": "what saves memory?"}, {"q": [SPAN]})
 # Its offset is that within its section, as splitters after splitters leave it.
-CHUNK = rm.Retrieved("c1", FACT, "a.md", 13, claimed=True)
-WRONG = rm.Retrieved("c2", TEXT[SPAN.start - 5 : SPAN.end - 5], "a.md", SPAN.start, claimed=True)
+CHUNK = rm.Retrieved("c1", FACT, "a.md", 13, offsets_unverified=True)
+WRONG = rm.Retrieved("c2", TEXT[SPAN.start - 5 : SPAN.end - 5], "a.md", SPAN.start, offsets_unverified=True)
 RUN = {"q": [CHUNK]}
 
 
@@ -46,16 +46,16 @@ def test_a_chunk_is_found_in_its_document_whatever_its_offsets_say(documents: An
     assert rm.evaluate(QUESTIONS, RUN, "recall", documents=documents).means["recall"] == 1
     assert rm.evaluate(QUESTIONS, {"q": [WRONG]}, "density", documents=documents).means["density"] < 1
     comparison = rm.compare(QUESTIONS, {"a": RUN, "b": RUN}, "recall", documents=documents)
-    assert comparison.table["recall"] == {"a": 1, "b": 1}
+    assert comparison.means["recall"] == {"a": 1, "b": 1}
     two = {"a": lambda _: [CHUNK], "b": lambda _: [CHUNK]}
     asked = rm.compare_retrievers(two, QUESTIONS, "recall", documents=documents)
-    assert asked.table["recall"] == {"a": 1, "b": 1}
+    assert asked.means["recall"] == {"a": 1, "b": 1}
 
 
 def test_a_corpus_may_mix_items_and_documents_of_several_hosts() -> None:
     corpus = [rm.Retrieved("a", TEXT), Document("other", id="b"), LlamaDocument(text=FACT, id_="c")]
     questions = rm.EvaluationSet({"q": "what saves memory?"}, {"q": ["a", "b", "c", "d"]})
-    assert [found.evidence["document"] for found in questions.lint(corpus).of("unknown_document")] == ["d"]
+    assert [found.evidence["document"] for found in questions.lint(corpus).named("unknown_document")] == ["d"]
     with pytest.raises(TypeError, match=r"a corpus must map ids to texts.*; the list holds 7"):
         questions.lint([*corpus, 7])
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.json_codec import (
+    decode_judgments,
+    encode_judgments,
     judgments_fingerprint,
-    judgments_of,
-    of_judgments,
     question_fingerprint,
     ranking_fingerprint,
 )
@@ -33,7 +33,7 @@ QUOTE = {"type": "quote", "text": "wraps a block"}
 )
 def test_what_is_not_understood_is_refused(judgments: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        judgments_of(judgments, "row 1")
+        decode_judgments(judgments, "row 1")
 
 
 def test_a_piece_of_a_kind_of_ones_own_cannot_be_written() -> None:
@@ -41,7 +41,7 @@ def test_a_piece_of_a_kind_of_ones_own_cannot_be_written() -> None:
         """A kind of piece that no file holds."""
 
     with pytest.raises(ValueError, match="query 'q': a Page cannot be written"):
-        of_judgments([Page()], "query 'q'")
+        encode_judgments([Page()], "query 'q'")
 
 
 @given(
@@ -105,11 +105,11 @@ class TestForbidden:
     )
     def test_it_is_graded_whatever_the_shape_of_the_rest(self, relevant: Any, expected: Any) -> None:
         entry = {"relevant": relevant, "forbidden": ["d7"]}
-        assert judgments_of(entry, "row 1") == expected
-        assert rm.EvaluationSet.of([{"id": "q", "query": "?", **entry}]).qrels == {"q": expected}
+        assert decode_judgments(entry, "row 1") == expected
+        assert rm.EvaluationSet.from_dataset([{"id": "q", "query": "?", **entry}]).qrels == {"q": expected}
 
     def test_a_document_of_that_name_is_a_document(self) -> None:
-        assert judgments_of({"forbidden": 1, "relevant": 2}, "row 1") == {"forbidden": 1, "relevant": 2}
+        assert decode_judgments({"forbidden": 1, "relevant": 2}, "row 1") == {"forbidden": 1, "relevant": 2}
 
     @pytest.mark.parametrize(
         ("entry", "error", "said"),
@@ -127,7 +127,7 @@ class TestForbidden:
     )
     def test_what_contradicts_itself_is_refused(self, entry: Any, error: type[Exception], said: str) -> None:
         with pytest.raises(error, match=said):
-            rm.EvaluationSet.of([{"query": "?", **entry}])
+            rm.EvaluationSet.from_dataset([{"query": "?", **entry}])
 
     @pytest.mark.parametrize("kind", ["json", "jsonl"])
     def test_files_hold_it_too(self, kind: str, tmp_path: Path) -> None:
@@ -144,5 +144,5 @@ def test_what_lacks_a_property_is_another_judgment_than_what_has_it() -> None:
     acme = rm.Metadata(tenant="acme")
     assert (~acme != acme, ~~acme == acme, repr(~acme)) == (True, True, "~Metadata(tenant='acme')")
     judged = {"d1": 1, ~acme: -1, acme: 2}
-    assert judgments_of(json.loads(json.dumps(of_judgments(judged, "q"))), "q") == judged
+    assert decode_judgments(json.loads(json.dumps(encode_judgments(judged, "q"))), "q") == judged
     assert judgments_fingerprint({~acme: -1}) != judgments_fingerprint({acme: -1})

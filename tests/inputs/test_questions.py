@@ -31,7 +31,7 @@ RELEVANT = {"q1": ["d7"], "q2": {"d1": 2, "d2": 1}}
     ],
 )
 def test_every_shape_gives_the_same_queries_and_judgments(dataset: Any) -> None:
-    read = rm.EvaluationSet.of(dataset)
+    read = rm.EvaluationSet.from_dataset(dataset)
     assert (read.queries, read.qrels) == (QUERIES, RELEVANT)
     assert len(read) == 2
 
@@ -46,7 +46,7 @@ def test_every_shape_gives_the_same_queries_and_judgments(dataset: Any) -> None:
     ],
 )
 def test_without_an_id_the_text_is_the_id(dataset: Any) -> None:
-    read = rm.EvaluationSet.of(dataset)
+    read = rm.EvaluationSet.from_dataset(dataset)
     assert read.queries == {"what?": "what?", "why?": "why?"}
     assert read.qrels == {"what?": ["a"], "why?": [["a"], ["b"]]}
 
@@ -81,7 +81,7 @@ def test_without_an_id_the_text_is_the_id(dataset: Any) -> None:
 )
 def test_another_shape_is_refused_with_its_place(dataset: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        rm.EvaluationSet.of(dataset)
+        rm.EvaluationSet.from_dataset(dataset)
 
 
 ROWS = [
@@ -108,23 +108,23 @@ RUN = {"q1": ["d7"], "q2": ["x", "d1"], "q3": ["d2"]}
 
 
 def test_rows_say_where_their_questions_come_from() -> None:
-    questions = rm.EvaluationSet.of(ROWS)
+    questions = rm.EvaluationSet.from_dataset(ROWS)
     assert questions.provenance["q1"] == rm.Provenance(source="a.md", model="m", prompt="v3", date=dt.date(2026, 5, 31))
     assert questions.provenance["q2"].as_dict() == {"source": "b.md", "person": "Kim", "labels": {"team": "sales"}}
     assert "q3" not in questions.provenance
-    assert questions.labels("source") == {"q1": "a.md", "q2": "b.md"}
-    assert questions.labels("team") == {"q2": "sales"}
+    assert questions.provenance_values("source") == {"q1": "a.md", "q2": "b.md"}
+    assert questions.provenance_values("team") == {"q2": "sales"}
     with pytest.raises(
         ValueError, match=r"no question has a 'kind'; known are: date, model, person, prompt, source, team"
     ):
-        questions.labels("kind")
+        questions.provenance_values("kind")
     with pytest.raises(ValueError, match="known are: none"):
-        rm.EvaluationSet(QUERIES, RELEVANT).labels("source")
+        rm.EvaluationSet(QUERIES, RELEVANT).provenance_values("source")
 
 
 @pytest.mark.parametrize("row", ROWS[:2])
 def test_provenance_survives_json_and_pickles(row: dict[str, Any]) -> None:
-    made = rm.EvaluationSet.of([row]).provenance[row["id"]]
+    made = rm.EvaluationSet.from_dataset([row]).provenance[row["id"]]
     entries = json.loads(json.dumps(made.as_dict()))
     assert rm.Provenance(**entries) == made == pickle.loads(pickle.dumps(made))  # noqa: S301  (our own bytes)
     assert hash(rm.Provenance(**entries)) == hash(made)
@@ -147,17 +147,17 @@ def test_what_says_nothing_about_a_question_is_refused(
     entries: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        rm.EvaluationSet.of([{"query": "?", "relevant": ["d"], **entries}])
+        rm.EvaluationSet.from_dataset([{"query": "?", "relevant": ["d"], **entries}])
 
 
 def test_questions_take_the_place_of_judgments() -> None:
-    questions = rm.EvaluationSet.of(ROWS)
+    questions = rm.EvaluationSet.from_dataset(ROWS)
     result, plain = (rm.evaluate(truth, RUN, ["mrr", "recall"]) for truth in (questions, questions.qrels))
     assert result.per_query == plain.per_query
-    truth = result.scores.needed_origin("asked").judged.qrels
+    truth = result.scores.require_origin("asked").judged.qrels
     assert truth.provenance is questions.provenance
     assert truth.flattened().provenance is truth.without_negative_grades().provenance is questions.provenance
-    assert result.by(questions.labels("source"))["b.md"].means["mrr"] == 0.5
+    assert result.group_by(questions.provenance_values("source"))["b.md"].means["mrr"] == 0.5
     runs = {"one": RUN, "other": {query: ranking[::-1] for query, ranking in RUN.items()}}
     compared = [str(rm.compare(each, runs, "mrr", ties="input")) for each in (questions, questions.qrels)]
     assert compared[0] == compared[1]

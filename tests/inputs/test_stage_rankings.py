@@ -8,20 +8,26 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.stage_rankings import RETURNED, Steps, are_steps, of_all, refuse_shared
+from retrieval_metrics.inputs.stage_rankings import (
+    RETURNED_STAGE,
+    StageRankings,
+    is_stage_mapping,
+    require_separate_stages,
+    stages_to_runs,
+)
 
 
 def test_a_mapping_holds_steps_if_its_values_are_rankings() -> None:
-    assert are_steps({"bm25": ["d1"], "fused": {"d1": 0.5}, "reranked": None})
+    assert is_stage_mapping({"bm25": ["d1"], "fused": {"d1": 0.5}, "reranked": None})
     for answer in ({}, {"d1": 0.5}, {"d1": True}, {"documents": ["d1"], "answer": "because"}, ["d1"], None):
-        assert not are_steps(answer)
+        assert not is_stage_mapping(answer)
 
 
 def test_the_answer_is_what_the_last_reached_step_holds() -> None:
-    assert Steps(bm25=["d1", "d2"], reranked=["d2"]).answer == ["d2"]
-    assert Steps(bm25=["d1"], reranked=None).answer == ["d1"]
-    assert Steps(bm25=["d1"], reranked=[]).answer == []
-    assert Steps(bm25=None).answer is None
+    assert StageRankings(bm25=["d1", "d2"], reranked=["d2"]).answer == ["d2"]
+    assert StageRankings(bm25=["d1"], reranked=None).answer == ["d1"]
+    assert StageRankings(bm25=["d1"], reranked=[]).answer == []
+    assert StageRankings(bm25=None).answer is None
 
 
 def test_calls_are_steps_in_the_order_of_their_starts_whichever_ends_first() -> None:
@@ -34,54 +40,61 @@ def test_calls_are_steps_in_the_order_of_their_starts_whichever_ends_first() -> 
         ("c", "elsewhere", "Chain", None),
         ("d", "c", "Reranker", [item]),
     ]
-    assert list(Steps.of_spans(spans)) == ["Finder", "Finder 2", "Ensemble", "Compression", "Reranker"]
-    assert Steps.of_spans(spans)["Finder 2"] == []
+    assert list(StageRankings.of_spans(spans)) == ["Finder", "Finder 2", "Ensemble", "Compression", "Reranker"]
+    assert StageRankings.of_spans(spans)["Finder 2"] == []
 
 
 @pytest.mark.parametrize("order", [*permutations(["bm25", "dense", "title"])])
 def test_parts_that_end_in_another_order_each_time_make_one_order(order: tuple[str, ...]) -> None:
     """Neither is before the other, and what stands behind all of them in every question comes last."""
     first = ["bm25", "dense", "title", "fused", "reranked"]
-    of_questions = {"q1": Steps.fromkeys(first, ["d"]), "q2": Steps.fromkeys([*order, "fused", "reranked"], ["d"])}
-    assert list(of_all(of_questions)) == first
+    of_questions = {
+        "q1": StageRankings.fromkeys(first, ["d"]),
+        "q2": StageRankings.fromkeys([*order, "fused", "reranked"], ["d"]),
+    }
+    assert list(stages_to_runs(of_questions)) == first
 
 
 def test_a_circle_of_routes_has_an_order_all_the_same() -> None:
     routes: Any = {"q1": {"a": ["d"], "b": ["d"]}, "q2": {"b": ["d"], "c": ["d"]}, "q3": {"c": ["d"], "a": None}}
-    assert of_all(routes) == {"a": {"q1": ["d"]}, "b": {"q1": ["d"], "q2": ["d"]}, "c": {"q2": ["d"], "q3": ["d"]}}
-    assert sorted(of_all(routes | {"q3": {"c": ["d"], "a": ["d"]}})) == ["a", "b", "c"]
+    assert stages_to_runs(routes) == {
+        "a": {"q1": ["d"]},
+        "b": {"q1": ["d"], "q2": ["d"]},
+        "c": {"q2": ["d"], "q3": ["d"]},
+    }
+    assert sorted(stages_to_runs(routes | {"q3": {"c": ["d"], "a": ["d"]}})) == ["a", "b", "c"]
 
 
 def test_one_list_under_two_names_is_refused() -> None:
     found = ["d1", "d2"]
     with pytest.raises(ValueError, match=r"'fused' and 'reranked' hold the same list.*copy it"):
-        refuse_shared({"fused": found, "reranked": found})
-    refuse_shared({"fused": found, "reranked": list(found), "filtered": [], "last": []})
+        require_separate_stages({"fused": found, "reranked": found})
+    require_separate_stages({"fused": found, "reranked": list(found), "filtered": [], "last": []})
     with pytest.raises(TypeError, match="steps are named by text, got 1"):
-        refuse_shared({1: found})
+        require_separate_stages({1: found})
 
 
 def test_the_last_step_of_a_run_is_the_run() -> None:
     bm25, last = {"q1": ["d1", "d2"], "q2": ["d3"]}, {"q1": ["d2"], "q2": ["d3"]}
-    run = rm.RetrievedRun(last, steps={"bm25": bm25, "reranked": {query: list(one) for query, one in last.items()}})
-    assert list(run.steps) == ["bm25", "reranked"]
-    assert run.steps["reranked"] is run
-    assert list(rm.RetrievedRun(last, steps={"bm25": bm25}).steps) == ["bm25", RETURNED]
-    failed = rm.RetrievedRun(last | {"q3": []}, {"q3": TimeoutError("slow")}, steps={"bm25": bm25, "reranked": last})
-    assert list(failed.steps) == ["bm25", "reranked"]
+    run = rm.RetrievedRun(last, stages={"bm25": bm25, "reranked": {query: list(one) for query, one in last.items()}})
+    assert list(run.stages) == ["bm25", "reranked"]
+    assert run.stages["reranked"] is run
+    assert list(rm.RetrievedRun(last, stages={"bm25": bm25}).stages) == ["bm25", RETURNED_STAGE]
+    failed = rm.RetrievedRun(last | {"q3": []}, {"q3": TimeoutError("slow")}, stages={"bm25": bm25, "reranked": last})
+    assert list(failed.stages) == ["bm25", "reranked"]
     for again in (pickle.loads(pickle.dumps(failed)), deepcopy(failed)):  # noqa: S301
-        assert again.steps == failed.steps
-        assert again.steps["reranked"] is again
+        assert again.stages == failed.stages
+        assert again.stages["reranked"] is again
     with pytest.raises(ValueError, match="none but the run can be 'returned'"):
-        rm.RetrievedRun(last, steps={RETURNED: bm25, "bm25": bm25})
-    assert rm.RetrievedRun(last, steps={"bm25": bm25, RETURNED: {"q1": ["d2"]}}).steps[RETURNED] == last
+        rm.RetrievedRun(last, stages={RETURNED_STAGE: bm25, "bm25": bm25})
+    assert rm.RetrievedRun(last, stages={"bm25": bm25, RETURNED_STAGE: {"q1": ["d2"]}}).stages[RETURNED_STAGE] == last
     with pytest.raises(TypeError, match="steps map the name of each step to a run, got list for 'bm25'"):
-        rm.RetrievedRun(last, steps={"bm25": ["d1"]})  # type: ignore[dict-item]
-    assert rm.RetrievedRun(last).steps == {}
+        rm.RetrievedRun(last, stages={"bm25": ["d1"]})  # type: ignore[dict-item]
+    assert rm.RetrievedRun(last).stages == {}
 
 
 def test_a_run_from_a_file_is_a_step() -> None:
     columns = rm.Run.from_frame({"query": ["q1", "q1"], "document": ["d3", "d7"], "score": [2.0, 1.5]})
-    run = rm.RetrievedRun(columns, steps={"bm25": columns, "reranked": {"q1": {"d7": 1.0}}})
-    assert list(run.steps) == ["bm25", "reranked", RETURNED]
-    assert rm.RetrievedRun({"q1": {"d3": 2.0, "d7": 1.5}}, steps={"bm25": columns}).steps == {"bm25": dict(columns)}
+    run = rm.RetrievedRun(columns, stages={"bm25": columns, "reranked": {"q1": {"d7": 1.0}}})
+    assert list(run.stages) == ["bm25", "reranked", RETURNED_STAGE]
+    assert rm.RetrievedRun({"q1": {"d3": 2.0, "d7": 1.5}}, stages={"bm25": columns}).stages == {"bm25": dict(columns)}

@@ -8,10 +8,10 @@ import pytest
 
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
-    arguments_of,
-    passed_on,
+    forward_arguments,
     positive_integer,
     run_until_complete,
+    takes_arguments_of,
 )
 
 
@@ -21,14 +21,14 @@ async def asked(questions: list[str], *, workers: int = WORKERS) -> list[str]:
     return [f"{question} {workers}" for question in questions]
 
 
-@arguments_of(asked)
+@takes_arguments_of(asked)
 def ask(*args: Any, **options: Any) -> list[str]:
-    return run_until_complete(passed_on("ask", asked, args, options))
+    return run_until_complete(forward_arguments("ask", asked, args, options))
 
 
-@arguments_of(asked)
+@takes_arguments_of(asked)
 async def aask(*args: Any, **options: Any) -> list[str]:
-    return await passed_on("aask", asked, args, options)
+    return await forward_arguments("aask", asked, args, options)
 
 
 def test_both_take_the_arguments_of_the_one_and_give_its_result() -> None:

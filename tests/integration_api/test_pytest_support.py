@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api.pytest_support import questions_fingerprint, with_documents
+from retrieval_metrics.integration_api.pytest_support import questions_fingerprint, with_source_texts
 
 TEXTS = {"q1": "why?", "q2": "how?"}
 QRELS = {"q1": {"d1": 2}, "q2": {"d2": 1}}
@@ -36,10 +36,10 @@ def test_questions_that_differ_in_anything_are_others(qrels: dict[str, dict[str,
 
 def test_documents_are_read_only_where_a_span_is_judged() -> None:
     by_id, by_span = rm.Qrels({"q": ["d"]}), rm.Qrels({"q": [rm.Span("a.md", 0, 5)]})
-    assert with_documents("id", None, by_id) == "id"
-    assert with_documents("source", None, by_span) == "source"
-    match = with_documents("id", {"a.md": "Slots save memory."}, by_span)
-    found = {"q": [rm.Retrieved("c", "Slots", "a.md", 7, claimed=True)]}  # its offset is wrong
+    assert with_source_texts("id", None, by_id) == "id"
+    assert with_source_texts("source", None, by_span) == "source"
+    match = with_source_texts("id", {"a.md": "Slots save memory."}, by_span)
+    found = {"q": [rm.Retrieved("c", "Slots", "a.md", 7, offsets_unverified=True)]}  # its offset is wrong
     assert rm.evaluate(by_span, found, "recall", match=match).means["recall"] == 1
     with pytest.raises(ValueError, match=r"documents= has no text of 'a\.md'"):
-        with_documents("id", {"b.md": "Slots save memory."}, by_span)
+        with_source_texts("id", {"b.md": "Slots save memory."}, by_span)

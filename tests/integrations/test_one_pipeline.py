@@ -121,7 +121,7 @@ def test_the_planted_losses_are_found_in_every_host(made: Callable[[], Any], wai
     run = asyncio.run(rm.aretrieve(pipeline, QUESTIONS)) if waited else rm.retrieve(pipeline, QUESTIONS)
     stages = rm.evaluate(QUESTIONS, run, f"recall@{K}").stages
     assert list(stages)[:5] == STEPS
-    assert stages.sources == ("bm25", "dense")
+    assert stages.first_stage == ("bm25", "dense")
     for name in STEPS:
         assert stages[name] == rm.evaluate(QUESTIONS, RANKINGS[name], f"recall@{K}")
     lost = stages.losses(f"recall@{K}")

@@ -252,7 +252,7 @@ def test_a_comparison_asks_synchronously_too(host: str) -> None:
     with running_service() as address:
         retriever, own = HOSTS[host](address)
         comparison = rm.compare_retrievers({"one": retriever, "other": retriever}, QUESTIONS, "mrr")
-        assert comparison.table["mrr"] == {"one": 1.0, "other": 1.0}
+        assert comparison.means["mrr"] == {"one": 1.0, "other": 1.0}
         assert asyncio.run(awaited(own))
 
 

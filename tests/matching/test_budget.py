@@ -39,7 +39,7 @@ class TestBudgets:
             "recall@9tokens": 0,
             "recall@10tokens": 1,
         }
-        match = rm.Matching(tokens=len)
+        match = rm.Matching(count_tokens=len)
         assert (
             rm.evaluate({"q": self.TRUTH}, {"q": self.RANKING}, "mrr@10 tokens", match=match).means["mrr@10tokens"]
             == 1 / 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.ranking_order import BY_ID
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
 scored_runs = st.dictionaries(
     st.sampled_from([f"d{i}" for i in range(15)]), st.sampled_from([0.0, 0.5, 1.0, 2, -1.0, 1e-3, 3.25]), max_size=12
@@ -20,7 +20,7 @@ scored_runs = st.dictionaries(
 
 
 def ranks(truth: Any, ranking: Any) -> dict[Any, int]:
-    judged = judge_by_id(rm.Qrels({"q": truth}), {"q": ranking}, BY_ID)
+    judged = judge_by_id(rm.Qrels({"q": truth}), {"q": ranking}, TIES_BY_ID)
     documents = [judged.qrels.documents[at] for at in judged.items.document.tolist()]
     return dict(zip(documents, judged.items.rank.tolist(), strict=True))
 
@@ -46,7 +46,7 @@ def test_ties_are_found_in_long_rankings_too() -> None:
     rng = random.Random(4)
     run = {f"d{number}": float(rng.randrange(40)) for number in range(1500)}
     order = sorted(run, key=lambda document: (run[document], document), reverse=True)
-    judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run}, BY_ID)
+    judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run}, TIES_BY_ID)
     assert [judged.qrels.documents[at] for at in judged.items.document.tolist()] == order
     assert judged.items.tied.tolist() == [sum(score == run[d] for score in run.values()) for d in order]
 
@@ -74,10 +74,10 @@ def test_scores_whose_sum_overflows_are_finite_all_the_same() -> None:
 
 
 def test_a_repeated_document_stands_at_its_first_rank() -> None:
-    judged = judge_by_id(rm.Qrels({"q": ["a", "b"]}), {"q": ["a", "a", "x", "b", "x"]}, BY_ID)
+    judged = judge_by_id(rm.Qrels({"q": ["a", "b"]}), {"q": ["a", "a", "x", "b", "x"]}, TIES_BY_ID)
     assert judged.items.rank.tolist() == [1, 4]
     assert judged.n_retrieved.tolist() == [5]
-    assert judged.n_repeated.tolist() == [2]
+    assert judged.n_duplicates.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_repeated_document_stands_at_its_first_rank() -> None:
 )
 def test_a_ranking_that_is_none_is_refused_by_name(ranking: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        judge_by_id(rm.Qrels({"q": ["d1", "d2"]}), {"q": ranking}, BY_ID)
+        judge_by_id(rm.Qrels({"q": ["d1", "d2"]}), {"q": ranking}, TIES_BY_ID)
 
 
 def test_an_empty_ranking_retrieves_nothing() -> None:
     empties: list[Any] = [[], {}, ()]
     for empty in empties:
-        assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}, BY_ID).n_retrieved.tolist() == [0]
+        assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}, TIES_BY_ID).n_retrieved.tolist() == [0]

@@ -76,7 +76,7 @@ class TestChunksOfDocuments:
         assert result.counts["duplicates"] == 1
 
     def test_collapsed_a_document_takes_one_place(self) -> None:
-        options = rm.Matching(by="source", collapse=True)
+        options = rm.Matching(by="source", deduplicate=True)
         result = rm.evaluate({"q": ["b.md"]}, {"q": list(self.ITEMS)}, ["mrr", "precision"], match=options)
         assert dict(result.means) == {"mrr": 1 / 2, "precision": 1 / 2}
         assert result.counts["duplicates"] == 0
@@ -84,7 +84,7 @@ class TestChunksOfDocuments:
     def test_items_without_a_source_keep_their_places(self) -> None:
         items = [Retrieved("x"), Retrieved("y"), *self.ITEMS]
         assert means(["a.md"], items, ["mrr"], match="source") == {"mrr": 1 / 3}
-        collapsed = rm.Matching(by="source", collapse=True)
+        collapsed = rm.Matching(by="source", deduplicate=True)
         assert means(["b.md"], items, ["mrr"], match=collapsed) == {"mrr": 1 / 4}
 
     def test_pages_can_be_numbers(self) -> None:
@@ -140,7 +140,7 @@ class TestQuotes:
         with pytest.raises(ValueError, match="the quote '16 bytes' for query 'q' has 7 characters"):
             means([Quote("16 bytes")], [item(1, FACT)])
         assert means(
-            [Quote("16 bytes")], [item(1, "takes 16\nbytes.")], ["mrr"], match=rm.Matching(shortest_quote=7)
+            [Quote("16 bytes")], [item(1, "takes 16\nbytes.")], ["mrr"], match=rm.Matching(min_quote_length=7)
         ) == {"mrr": 1}
 
 
@@ -169,11 +169,11 @@ class TestTexts:
     def test_exactly_the_share_is_enough_and_a_letter_less_is_not(self) -> None:
         reference, chunk = Text("aaaa bbbb cccc dddd eeee"), item(1, "aaaa bbbb cccc dddd")  # 16 of 20 letters
         for text_share, found in ((0.8, 1), (0.81, 0)):
-            match = rm.Matching(text_run=2, share=text_share)
+            match = rm.Matching(min_common_words=2, min_coverage=text_share)
             assert means([reference], [chunk], ["recall"], match=match) == {"recall": found}
         other = item(2, "aaaa bbbb other words")  # 8 of its 18 letters
         for overlap, counts in ((8 / 18, 1), (0.45, 0)):
-            match = rm.Matching(text_run=2, overlap=overlap)
+            match = rm.Matching(min_common_words=2, min_overlap=overlap)
             assert means([reference], [other], ["precision"], match=match) == {"precision": counts}
 
     def test_common_words_alone_hold_nothing(self) -> None:
@@ -249,7 +249,7 @@ class TestSpans:
     @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
     def test_what_only_touches_a_span_holds_nothing_of_it(self) -> None:
         items = [Retrieved("c", source="a", start=0, end=10), Retrieved("d", source="a", start=20, end=30)]
-        match = rm.Matching(share=1e-9, overlap=1e-9)
+        match = rm.Matching(min_coverage=1e-9, min_overlap=1e-9)
         assert means([Span("a", 10, 20)], items, ["recall", "precision"], match=match) == {"recall": 0, "precision": 0}
         near = [Retrieved("c", source="a", start=0, end=11), Retrieved("d", source="a", start=19, end=30)]
         assert means([Span("a", 10, 20)], near, ["recall", "precision"], match=match) == {"recall": 1, "precision": 1}
@@ -363,5 +363,5 @@ def test_nothing_that_is_given_is_changed() -> None:
     truth: dict[str, Any] = {"q": [[Quote(FACT), "c2"], [Span("a", 0, 5)]]}
     run = {"q": [item(1, FACT, source="a", start=0), item(2, source="b")]}
     before = repr((truth, run))
-    rm.evaluate(truth, run, match=rm.Matching(collapse=True))
+    rm.evaluate(truth, run, match=rm.Matching(deduplicate=True))
     assert repr((truth, run)) == before

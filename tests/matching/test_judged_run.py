@@ -26,8 +26,8 @@ def test_condensing_is_taking_out(semantics: str, truth: dict[str, int], ranking
     qrels = {"q": truth | {"z": 1}, "other": {"a": 1}}
     left = [document for document in ranking if document in qrels["q"]]
     assume(left)  # some refuse an empty ranking
-    condensed = rm.evaluate(qrels, {"q": ranking, "other": ["a"]}, metrics, semantics=semantics, unjudged="condensed")
-    taken_out = rm.evaluate(qrels, {"q": left, "other": ["a"]}, metrics, semantics=semantics)
+    condensed = rm.evaluate(qrels, {"q": ranking, "other": ["a"]}, metrics, rules=semantics, unjudged="condensed")
+    taken_out = rm.evaluate(qrels, {"q": left, "other": ["a"]}, metrics, rules=semantics)
     for metric in metrics:
         assert condensed.per_query[metric]["q"] == pytest.approx(taken_out.per_query[metric]["q"], nan_ok=True)
 
@@ -35,5 +35,5 @@ def test_condensing_is_taking_out(semantics: str, truth: dict[str, int], ranking
 def test_an_unjudged_run_with_repeats_under_a_rule_set_that_counts_them() -> None:
     qrels = {"q": {"a": 1, "b": 1}}
     run, left = {"q": ["u", "a", "u", "a", "b"]}, {"q": ["a", "a", "b"]}
-    condensed = rm.evaluate(qrels, run, "precision", semantics="llama_index", unjudged="condensed")
-    assert condensed.means == rm.evaluate(qrels, left, "precision", semantics="llama_index").means
+    condensed = rm.evaluate(qrels, run, "precision", rules="llama_index", unjudged="condensed")
+    assert condensed.means == rm.evaluate(qrels, left, "precision", rules="llama_index").means

@@ -18,15 +18,15 @@ from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
 from retrieval_metrics.matching import piece_rules as alternatives
-from retrieval_metrics.matching.piece_rules import Atoms, Group, best_choice
+from retrieval_metrics.matching.piece_rules import Group, TextRanges, best_choice
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared
 
 
-def drawn(seed: int) -> tuple[list[Group], Atoms]:
+def drawn(seed: int) -> tuple[list[Group], TextRanges]:
     """Groups whose alternatives share atoms."""
-    random, atoms = Random(seed), Atoms()
+    random, atoms = Random(seed), TextRanges()
     pieces = range(6)
     for _ in range(8):
         size = random.randint(1, 9)
@@ -42,13 +42,13 @@ def share(choice: tuple[int, int]) -> float:
 @pytest.mark.parametrize("seed", range(50))
 def test_no_choice_covers_a_larger_share(seed: int) -> None:
     groups, atoms = drawn(seed)
-    assert share(best_choice(groups, atoms)) == max(share(atoms.sums(pieces)) for pieces in product(*groups))
+    assert share(best_choice(groups, atoms)) == max(share(atoms.prefix_sums(pieces)) for pieces in product(*groups))
 
 
 def test_exactly_so_many_choices_are_still_searched_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = []
     for groups, atoms in map(drawn, range(50)):
-        best = max(share(atoms.sums(pieces)) for pieces in product(*groups))
+        best = max(share(atoms.prefix_sums(pieces)) for pieces in product(*groups))
         monkeypatch.setattr(alternatives, "MOST_CHOICES", prod(map(len, groups)))
         assert share(best_choice(groups, atoms)) == best
         monkeypatch.setattr(alternatives, "MOST_CHOICES", 1)
@@ -63,10 +63,10 @@ def test_beyond_so_many_choices_no_change_of_a_single_group_covers_more(
     monkeypatch.setattr(alternatives, "MOST_CHOICES", 1)
     groups, atoms = drawn(seed)
     found = best_choice(groups, atoms)
-    choices = [pieces for pieces in product(*groups) if atoms.sums(pieces) == found]
+    choices = [pieces for pieces in product(*groups) if atoms.prefix_sums(pieces) == found]
     assert any(
         all(
-            share(atoms.sums([*pieces[:at], other, *pieces[at + 1 :]])) <= share(found)
+            share(atoms.prefix_sums([*pieces[:at], other, *pieces[at + 1 :]])) <= share(found)
             for at, group in enumerate(groups)
             for other in group
         )
@@ -209,7 +209,7 @@ class TestAgainstSetsOfCharacters:
                 continue  # it refuses repeats
             if semantics == "llama_index" and not (ranking and any(grade > 0 for group in truth for _, grade in group)):
                 continue  # it refuses queries without anything relevant or retrieved
-            result = rm.evaluate({"q": groups(truth)}, run, at, match=match, semantics=semantics)
+            result = rm.evaluate({"q": groups(truth)}, run, at, match=match, rules=semantics)
             values = [*result.means.values(), *result.residuals.values()]
             assert all(math.isnan(value) or 0 <= value <= 1 for value in values), result.means
 

@@ -9,9 +9,9 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
 from retrieval_metrics.inputs.chunk_offsets import SourceText
-from retrieval_metrics.matching.span_offsets import Union, merged, read_across_newlines
-from retrieval_metrics.matching.span_offsets import shared as in_common
-from retrieval_metrics.matching.text_normalisation import normalised
+from retrieval_metrics.matching.span_offsets import RangeUnion, merge_ranges, repair_line_endings
+from retrieval_metrics.matching.span_offsets import intersect_ranges as in_common
+from retrieval_metrics.matching.text_normalisation import normalise
 
 SOURCE = "One two three four. Refunds take five working days. Nothing else is said of them in this text."
 FACT = "Refunds take five working days."
@@ -86,7 +86,7 @@ class TestWithoutTheSource:
         ],
     )
     def test_they_are_confirmed_at_the_edges_of_the_quote_too(self, text: str, start: int, unplaced: int) -> None:
-        item = Retrieved("a", text, "s", start, start + len(text), claimed=True)
+        item = Retrieved("a", text, "s", start, start + len(text), offsets_unverified=True)
         assert recall_without_warning([[Quote(FACT), SPAN]], item) == (0, unplaced)
 
     def test_a_span_without_a_quote_leaves_them_unchecked(self) -> None:
@@ -108,7 +108,7 @@ class TestWithTheSource:
         assert recall_without_warning([SPAN], chunk(55, 90, -shift), match=self.MATCH) == (0, 0)
 
     def test_offsets_without_a_text_are_checked_by_nothing(self) -> None:
-        claim = Retrieved("a", source="s", start=15, end=60, claimed=True)
+        claim = Retrieved("a", source="s", start=15, end=60, offsets_unverified=True)
         assert recall_without_warning([SPAN], claim, match=self.MATCH) == (0, 1)
         assert recall([SPAN], Retrieved("a", source="s", start=15, end=60), match=self.MATCH) == (1, 0)
 
@@ -181,7 +181,7 @@ class TestChunksWithSomethingAdded:
     )
     @pytest.mark.parametrize("source", ["b", None, "section 3 of b"])
     def test_the_part_that_is_of_the_source_is_found(self, text: str, source: str | None) -> None:
-        item = Retrieved("a", text, source, claimed=True, start=None if source is None else self.AT)
+        item = Retrieved("a", text, source, offsets_unverified=True, start=None if source is None else self.AT)
         assert recall(list(self.TRUTH), item, match=self.MATCH) == (1, 0)
 
     def test_what_was_added_covers_nothing(self) -> None:
@@ -243,7 +243,7 @@ def span_of(line: str, text: str) -> Span:
 def chunks(text: str, of: str = RAW) -> list[Retrieved]:
     """Chunks of one text whose offsets were recorded in another."""
     return [
-        Retrieved(line.split(":")[0], line, source="rules.txt", start=at, end=at + len(line), claimed=True)
+        Retrieved(line.split(":")[0], line, source="rules.txt", start=at, end=at + len(line), offsets_unverified=True)
         for line in LINES
         if line in text
         for at in [of.index(line)]
@@ -286,8 +286,8 @@ class TestASpanMeansItsWords:
 
 
 def read(*spans: Span, text: str = RAW, quote: str | None = None) -> tuple[list[Span], list[int]]:
-    beside = {} if quote is None else {0: [normalised(quote)]}
-    found, doubtful = read_across_newlines(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
+    beside = {} if quote is None else {0: [normalise(quote)]}
+    found, doubtful = repair_line_endings(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
     return [*found.values()], doubtful
 
 
@@ -338,14 +338,15 @@ def test_a_text_that_stands_twice_is_found_by_its_offsets() -> None:
     raw = ("The same line.\n" * 8).replace("\n", "\r\n")
     judged = Span("s", 5 * 16, 5 * 16 + 14)
     twins = [
-        Retrieved(at, "The same line.", source="s", start=at * 15, end=at * 15 + 14, claimed=True) for at in (4, 5)
+        Retrieved(at, "The same line.", source="s", start=at * 15, end=at * 15 + 14, offsets_unverified=True)
+        for at in (4, 5)
     ]
     result = rm.evaluate({"q": [judged]}, {"q": twins}, ["recall@1", "recall@2"], documents={"s": raw})
     assert (result.means["recall@1"], result.means["recall@2"]) == (0, 1)
 
 
 def test_a_kept_source_is_not_changed_by_the_ends_of_its_lines() -> None:
-    questions = rm.EvaluationSet.of(
+    questions = rm.EvaluationSet.from_dataset(
         [{"id": "q", "query": "Which?", "relevant": [[span_of(LINES[9], READ), Quote(LINES[9])]]}]
     )
     kept = questions.with_sources({"rules.txt": READ})
@@ -355,7 +356,7 @@ def test_a_kept_source_is_not_changed_by_the_ends_of_its_lines() -> None:
 
 def test_lint_reads_spans_as_judging_does() -> None:
     relevant = [[span_of(LINES[9], READ), Quote(LINES[9])]]
-    questions = rm.EvaluationSet.of([{"id": "q", "query": "When is class nine sent?", "relevant": relevant}])
+    questions = rm.EvaluationSet.from_dataset([{"id": "q", "query": "When is class nine sent?", "relevant": relevant}])
     names = {finding.name for finding in questions.lint({"rules.txt": RAW})}
     assert not names & {"moved_span", "cut_span"}
 
@@ -377,8 +378,8 @@ def means(truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any
 @unwarned
 class TestStretchesThatTouch:
     def test_their_union_is_one(self) -> None:
-        assert merged([(3, 5), (0, 3)]) == [(0, 5)]
-        assert merged([(4, 5), (0, 3)]) == [(0, 3), (4, 5)]
+        assert merge_ranges([(3, 5), (0, 3)]) == [(0, 5)]
+        assert merge_ranges([(4, 5), (0, 3)]) == [(0, 3), (4, 5)]
 
     def test_they_share_nothing(self) -> None:
         assert in_common([(3, 5)], [(0, 3), (4, 9)]) == [(4, 5)]
@@ -386,13 +387,13 @@ class TestStretchesThatTouch:
         assert in_common([(3, 5)], [(0, 4), (4, 9)]) == [(3, 4), (4, 5)]
 
     def test_each_is_new_and_they_become_one(self) -> None:
-        union = Union()
+        union = RangeUnion()
         assert [union.add(*stretch) for stretch in ((4, 6), (2, 4), (6, 8), (9, 10))] == [
             [(4, 6)], [(2, 4)], [(6, 8)], [(9, 10)],
         ]  # fmt: skip
-        assert union.stretches == [(2, 8), (9, 10)]
+        assert union.ranges == [(2, 8), (9, 10)]
         assert (union.add(2, 8), union.add(8, 9)) == ([], [(8, 9)])
-        assert union.stretches == [(2, 10)]
+        assert union.ranges == [(2, 10)]
 
 
 @unwarned

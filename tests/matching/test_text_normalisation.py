@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 import quote_reference as naive
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Text
-from retrieval_metrics.matching.text_normalisation import everywhere, normalised, reading, stands_alone, where
+from retrieval_metrics.matching.text_normalisation import (
+    as_searched_text,
+    find_range,
+    find_ranges,
+    is_separate_part,
+    normalise,
+)
 
 FACT = "The with statement wraps the execution of a block."
 
@@ -69,7 +75,7 @@ class TestTypography:
 
     def test_a_word_broken_by_a_hyphen_is_marked_where_it_stands(self) -> None:
         text = "watches that can be cre-\n  ated per user"
-        assert [text[start:end] for start, end in everywhere("be created", text)] == ["be cre-\n  ated"]
+        assert [text[start:end] for start, end in find_ranges("be created", text)] == ["be cre-\n  ated"]
 
     def test_line_breaks_inside_scripts_without_spaces_do_not_hide_them(self) -> None:
         assert means(
@@ -83,7 +89,7 @@ unfound = pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_met
 
 
 def recall(judged: Any, text: str, **options: Any) -> float:
-    match = rm.Matching(shortest_quote=1, **options)
+    match = rm.Matching(min_quote_length=1, **options)
     return rm.evaluate({"q": [judged]}, {"q": [Retrieved("a", text)]}, "recall", match=match).means["recall"]
 
 
@@ -126,12 +132,12 @@ def test_a_quote_is_found_where_the_naive_reference_finds_it(seed: int) -> None:
         if rng.random() < 2 / 3:
             start = rng.randrange(len(text))
             quote = text[start : rng.randint(start + 1, len(text))]
-        if plain := normalised(quote):
+        if plain := normalise(quote):
             expected = naive.holds(text, quote)
-            assert reading(text).holds(plain) == expected, (text, quote)
-            assert expected or not stands_alone(quote, text), (text, quote)
-            assert (where(quote, text) is not None) == expected, (text, quote)
-            found, refused = found + expected, refused + (plain in normalised(text) and not expected)
+            assert as_searched_text(text).holds(plain) == expected, (text, quote)
+            assert expected or not is_separate_part(quote, text), (text, quote)
+            assert (find_range(quote, text) is not None) == expected, (text, quote)
+            found, refused = found + expected, refused + (plain in normalise(text) and not expected)
     assert min(found, refused) > 100
 
 
@@ -166,9 +172,9 @@ def test_a_quote_is_found_where_the_naive_reference_finds_it(seed: int) -> None:
 )
 def test_no_end_of_a_quote_continues_a_word_or_a_number(quote: str, text: str) -> None:
     assert recall(Quote(quote), text) == 0
-    assert where(quote, text) is None
+    assert find_range(quote, text) is None
     assert recall(Quote(quote), f"{text} But {quote}, too.") == 1
-    assert where(quote, f"{text} But {quote}, too.") == (len(text) + 5, len(text) + 5 + len(quote))
+    assert find_range(quote, f"{text} But {quote}, too.") == (len(text) + 5, len(text) + 5 + len(quote))
 
 
 @unfound
@@ -189,14 +195,14 @@ def test_no_end_of_a_quote_continues_a_word_or_a_number(quote: str, text: str) -
 )
 def test_what_does_not_continue_a_word_is_found(quote: str, text: str) -> None:
     assert recall(Quote(quote), text) == 1
-    start, end = where(quote, text) or (0, 0)
-    assert normalised(text[start:end]) == normalised(quote)
+    start, end = find_range(quote, text) or (0, 0)
+    assert normalise(text[start:end]) == normalise(quote)
 
 
 @unfound
 def test_every_place_is_one_that_cuts_no_word() -> None:
     text = "Legal, illegal, LEGAL and paralegal; legal."
-    assert [text[start:end] for start, end in everywhere("legal", text)] == ["Legal", "LEGAL", "legal"]
+    assert [text[start:end] for start, end in find_ranges("legal", text)] == ["Legal", "LEGAL", "legal"]
 
 
 SENTENCE = (
@@ -231,7 +237,7 @@ def test_a_text_is_read_as_a_quote_is(seed: int) -> None:
     judged, found = typeset(rng, SENTENCE), typeset(rng, SENTENCE)
     assert recall(Quote(judged), found) == 1
     assert recall(Text(judged), found, share=1.0, text_run=rng.randint(1, 30)) == 1
-    assert where(judged, f"So: {found}") is not None
+    assert find_range(judged, f"So: {found}") is not None
 
 
 @unfound

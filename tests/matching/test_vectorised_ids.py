@@ -15,7 +15,7 @@ from generated import scored_run
 from retrieval_metrics.inputs.column_detection import Batch
 from retrieval_metrics.inputs.dataframes import batch_of
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.ranking_order import BY_ID
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
 
 documents = st.sampled_from([f"d{number}" for number in range(12)] + ["é", "z\U0001f600", "\uffff", "D1", ""])
@@ -49,12 +49,12 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> rm.Run:
 
 def assert_same(truth: Mapping[str, Any], run: Mapping[Any, Any], columns: rm.Run) -> None:
     qrels = rm.Qrels(truth)
-    expected, got = judge_by_id(qrels, run, BY_ID), judge_by_column(qrels, columns)
+    expected, got = judge_by_id(qrels, run, TIES_BY_ID), judge_by_column(qrels, columns)
     for ours, theirs in zip(got.items, expected.items, strict=True):
         assert ours.tolist() == theirs.tolist()
         assert ours.dtype == theirs.dtype
     assert got.n_retrieved.tolist() == expected.n_retrieved.tolist()
-    assert got.n_repeated.tolist() == expected.n_repeated.tolist()
+    assert got.n_duplicates.tolist() == expected.n_duplicates.tolist()
 
 
 @given(truths, scored, st.integers(1, 4))
@@ -83,8 +83,8 @@ def test_a_run_in_columns_is_a_mapping_of_the_same_rankings(
 def test_every_metric_has_the_same_value_to_the_last_bit(ties: float, judged: float, semantics: str) -> None:
     qrels, run = scored_run(random.Random(7), 40, depth=300, ties=ties, judged=judged)
     names = ["ndcg@10", "map", "mrr@10", "recall@100", "precision@5", "bpref", "rbp", "err@10", "judged@10", "ndcg"]
-    expected = rm.evaluate(qrels, run, names, semantics=semantics)
-    got = rm.evaluate(qrels, in_columns(run, 5), names, semantics=semantics)
+    expected = rm.evaluate(qrels, run, names, rules=semantics)
+    got = rm.evaluate(qrels, in_columns(run, 5), names, rules=semantics)
     assert got.queries == expected.queries
     assert np.array_equal(got.values, expected.values, equal_nan=True)
     assert got.counts == expected.counts

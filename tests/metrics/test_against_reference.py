@@ -101,7 +101,7 @@ class TestEveryMetric:
         binary = [dict.fromkeys(group, 1.0) for group in truth]
         ranking = list(dict.fromkeys(ranking))
         expected = reference.autorag(binary, ranking)
-        result = rm.evaluate({"q": binary}, {"q": ranking}, list(expected), semantics="autorag")
+        result = rm.evaluate({"q": binary}, {"q": ranking}, list(expected), rules="autorag")
         assert dict(result.means) == pytest.approx(expected, abs=1e-12)
 
 

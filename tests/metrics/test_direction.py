@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.comparison_tables import said_of_values, values_chart
-from retrieval_metrics.integration_api.pytest_support import ceiling, refuse_bound
+from retrieval_metrics.comparison.comparison_tables import format_value_counts, values_chart
+from retrieval_metrics.integration_api.pytest_support import check_ceiling, require_useful_bound
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 QRELS: Any = {f"q{at}": {f"d{at}": 1, "x": 0} for at in range(40)}
@@ -68,7 +68,7 @@ def test_a_comparison() -> None:
     )
     assert len({conclusion.kind for conclusion in comparison.conclusions}) == 1
     assert [one.kind for one in rm.compare(QRELS, RUNS, NAMES, baseline="weak").conclusions] == ["better", "better"]
-    one_way, other_way = ([place.system for place in comparison.ranking.places[name]] for name in NAMES)
+    one_way, other_way = ([place.system for place in comparison.ranking.by_metric[name]] for name in NAMES)
     assert one_way == other_way == ["strong", "weak"]
     assert comparison.unjudged is not None
     low, high = comparison.unjudged.differences["found@2", "strong", "weak"]
@@ -102,16 +102,16 @@ def test_counts_by_value_call_no_0_a_failure() -> None:
     missed = sum(result.per_query["missed@2"].values())
     one, other = (dict(values_chart(result.scores, metric).rows) for metric in result.metrics)
     assert (one, other) == ({"0": missed, "perfect": 40 - missed}, {"0": 40 - missed, "1": missed})
-    assert said_of_values(result.scores, result.metrics[1]).endswith("over 40 queries.")
+    assert format_value_counts(result.scores, result.metrics[1]).endswith("over 40 queries.")
 
 
 def test_floors_and_ceilings() -> None:
     result = rm.evaluate(QRELS, RUNS["strong"], NAMES)
-    refuse_bound("at_least", "found@2", 0.5)
+    require_useful_bound("at_least", "found@2", 0.5)
     with pytest.raises(ValueError, match=r"lower is better in missed@2, .* bound it: at_most=\{\.\.\.\}"):
-        refuse_bound("at_least", "missed@2", 0.5)
-    assert ceiling(result.scores, "missed@2", 1).outcome == "passed"
-    assert ceiling(result.scores, "missed@2", 0).outcome == "above the ceiling"
+        require_useful_bound("at_least", "missed@2", 0.5)
+    assert check_ceiling(result.scores, "missed@2", 1).outcome == "passed"
+    assert check_ceiling(result.scores, "missed@2", 0).outcome == "above the ceiling"
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ def test_floors_and_ceilings() -> None:
 )
 def test_a_bound_out_of_the_range_of_a_metric_is_refused(what: str, bound: float, said: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011  (the whole of it is compared)
-        refuse_bound(what, "mrr", bound)
+        require_useful_bound(what, "mrr", bound)
     assert str(raised.value) == said
-    refuse_bound(what, "mrr", bound % 1)
-    refuse_bound(what, "alpha_ndcg@10", abs(bound))  # which has no upper bound
+    require_useful_bound(what, "mrr", bound % 1)
+    require_useful_bound(what, "alpha_ndcg@10", abs(bound))  # which has no upper bound
 
 
 def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
@@ -147,9 +147,9 @@ def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
 def test_an_estimate_from_labels() -> None:
     questions = rm.EvaluationSet(dict.fromkeys(QRELS, "?"), QRELS)
     sample = questions.sample(20)
-    people = rm.Labels.of({query: QRELS[query] for query in sample}, "Ada")
-    model = rm.Labels.of(QRELS, "a model", kind="model")
-    found = rm.evaluate_with_labels(RUNS, list(NAMES), people=people, model=model, sample=sample)
+    people = rm.Labels.from_qrels({query: QRELS[query] for query in sample}, "Ada")
+    model = rm.Labels.from_qrels(QRELS, "a model", kind="model")
+    found = rm.evaluate_with_labels(RUNS, list(NAMES), human=people, model=model, sample=sample)
     assert found.ranking["found@2"] == found.ranking["missed@2"] == ["strong", "weak"]
 
 

@@ -138,4 +138,4 @@ def test_places_are_those_of_the_ranking_as_retrieved() -> None:
 
 
 def test_rules_under_which_negative_grades_are_unjudged_know_nothing_forbidden() -> None:
-    assert rm.evaluate({"q": {"a": 1, "z": -1}}, {"q": {"z": 1.0}}, "leak@5", semantics="trec_eval").n["leak@5"] == 0
+    assert rm.evaluate({"q": {"a": 1, "z": -1}}, {"q": {"z": 1.0}}, "leak@5", rules="trec_eval").n["leak@5"] == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, often, rankings, truths
-from retrieval_metrics.metrics.base.score import two_valued
+from retrieval_metrics.metrics.base.score import is_two_valued
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
@@ -44,12 +44,12 @@ def at(name: str, k: int | None) -> rm.Metric:
 
 
 def value(truth: Any, ranking: Any, metric: rm.Metric, semantics: str = "standard") -> float:
-    return rm.evaluate({"q": truth}, {"q": ranking}, metric, semantics=semantics).per_query[str(metric)]["q"]
+    return rm.evaluate({"q": truth}, {"q": ranking}, metric, rules=semantics).per_query[str(metric)]["q"]
 
 
 def values(truth: Any, ranking: Any, metrics: Iterable[rm.Metric], semantics: str = "standard") -> dict[str, float]:
     """The values of many metrics by name: of one drawn case, for drawing takes longer than scoring."""
-    scored = rm.evaluate({"q": truth}, {"q": ranking}, list(dict.fromkeys(metrics)), semantics=semantics).per_query
+    scored = rm.evaluate({"q": truth}, {"q": ranking}, list(dict.fromkeys(metrics)), rules=semantics).per_query
     return {name: of_query["q"] for name, of_query in scored.items()}
 
 
@@ -128,8 +128,8 @@ def test_what_the_judgments_say_is_two_valued_is_0_or_1(
     for metric in dict.fromkeys(at(name, cut) for name in SPELLINGS for cut in (1, k)):
         scores = rm.evaluate({"q": truth}, {"q": ranking}, metric).scores
         assert scores.origin is not None
-        found = two_valued(metric, scores.origin.judged, scores.rules)
-        result = float(scores.of_metric(metric)[0])
+        found = is_two_valued(metric, scores.origin.judged, scores.rules)
+        result = float(scores.column(metric)[0])
         assert found is None or not found[0] or result in {0.0, 1.0} or math.isnan(result), metric
 
 

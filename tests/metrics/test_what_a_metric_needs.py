@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from new_metric import ROOT, new_metric
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_OF
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -34,7 +34,7 @@ def test_no_two_metrics_say_the_same() -> None:
     said = Counter(
         text
         for each in DEFINITIONS.values()
-        for text in (each.summary, each.in_words, inspect.getdoc(sys.modules[each.score.__module__]))
+        for text in (each.summary, each.plain_summary, inspect.getdoc(sys.modules[each.score.__module__]))
     )
     assert not [text for text, times in said.items() if times > 1]
 
@@ -62,7 +62,7 @@ qrels, run = {{"q": {{"a": 2, "b": 1}}}}, {{"q": ["x", "b", "a"]}}
 one, other = rm.evaluate(qrels, run, ["brand_new", "{like}"]).means.values()
 assert one == other
 assert rm.metrics.brand_new.__name__ == "brand_new"
-print(list(DEFINITIONS).index("brand_new") - list(DEFINITIONS).index("{NAME_OF[like]}"))
+print(list(DEFINITIONS).index("brand_new") - list(DEFINITIONS).index("{NAME_BY_ALIAS[like]}"))
 """
     paths = f"import sys; sys.path[:0] = {[str(copied / 'src'), str(copied / 'tests')]!r}\n"
     done = subprocess.run([sys.executable, "-c", paths + code], capture_output=True, text=True, check=False)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.comparison_tables import changes_of, means_of_one
+from retrieval_metrics.comparison.comparison_tables import evaluation_mean_charts, sorted_changes
 from retrieval_metrics.reports import charts as draw
-from retrieval_metrics.reports.charts import ChartRow, Rows
+from retrieval_metrics.reports.charts import ChartRow, ChartRows
 
 NAN = float("nan")
 
@@ -26,13 +26,13 @@ def test_a_scale_has_0_and_every_end(
     values: list[tuple[float, float, float]], least: float, ends: tuple[float, float]
 ) -> None:
     rows = [ChartRow("a", value, rm.types.Interval(low, high), "") for value, low, high in values]
-    assert Rows.of("", "", rows, least).ends == ends
+    assert ChartRows.of("", "", rows, least).ends == ends
 
 
 @pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
 def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
     rows = [ChartRow("a", sum(ends) / 2, rm.types.Interval(*ends), "")]
-    drawn = [draw.rows(Rows.of("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
+    drawn = [draw.rows(ChartRows.of("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
     assert drawn == [1, int(ends[0] < 0)]
 
 
@@ -41,7 +41,9 @@ def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:
         "seconds": {f"q{at}": 0.002 + at / 10_000 for at in range(9)},
         "faith": {f"q{at}": at / 9 for at in range(9)},
     }
-    charts = means_of_one(rm.Evaluation.of_scores(given, bounds={"seconds": (0, np.inf), "faith": (0, 1)}).scores)
+    charts = evaluation_mean_charts(
+        rm.Evaluation.from_scores(given, bounds={"seconds": (0, np.inf), "faith": (0, 1)}).scores
+    )
     assert [(chart.title, [row.name for row in chart.rows]) for chart in charts] == [
         ("means over 9 queries", ["seconds"]),
         ("means from 0 to 1", ["faith"]),
@@ -53,10 +55,10 @@ def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:
 def test_gains_come_first_also_where_a_lower_value_is_better() -> None:
     values = {"slow": {f"q{at}": 2.0 + at % 3 for at in range(12)}, "fast": {f"q{at}": 3.0 for at in range(12)}}
     given = {
-        name: rm.Evaluation.of_scores({"seconds": scores}, bounds=(0, 10), lower_is_better="seconds")
+        name: rm.Evaluation.from_scores({"seconds": scores}, bounds=(0, 10), lower_is_better="seconds")
         for name, scores in values.items()
     }
-    shown = changes_of(rm.compare(given).difference("seconds"))
+    shown = sorted_changes(rm.compare(given).difference("seconds"))
     assert shown.changes.tolist() == [-1.0] * 4 + [0.0] * 4 + [1.0] * 4
     assert shown.counts == (4, 4, 4)
     assert [name for name, _ in shown.gained] == ["q2", "q5", "q8"]

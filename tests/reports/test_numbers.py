@@ -12,7 +12,7 @@ def test_numbers_are_written_for_reading() -> None:
     assert numbers.mean(0.5, Interval(0.25, 0.75)) == "0.500 [0.250, 0.750]"
     assert numbers.mean(2.0, Interval(0, float("inf"))) == "2.00"
     assert (numbers.p_value(0.00003), numbers.p_value(0.0312)) == ("< 0.001", "0.0312")
-    assert (numbers.queries(1), numbers.queries(1250)) == ("1 query", "1,250 queries")
+    assert (numbers.format_query_count(1), numbers.format_query_count(1250)) == ("1 query", "1,250 queries")
     assert [numbers.signed(value) for value in (0.04449, -0.00004, 0.0, float("inf"))] == [
         "+0.0445", "-0.0000400", "0", "+inf",
     ]  # fmt: skip
@@ -23,5 +23,5 @@ def test_numbers_are_written_for_reading() -> None:
     assert numbers.interval(Interval(0.00003, 0.0412)) == "[0.0000, 0.0412]"  # as precise as the larger end
     assert numbers.change(0.71391, 0.71389) == "0.71391 -> 0.71389"
     assert numbers.apart(0.79996, 0.8)[0] == "0.79996"  # what is below a floor is seen to be below it
-    assert numbers.listed(["a", "b"]) == "a and b"
+    assert numbers.join_names(["a", "b"]) == "a and b"
     assert (numbers.size(float("inf")), numbers.size(0.05)) == ("-", "0.0500")

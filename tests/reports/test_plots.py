@@ -13,7 +13,7 @@ from matplotlib.text import Annotation, Text
 
 import retrieval_metrics as rm
 from plot_gallery import alone, comparison, plots, plots_of_names
-from retrieval_metrics.reports.charts import COLOURS, GAIN, LOSS, TIED, style
+from retrieval_metrics.reports.charts import COLOURS, GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
 from retrieval_metrics.reports.plots import apart
 
 if TYPE_CHECKING:
@@ -125,16 +125,16 @@ def test_a_figure_is_stacked_where_a_notebook_is_narrow_and_keeps_what_was_chang
 
 
 def test_systems_gains_and_losses_have_a_colour_each_that_everybody_can_tell_apart() -> None:
-    colours = [*COLOURS, GAIN, LOSS]
+    colours = [*COLOURS, GAIN, LOSS_COLOUR]
     for one, other in combinations(colours, 2):
         for reader, matrix in SEEN.items():
             apart = np.linalg.norm(lab(matrix @ linear(one)) - lab(matrix @ linear(other)))
             assert apart > 14, f"{one} and {other} look alike to a reader who sees {reader}"
-    for colour in [*colours, TIED]:
+    for colour in [*colours, TIED_COLOUR]:
         light = float(linear(colour) @ [0.2126, 0.7152, 0.0722])
         assert min(1.05 / (light + 0.05), (light + 0.05) / 0.05) > 2.6
-    assert len({style(at) for at in range(12)}) == 12
-    assert len({style(at).marker for at in range(12)}) == 12
+    assert len({line_style(at) for at in range(12)}) == 12
+    assert len({line_style(at).marker for at in range(12)}) == 12
 
 
 def linear(colour: str) -> np.ndarray:
@@ -155,10 +155,10 @@ def test_one_figure_answers_which_is_better_and_how_sure() -> None:
     said = [said for said, _ in shown(compared.plot())]
     whole = " ".join(" ".join(said).split())
     difference = compared.difference("ndcg@10")
-    assert compared.conclusions.of("ndcg@10").sentence in whole
+    assert compared.conclusions.get("ndcg@10").sentence in whole
     assert f"{difference.paired.wins} won" in whole
     assert f"{difference.paired.losses} lost" in whole
-    (first, change), *_ = difference.moved(1)
+    (first, change), *_ = difference.largest_changes(1)
     assert f"{first} {change:+.2f}" in whole or f"{first} {change:+.3f}" in whole
     assert "▼" in whole
 
@@ -168,7 +168,7 @@ def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Pa
     old = {query: ["d"] if at < 8 else ["x"] for at, query in enumerate(qrels)}
     new = {query: ["x"] if at < 8 else ["d"] for at, query in enumerate(qrels)}
     compared = rm.compare(qrels, {"old": old, "new": new}, "mrr", baseline="old")
-    assert [query for query, _ in compared.difference("mrr").moved(3)] == ["q0", "q1", "q2"]
+    assert [query for query, _ in compared.difference("mrr").largest_changes(3)] == ["q0", "q1", "q2"]
     assert "q0 -1.00, q1 -1.00, q2 -1.00" in [said for said, _ in shown(compared.plot("differences"))]
     compared.report(tmp_path / "report.html")
     assert '<div class="moved last">q0 -1.00, q1 -1.00, q2 -1.00</div>' in (tmp_path / "report.html").read_text()
@@ -182,7 +182,7 @@ def test_a_file_name_in_place_of_a_plot_is_told_how_to_save() -> None:
 def test_a_lower_value_can_be_the_better_one() -> None:
     values = {"slow": {f"q{at}": 2.0 + at % 3 for at in range(12)}, "fast": {f"q{at}": 1.0 for at in range(12)}}
     given = {
-        name: rm.Evaluation.of_scores({"seconds": scores}, bounds=(0, 10), lower_is_better="seconds")
+        name: rm.Evaluation.from_scores({"seconds": scores}, bounds=(0, 10), lower_is_better="seconds")
         for name, scores in values.items()
     }
     figure = rm.compare(given).plot("differences")
@@ -202,7 +202,7 @@ def test_precision_and_recall_are_those_at_each_cut_off() -> None:
     compared = comparison(2, 8)
     line = compared.plot("precision_recall").axes[0].get_lines()[0]
     one = compared.evaluations["BM25"]
-    precision, recall = one.over_cutoffs("precision"), one.over_cutoffs("recall")
+    precision, recall = one.at_cutoffs("precision"), one.at_cutoffs("recall")
     drawn = dict(zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True))
     assert drawn.keys() == set(recall.values())
     assert list(drawn.values())[-1] == list(precision.values())[-1]

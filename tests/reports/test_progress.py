@@ -10,12 +10,12 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.reports import progress as watching
-from retrieval_metrics.reports.progress import watched
+from retrieval_metrics.reports.progress import track_steps
 
 
 def test_work_of_more_than_a_minute_is_announced_once_with_an_estimate() -> None:
     times = iter([99.0, 100.0, 106.0])  # 6 s for the first hundred of 10,000
-    with watched(
+    with track_steps(
         "testing", 10_000, "testing it", "less is less", show_progress=False, clock=lambda: next(times)
     ) as advance:
         advance(0)
@@ -28,7 +28,10 @@ def test_work_of_more_than_a_minute_is_announced_once_with_an_estimate() -> None
 @pytest.mark.parametrize("times", [[0.0, 0.0, 4.0, 6.0], [0.0, 0.0, 30.0, 59.0]])
 def test_short_work_says_nothing(times: list[float]) -> None:
     left = iter(times)
-    with warnings.catch_warnings(), watched("", 2, "", "", show_progress=False, clock=lambda: next(left)) as advance:
+    with (
+        warnings.catch_warnings(),
+        track_steps("", 2, "", "", show_progress=False, clock=lambda: next(left)) as advance,
+    ):
         warnings.simplefilter("error")
         for done in (0, 1, 2):
             advance(done)
@@ -60,7 +63,7 @@ def test_every_long_verb_is_announced(
     work: Callable[[Path], Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hours = count(0, 3600)
-    monkeypatch.setitem(watched.__wrapped__.__kwdefaults__, "clock", lambda: float(next(hours)))  # type: ignore[attr-defined]
+    monkeypatch.setitem(track_steps.__wrapped__.__kwdefaults__, "clock", lambda: float(next(hours)))  # type: ignore[attr-defined]
     with pytest.warns(rm.RetrievalWarning, match=said):
         work(tmp_path)
 

@@ -9,7 +9,7 @@ from retrieval_metrics.retrieval.call_policy import (
     FIRST_PAUSE,
     LONGEST_WAIT,
     MARGIN,
-    Caller,
+    FunctionCaller,
     is_rate_limit,
     wait_asked_for,
 )
@@ -69,7 +69,7 @@ def test_a_wait_of_hours_is_an_error() -> None:
         calls.append(text)
         raise with_response(429, {"retry-after": str(LONGEST_WAIT + 1)})
 
-    caller = Caller(spent, what="model", timeout=None, retries=5)
+    caller = FunctionCaller(spent, what="model", timeout=None, retries=5)
     with pytest.raises(RuntimeError, match="no"):
         run_until_complete(caller.call("a", after=lambda _: None))
     assert calls == ["a"]
@@ -90,7 +90,7 @@ def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_ho
 
     monkeypatch.setattr(calling, "monotonic", lambda: now[0])
     monkeypatch.setattr(calling, "asyncio", SimpleNamespace(sleep=wait))
-    pace = calling.Pace()
+    pace = calling.CallPacer()
     for _ in range(4):
         run_until_complete(pace.start())
         assert pace.refused(RuntimeError(f"429 Too Many Requests{said}"))

@@ -15,9 +15,9 @@ from retrieval_metrics.retrieval.mmr_selection import (
     BLOCK,
     DOUBLE,
     SINGLE,
-    Directions,
-    Picks,
-    Rehearsal,
+    MmrPicks,
+    ScoreBounds,
+    UnitVectors,
     dot_products,
     exact_cosines,
     read_problem,
@@ -44,9 +44,9 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list to which every rehearsal adds its way from now on; cosines in advance need none."""
     ways: list[str] = []
 
-    def watched(picks: Picks, candidates: Directions, problem: Any, leaders: int) -> Rehearsal:
+    def watched(picks: MmrPicks, candidates: UnitVectors, problem: Any, leaders: int) -> ScoreBounds:
         ways.append(WAYS[1 if leaders == len(candidates.vectors) else 2])
-        return Rehearsal(picks, candidates, problem, leaders)
+        return ScoreBounds(picks, candidates, problem, leaders)
 
     monkeypatch.setattr(engine, "Rehearsal", watched)
     return ways
@@ -55,7 +55,7 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def selected(situation: Situation) -> rm.types.Selection:
     query = situation.query if situation.relevance is None else None
     problem = read_problem(query, situation.candidates, situation.relevance)
-    return engine.solve([problem], situation.k, situation.lambda_mult)[0]
+    return engine.select_by_mmr([problem], situation.k, situation.lambda_mult)[0]
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
@@ -195,13 +195,13 @@ def test_where_float32_tells_nothing_apart_the_rest_is_computed_in_float64(monke
     candidates = (1 + 1e-6 * rng.normal(size=(300, 384))).astype(np.float32)  # all but the same direction
     query = rng.normal(size=384)
     settled: list[int] = []
-    take_exactly = Picks.take_exactly
+    take_exactly = MmrPicks.take_exactly
 
-    def counted(self: Picks, rows: Any) -> bool:
+    def counted(self: MmrPicks, rows: Any) -> bool:
         settled.append(len(rows))
         return take_exactly(self, rows)
 
-    monkeypatch.setattr(Picks, "take_exactly", counted)
+    monkeypatch.setattr(MmrPicks, "take_exactly", counted)
     for way in WAYS[1:]:
         take(way, monkeypatch)
         assert list(rm.mmr(query, candidates, k=40)) == in_float64(query, candidates, 40, 0.5)
@@ -245,11 +245,11 @@ def test_however_many_seem_to_tie_before_they_are_settled_at_once(
 
 
 def test_what_was_expected_is_picked_until_another_is_ahead() -> None:
-    candidates = Directions(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
+    candidates = UnitVectors(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
     problem = read_problem(None, candidates.vectors, [0.9, 0.5, 0.6, 0.6])
     # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
     for expected, right, rows in (([0, 2], True, [0, 2]), ([0, 3], False, [0, 2]), ([0, 1, 2], False, [0, 2])):
-        picks = Picks(candidates, problem, 3, 1.0)
+        picks = MmrPicks(candidates, problem, 3, 1.0)
         assert picks.take_each(expected, [3, 1, 2]) is right
         assert picks.rows == rows
         assert picks.scores == [0.9, 0.6]
@@ -419,7 +419,7 @@ def test_a_cosine_is_no_further_off_than_its_rounding_error(d: int, dtype: Any) 
         single = vectors.astype(np.float32)
         true = true_cosines(single)
         for block in (1, 7, BLOCK, d):
-            directions = Directions(single.astype(dtype), "vectors", block=block)
+            directions = UnitVectors(single.astype(dtype), "vectors", block=block)
             error = rounding_error(dtype, d, block)
             assert abs(directions.cosines(ALL, ALL) - true).max() <= error
             for exact in (directions.units(), single[:1].astype(np.float64)):  # rounded to float32 for the product
@@ -432,10 +432,10 @@ def test_unit_vectors_are_float64(d: int) -> None:
     for vectors in hard(d):
         single = vectors.astype(np.float32)
         for some in (single, single.astype(np.float64)):
-            units = Directions(some, "vectors").units()
+            units = UnitVectors(some, "vectors").units()
             assert units.dtype == DOUBLE
             assert abs(units @ units.T - true_cosines(single)).max() <= rounding_error(DOUBLE, d, d)
-            assert (Directions(some, "vectors").units(np.array([2, 4])) == units[[2, 4]]).all()
+            assert (UnitVectors(some, "vectors").units(np.array([2, 4])) == units[[2, 4]]).all()
 
 
 def test_in_blocks_the_error_is_smaller_than_what_plain_products_are_allowed() -> None:
@@ -468,7 +468,7 @@ def test_products_of_whole_numbers_are_exact_whatever_the_blocks(seed: int, d: i
 def test_cosines_between_some_are_those_between_all(n: int, dtype: Any) -> None:
     vectors = np.random.default_rng(n).normal(size=(n, 900)).astype(dtype)
     vectors[1] = 0
-    directions = Directions(vectors, "vectors")
+    directions = UnitVectors(vectors, "vectors")
     rows, others = np.array([0, n - 1]), np.array([1, 2, 0])
     whole = directions.cosines(ALL, ALL)
     assert directions.cosines(rows, others) == pytest.approx(whole[np.ix_(rows, others)], abs=1e-6)
@@ -504,11 +504,11 @@ def test_it_is_the_cosine_and_0_beside_a_zero_vector() -> None:
 )
 def test_the_length_of_a_vector_does_not_matter_however_extreme(dtype: Any, powers: Any) -> None:
     vectors = np.random.default_rng(5).normal(size=(6, 9)).astype(dtype)
-    plain = Directions(vectors, "vectors")
+    plain = UnitVectors(vectors, "vectors")
     for power in powers:
         extreme = vectors.copy()
         extreme[1::2] = np.ldexp(vectors[1::2], power)
-        stretched = Directions(extreme, "vectors")
+        stretched = UnitVectors(extreme, "vectors")
         assert stretched.cosines(ALL, ALL) == pytest.approx(plain.cosines(ALL, ALL), abs=1e-6)
         assert stretched.units() == pytest.approx(plain.units(), abs=1e-15)
         rows = np.arange(6)
@@ -518,5 +518,5 @@ def test_the_length_of_a_vector_does_not_matter_however_extreme(dtype: Any, powe
 
 def test_numbers_too_small_to_be_squared_are_no_zero_vector() -> None:
     tiny = np.array([[5e-324, 0], [0, 5e-324], [5e-324, 5e-324]])
-    directions = Directions(tiny, "vectors")
+    directions = UnitVectors(tiny, "vectors")
     assert directions.cosines(ALL, ALL)[0] == pytest.approx([1, 0, np.sqrt(0.5)])

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import Journal
+from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics.retrieval import call_policy as calling
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
@@ -473,7 +473,7 @@ def test_another_file_is_refused_before_anything_is_asked(tmp_path: Path) -> Non
 
 def test_a_line_that_holds_no_answer_is_named(tmp_path: Path) -> None:
     path, retriever = tmp_path / "run.jsonl", Retriever()
-    Journal(path, "journal of a run").append({"query": "q1", "seconds": 0.1})
+    AppendLog(path, "journal of a run").append({"query": "q1", "seconds": 0.1})
     with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('question'\)"):
         rm.retrieve(retriever, EIGHT, resume=path)
     with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('documents'\)"):
@@ -522,7 +522,7 @@ def test_a_retriever_may_return_what_it_held_after_each_step(tmp_path: Path) -> 
     path = tmp_path / "run.jsonl"
     run = rm.retrieve(PIPELINE.__getitem__, {"q1": "one?", "q2": "two?"}, resume=path)
     assert run == {"q1": ["c", "a"], "q2": ["d"]}
-    assert run.steps == {
+    assert run.stages == {
         "bm25": {"q1": ["a", "b"], "q2": ["d"]},
         "dense": {"q1": ["c"]},
         "fused": {"q1": {"a": 0.5, "c": 0.4}, "q2": ["d"]},
@@ -535,7 +535,7 @@ def test_a_retriever_may_return_what_it_held_after_each_step(tmp_path: Path) -> 
 
     again = rm.retrieve(never, {"q1": "one?", "q2": "two?"}, resume=path)
     for read in (again, rm.load(path)):
-        assert (read, read.steps) == (run, run.steps)
+        assert (read, read.stages) == (run, run.stages)
 
 
 def test_what_is_wrong_with_a_step_is_said_of_it() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api import Ways
+from retrieval_metrics.integration_api import RetrieverFunctions
 from retrieval_metrics.integration_api.async_support import run_until_complete
 
 TEXTS = {"q1": "one?", "q2": "two?"}
@@ -39,10 +39,10 @@ def not_so(_: str) -> list[str]:
 @pytest.mark.parametrize(
     ("ways", "by_retrieve", "by_aretrieve"),
     [
-        (Ways(synchronously, asynchronously), ["synchronous"] * 2, ["asynchronous"] * 2),
-        (Ways(synchronously), ["synchronous"] * 2, ["synchronous"] * 2),
-        (Ways(asynchronous=asynchronously), ["asynchronous"] * 2, ["asynchronous"] * 2),
-        (Ways(not_so, asynchronously), ["refused", "asynchronous", "asynchronous"], ["asynchronous"] * 2),
+        (RetrieverFunctions(synchronously, asynchronously), ["synchronous"] * 2, ["asynchronous"] * 2),
+        (RetrieverFunctions(synchronously), ["synchronous"] * 2, ["synchronous"] * 2),
+        (RetrieverFunctions(asynchronous=asynchronously), ["asynchronous"] * 2, ["asynchronous"] * 2),
+        (RetrieverFunctions(not_so, asynchronously), ["refused", "asynchronous", "asynchronous"], ["asynchronous"] * 2),
     ],
 )
 def test_the_way_that_suits_the_caller_is_taken(ways: Any, by_retrieve: list[str], by_aretrieve: list[str]) -> None:
@@ -59,9 +59,9 @@ def test_another_error_is_no_missing_way() -> None:
         raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
-        rm.retrieve(Ways(broken, asynchronously), TEXTS)
+        rm.retrieve(RetrieverFunctions(broken, asynchronously), TEXTS)
     with pytest.raises(ValueError, match="neither a synchronous nor an asynchronous way"):
-        rm.retrieve(Ways(), TEXTS)
+        rm.retrieve(RetrieverFunctions(), TEXTS)
 
 
 def test_short_answers_of_a_store_are_said_in_the_words_that_its_host_brings() -> None:
@@ -71,7 +71,7 @@ def test_short_answers_of_a_store_are_said_in_the_words_that_its_host_brings() -
     texts = {"q1": "text 1", "q2": "text 2"}
     for more, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
         with pytest.warns(rm.RetrievalWarning, match=f"^1 of 2 queries got fewer than k=2, .* {hint} filter before"):
-            rm.retrieve(Ways(ask, wanted=2, more=more), texts)
+            rm.retrieve(RetrieverFunctions(ask, n_requested=2, candidate_option=more), texts)
 
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
@@ -140,7 +140,7 @@ def test_two_systems_on_one_client_are_compared_alike() -> None:
         warnings.simplefilter("error")
         for _ in range(2):
             comparison = rm.compare_retrievers({"a": client.search, "b": client.search}, questions, "mrr")
-            assert comparison.table["mrr"] == {"a": 1.0, "b": 1.0}
+            assert comparison.means["mrr"] == {"a": 1.0, "b": 1.0}
             assert comparison.errors == {"a": {}, "b": {}}
 
 

@@ -350,9 +350,9 @@ def test_queries_that_are_all_alike_in_a_cluster_count_as_one() -> None:
     units = Units.of(values, np.repeat(np.arange(25), 4))
 
     assert units.design_effect == pytest.approx(4 * 99 / 96)
-    assert units.effective_count == 25
-    assert Units.of([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_count == 4
-    assert Units.of([1.0] * 12, [*"aaaaaaaaaabc"]).effective_count == pytest.approx(12**2 / (10**2 + 1 + 1))
+    assert units.effective_n == 25
+    assert Units.of([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_n == 4
+    assert Units.of([1.0] * 12, [*"aaaaaaaaaabc"]).effective_n == pytest.approx(12**2 / (10**2 + 1 + 1))
 
 
 def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
@@ -360,7 +360,7 @@ def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
     sums, effective = Sums.of(values), effective_sums(values, labels)
 
     assert effective.mean == pytest.approx(sums.mean)
-    assert effective.count < Units.of(values, labels).effective_count < sums.count
+    assert effective.count < Units.of(values, labels).effective_n < sums.count
     assert effective_sums(values, np.arange(len(values))) == sums
     assert effective_sums(values, np.zeros(len(values))) == sums
 

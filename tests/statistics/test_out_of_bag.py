@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrieval_metrics.statistics.out_of_bag import out_of_bag, possibly_best
+from retrieval_metrics.statistics.out_of_bag import find_possibly_best, out_of_bag
 
 
 def test_the_best_is_held_as_often_as_promised_and_bad_ones_are_left_out() -> None:
@@ -11,8 +11,8 @@ def test_the_best_is_held_as_often_as_promised_and_bad_ones_are_left_out() -> No
     held, sizes = [], []
     for seed in range(150):
         values = 0.2 * random.normal(size=(40, 1)) + 0.1 * random.normal(size=(40, 12))
-        held.append(possibly_best(values, resamples=400, seed=seed)[0])  # all are equally good
-        sizes.append(possibly_best(values - np.linspace(0, 0.2, 12), resamples=400, seed=seed).mean())
+        held.append(find_possibly_best(values, resamples=400, seed=seed)[0])  # all are equally good
+        sizes.append(find_possibly_best(values - np.linspace(0, 0.2, 12), resamples=400, seed=seed).mean())
     assert np.mean(held) >= 0.9
     assert np.mean(sizes) < 0.5
 
@@ -21,15 +21,15 @@ def test_questions_of_one_cluster_are_one_observation() -> None:
     random = np.random.default_rng(2)
     values = random.normal(size=(8, 4)) + np.array([0.0, 0.4, 0.2, 0.9])
     tripled, labels = np.repeat(values, 3, axis=0), np.repeat(np.arange(8), 3)
-    assert possibly_best(tripled, clusters=labels).tolist() == possibly_best(values).tolist()
+    assert find_possibly_best(tripled, clusters=labels).tolist() == find_possibly_best(values).tolist()
 
 
 def test_few_questions_and_constants() -> None:
-    assert possibly_best([[0.1, 0.9, 0.5]]).all()
-    assert possibly_best([[0.1, 0.9]] * 5).all()
-    assert possibly_best([[0.1, 0.9]] * 6).tolist() == [False, True]
-    assert possibly_best([[0.3, 0.3]] * 9).all()
-    assert possibly_best([[0.5], [0.1]]).tolist() == [True]
+    assert find_possibly_best([[0.1, 0.9, 0.5]]).all()
+    assert find_possibly_best([[0.1, 0.9]] * 5).all()
+    assert find_possibly_best([[0.1, 0.9]] * 6).tolist() == [False, True]
+    assert find_possibly_best([[0.3, 0.3]] * 9).all()
+    assert find_possibly_best([[0.5], [0.1]]).tolist() == [True]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_few_questions_and_constants() -> None:
 )
 def test_what_is_no_table_is_refused(values: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        possibly_best(values)
+        find_possibly_best(values)
 
 
 def test_out_of_bag_scores_only_what_a_resample_left_out() -> None:

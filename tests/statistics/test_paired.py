@@ -16,8 +16,8 @@ from retrieval_metrics.statistics import (
     Units,
     difference_interval,
     fewest_for_margin,
-    fewest_units,
     level_of_critical,
+    min_significant_units,
     paired_difference,
     paired_differences,
     rare_change,
@@ -225,7 +225,7 @@ def test_with_clusters_its_ends_are_the_means_that_the_test_just_rejects(sizes: 
 def test_it_is_never_narrower_than_students_but_next_to_0() -> None:
     few = np.array([1.0] * 3 + [0.0] * 47)
     (found,) = paired_differences(few[:, None], spans=[1.0]).each
-    assert found.critical < students_critical(50)
+    assert found.critical_value < students_critical(50)
     assert found.interval == pytest.approx(interval(few))
     assert found.interval.low < 0
     many = np.array([0.3] * 5 + [0.2] * 3 + [0.0] * 92)
@@ -271,7 +271,7 @@ def test_interval_and_line_together_cover_rare_losses() -> None:
     for _ in range(300):
         values = -1.0 * (random.random(50) < 0.05) + random.normal(0, 0.02, 50)
         low, high = interval(values)
-        shift = rare_change(Units.of(values)).shift
+        shift = rare_change(Units.of(values)).mean_shift
         covered += low - shift <= -0.05 <= high + shift
 
     assert covered / 300 >= 0.93
@@ -279,7 +279,7 @@ def test_interval_and_line_together_cover_rare_losses() -> None:
 
 @pytest.mark.parametrize(("level", "fewest"), [(0.9, 5), (0.95, 6), (0.99, 8), (0.5, 2)])
 def test_with_fewer_queries_than_a_finding_takes_there_is_no_interval(level: float, fewest: int) -> None:
-    assert fewest_units(level) == fewest
+    assert min_significant_units(level) == fewest
     assert 2 / 2**fewest <= 1 - level + 1e-12
     assert math.isnan(interval([0.1, *[0.2] * (fewest - 2)], level).low)
     assert not math.isnan(interval([0.1, *[0.2] * (fewest - 1)], level).low)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from retrieval_metrics.statistics import detectable_difference, queries_needed, sign_flip_test, spending_levels
-from retrieval_metrics.statistics.paired import fewest_units
-from retrieval_metrics.statistics.power import paired_t_power, units_needed
+from retrieval_metrics.statistics.paired import min_significant_units
+from retrieval_metrics.statistics.power import min_units_for_power, paired_t_power
 
 DIFFERENCES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=50).filter(
     lambda d: np.std(d) > 1e-3
@@ -38,7 +38,7 @@ def test_the_power_of_the_t_test_is_that_of_simulation(count: int) -> None:
 def test_the_detectable_difference_is_the_root_of_its_equation(count: int, scale: float) -> None:
     differences = np.random.default_rng(count).normal(0, scale, count)
     fewest = 6  # at 5 %
-    claim = detectable_difference(differences).high - 1 / count
+    claim = detectable_difference(differences).sparse - 1 / count
     u = (count - 1) / stats.chi2(count - 1).ppf(0.2)
     movers = stats.binom(count, min(claim, 1)).sf(fewest - 1)
 
@@ -51,7 +51,7 @@ def test_the_detectable_difference_is_the_root_of_its_equation(count: int, scale
 
 @pytest.mark.parametrize("count", [10, 25, 50])
 def test_what_is_promised_is_found_where_one_query_moved(count: int) -> None:
-    claim = detectable_difference([1.0] + [0.0] * (count - 1)).high
+    claim = detectable_difference([1.0] + [0.0] * (count - 1)).sparse
     movers = np.arange(count + 1)
     p_values = np.array([sign_flip_test([1.0] * moved + [0.0] * (count - moved)).p_value for moved in movers])
     power = stats.binom(count, claim).pmf(movers)[p_values <= 0.05].sum()
@@ -62,7 +62,7 @@ def test_what_is_promised_is_found_where_one_query_moved(count: int) -> None:
 def test_a_sample_that_moved_a_little_promises_what_one_that_moved_a_hair_does() -> None:
     some, hair = [0.005] + [0.0] * 49, [1e-6] + [0.0] * 49
 
-    assert detectable_difference(some).high == pytest.approx(detectable_difference(hair).high, rel=1e-3)
+    assert detectable_difference(some).sparse == pytest.approx(detectable_difference(hair).sparse, rel=1e-3)
 
 
 SPREADS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
@@ -76,7 +76,7 @@ SPREADS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = 
 def test_the_lower_end_is_what_is_found_in_four_of_five_cases(spread: str, count: int) -> None:
     random = np.random.default_rng(count)
     draw = SPREADS[spread]
-    claim = float(np.median([detectable_difference(draw(random, count)).low for _ in range(20)]))
+    claim = float(np.median([detectable_difference(draw(random, count)).spread for _ in range(20)]))
     found = {}
     for share in (0.85, 1.15):
         samples = draw(random, 400 * count).reshape(400, count) + share * claim
@@ -90,10 +90,10 @@ def test_equal_systems_promise_nothing() -> None:
 
 
 def test_too_few_queries_detect_nothing() -> None:
-    assert detectable_difference([0.3]).low == math.inf
-    assert detectable_difference([]).low == math.inf
-    assert detectable_difference([0.1, -0.1, 0.2, 0.3, 0.4]).low == math.inf
-    assert detectable_difference([0.1, -0.1] * 3, level=0.01).low == math.inf
+    assert detectable_difference([0.3]).spread == math.inf
+    assert detectable_difference([]).spread == math.inf
+    assert detectable_difference([0.1, -0.1, 0.2, 0.3, 0.4]).spread == math.inf
+    assert detectable_difference([0.1, -0.1] * 3, level=0.01).spread == math.inf
 
 
 @settings(max_examples=40, deadline=None)
@@ -109,7 +109,7 @@ def test_direction_does_not_matter_and_everything_scales(differences: list[float
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=20, max_size=60).filter(lambda d: np.std(d) > 1e-3))
 def test_the_queries_needed_are_those_of_the_detectable_difference(differences: list[float]) -> None:
-    claim = detectable_difference(differences).high
+    claim = detectable_difference(differences).sparse
     if claim < 1:
         needed = queries_needed(differences, claim * (1 + 1e-9))
         assert needed.low <= needed.high <= len(differences)
@@ -161,7 +161,7 @@ def test_one_query_does_not_show_a_spread() -> None:
 def test_the_units_needed_are_the_fewest_that_suffice_whichever_condition_binds(
     difference: float, variance: float, step: float
 ) -> None:
-    fewest = fewest_units(0.95)
+    fewest = min_significant_units(0.95)
 
     def suffices(n: int) -> bool:
         left = difference - step / n
@@ -171,7 +171,7 @@ def test_the_units_needed_are_the_fewest_that_suffice_whichever_condition_binds(
         return paired_t_power(min(left / deviation, 1e5), n, 0.05) >= 0.8
 
     expected = next(n for n in itertools.count(fewest) if suffices(n))
-    assert units_needed(difference, variance, step, 0.8, 0.05) == expected
+    assert min_units_for_power(difference, variance, step, 0.8, 0.05) == expected
 
 
 def test_bounds_are_the_published_ones() -> None:

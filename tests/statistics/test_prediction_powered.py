@@ -41,7 +41,7 @@ def test_it_is_the_formula_of_its_docstring() -> None:
     assert (found.degrees, found.labelled, found.queries) == (22, 24, 80)
     half = stats.t.ppf(0.975, 22) * math.sqrt(variance)
     assert found.difference_interval() == pytest.approx((estimate - half, estimate + half))
-    assert (found.people, found.model) == pytest.approx((PEOPLE.mean(), MODEL.mean()))
+    assert (found.human, found.model) == pytest.approx((PEOPLE.mean(), MODEL.mean()))
 
 
 def test_a_judge_off_by_a_scale_and_a_shift_changes_nothing() -> None:
@@ -68,9 +68,9 @@ def test_a_model_that_says_the_same_of_all_leaves_people_alone() -> None:
 def test_a_good_model_is_worth_many_labels_and_a_useless_one_none() -> None:
     good = corrected_mean(PEOPLE, MODEL, LABELLED)
     useless = corrected_mean(PEOPLE, np.random.default_rng(1).random(80), LABELLED)
-    assert good.worth > 35
+    assert good.effective_n > 35
     assert good.helps
-    assert useless.worth < 24
+    assert useless.effective_n < 24
     assert not useless.helps
 
 
@@ -241,7 +241,7 @@ def test_people_who_see_no_difference_leave_room_for_what_was_not_drawn() -> Non
     assert found.rare().share == pytest.approx(
         1 - 0.05 ** (1 / 15), rel=0.05
     )  # so many queries are missed by 5 % of samples
-    assert -low == high >= found.rare().shift
+    assert -low == high >= found.rare().mean_shift
     half = corrected_mean(np.zeros(15), model, np.arange(15), span=0.5).difference_interval(span=0.5)
     assert half.high == pytest.approx(high / 2, rel=0.2)
     assert 0 < found.labels_needed(high) <= 185
@@ -306,4 +306,4 @@ def test_no_estimate_is_certain(people: Any, model: Any) -> None:
     ):
         assert low < high
         assert found.labels_needed(high - low) >= 0
-    assert np.isfinite([found.mean, found.variance, found.worth]).all()
+    assert np.isfinite([found.mean, found.variance, found.effective_n]).all()

@@ -176,7 +176,7 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     (planned,) = history.compare(worst, best, planned=True).conclusions
     (found,) = chosen.conclusions
     assert (planned.kind, found.kind) == ("better", "no clear difference")
-    assert found.p == pytest.approx(min(435 * planned.p, 1), rel=0.5)
+    assert found.p_corrected == pytest.approx(min(435 * planned.p_corrected, 1), rel=0.5)
     assert found.interval.low < 0 < planned.interval.low
     assert "for the choice from 435 pairs of results" in str(chosen)
     assert "435" not in str(history.compare(worst, best, planned=True))
@@ -184,7 +184,7 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     chosen.save(tmp_path / "chosen.json")
     again = rm.load(tmp_path / "chosen.json")
     assert str(again) == str(chosen)
-    assert list(history.compare(worst, best, metrics="mrr").table) == ["mrr"]
+    assert list(history.compare(worst, best, metrics="mrr").means) == ["mrr"]
     with pytest.raises(ValueError, match="unseen= has a meaning only with"):
         history.compare(worst, best, unseen=1)
     with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):

@@ -26,7 +26,7 @@ def grade(prompt: str) -> str:
 
 MODEL = POOL.grade(rm.Model(grade, name="a model"))
 SAMPLE = POOL.sample(12, graded=MODEL, runs=RUNS)
-PEOPLE = POOL.of(SAMPLE).grade(rm.Model(lambda prompt: grade(prompt[:-1]), name="Ada"))
+PEOPLE = POOL.for_queries(SAMPLE).grade(rm.Model(lambda prompt: grade(prompt[:-1]), name="Ada"))
 KINDS = {query: f"kind {query % 2}" for query in QUERIES}
 KEPT: dict[str, Any] = {
     "pool": POOL,
@@ -38,12 +38,12 @@ KEPT: dict[str, Any] = {
     "sample": POOL.sample(12, seed=3),
     "sample in strata": rm.EvaluationSet(QUERIES, {query: ["d1"] for query in QUERIES}).sample(12, KINDS),
     "sample where systems differ": SAMPLE,
-    "sample drawn elsewhere": rm.types.Sample.given({3: 0.5, 1: 1.0}, of=[1, 2, 3]),
+    "sample drawn elsewhere": rm.types.Sample.from_probabilities({3: 0.5, 1: 1.0}, population=[1, 2, 3]),
     "labels": MODEL,
     "labels of several": PEOPLE.merge(MODEL),
-    "labels without a scale": rm.Labels.of({"q": {"d": 1}}, by="Ada"),
-    "estimate": rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], people=PEOPLE, model=MODEL, sample=SAMPLE),
-    "estimate of one system": rm.evaluate_with_labels(RUNS["old"], "map", people=PEOPLE, model=MODEL, sample=SAMPLE),
+    "labels without a scale": rm.Labels.from_qrels({"q": {"d": 1}}, grader="Ada"),
+    "estimate": rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], human=PEOPLE, model=MODEL, sample=SAMPLE),
+    "estimate of one system": rm.evaluate_with_labels(RUNS["old"], "map", human=PEOPLE, model=MODEL, sample=SAMPLE),
 }
 
 
@@ -64,7 +64,7 @@ def test_what_differs_is_not_equal() -> None:
         assert [other for other, two in KEPT.items() if one == two] == [what]
     assert POOL.sample(12, seed=3) == POOL.sample(12, seed=3)
     assert POOL.sample(12, seed=3) != POOL.sample(12, seed=4)
-    assert POOL.limited(3) != POOL
+    assert POOL.top(3) != POOL
     assert replace_one_grade(MODEL) != MODEL
 
 
@@ -79,11 +79,11 @@ def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
     pool, sample = rm.load(tmp_path / "pool.json"), rm.load(tmp_path / "sample.json")
     pages = [
         pool.of(sample).labelling_page(tmp_path / "again.html"),
-        POOL.of(SAMPLE).labelling_page(tmp_path / "a.html"),
+        POOL.for_queries(SAMPLE).labelling_page(tmp_path / "a.html"),
     ]
     assert pages[0][0].read_bytes() == pages[1][0].read_bytes()
     assert pool.grade(rm.Model(grade, name="a model")) == MODEL
-    estimate = rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], people=PEOPLE, model=MODEL, sample=sample)
+    estimate = rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], human=PEOPLE, model=MODEL, sample=sample)
     assert estimate == KEPT["estimate"]
 
 

@@ -32,7 +32,7 @@ CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)
 """The lines with which git marks what it could not merge."""
 
 
-class Journal:
+class AppendLog:
     """An append-only file: a header, then one line of JSON for each entry.
 
     Example:
@@ -163,16 +163,16 @@ class Journal:
             kind = header.get("kind") if isinstance(header, dict) else None
             said = f"it is of kind {kind!r}" if kind else "its first line was not written by this package"
             raise ValueError(f"{self.path} must be a file of kind {self.kind!r}, but {said}; nothing was changed")
-        refuse_newer(self.path, header.get("version"))
+        require_supported_version(self.path, header.get("version"))
 
 
-def journal_kind(content: bytes) -> str | None:
+def find_log_kind(content: bytes) -> str | None:
     """Return of which kind a journal is, from its content; None if it is no journal."""
     header = _value(content.partition(b"\n")[0])
     return str(header["kind"]) if header is not None and header.keys() == HEADER else None
 
 
-def refuse_newer(path: Any, version: Any) -> None:
+def require_supported_version(path: Any, version: Any) -> None:
     """Raise if the format of a file is newer than this package."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ValueError(f"{path} is damaged: its version must be a whole number from 1, got {version!r}")
@@ -252,12 +252,12 @@ ABANDONED = 60.0
 
 def save_text(path: str | PathLike[str], text: str) -> None:
     """Write a text to a file as UTF-8; see `saving`."""
-    with saving(path) as file:
+    with open_atomically(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
-def saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def open_atomically(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Yield a file to write to, which replaces the target once it is complete."""
     if os.fspath(path) == STANDARD_OUTPUT:
         yield from _standard_output()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def lazy(
+def lazy_module(
     owner: str, find_hint: Callable[[str], str] = lambda _: ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__`, `__dir__` and `__all__` of a package or module with a stub.

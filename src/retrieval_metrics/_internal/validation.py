@@ -59,14 +59,14 @@ def _is_ours(frame: FrameType) -> bool:
     return any(part == "retrieval_metrics" or part.endswith("_retrieval_metrics") for part in parts)
 
 
-def require(package: str, what: str) -> Any:
+def import_optional(package: str, what: str) -> Any:
     """Import and return an optional package."""
     try:
         module = import_module(package)
     except ImportError as error:
         raise ImportError(f"{what} needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'") from error
     if package == "polars":
-        if forked_from_polars():
+        if is_forked_from_polars():
             raise RuntimeError(
                 f"{what} needs polars, whose threads do not survive a fork, and this process was forked from one that "
                 "used polars; start processes with multiprocessing.get_context('spawn') or 'forkserver', or read the "
@@ -76,9 +76,9 @@ def require(package: str, what: str) -> Any:
     return module
 
 
-def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> pd.DataFrame:
+def to_data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return rows as a pandas DataFrame, for a `to_pandas`."""
-    frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(
+    frame: pd.DataFrame = import_optional("pandas", "to_pandas").DataFrame(
         rows, columns=None if columns is None else [*columns]
     )
     return frame
@@ -88,7 +88,7 @@ _used_polars: set[int] = set()
 """The process in which this package used polars; in a forked child, the parent."""
 
 
-def forked_from_polars() -> bool:
+def is_forked_from_polars() -> bool:
     """Return whether this process was forked from one that used polars; the threads of polars are then missing."""
     return bool(_used_polars) and os.getpid() not in _used_polars
 
@@ -96,7 +96,7 @@ def forked_from_polars() -> bool:
 def integer(value: Any, what: str, kind: str = "an integer") -> int:
     """Return `value` as an int."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{named(what)} must be {kind}, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{argument_name(what)} must be {kind}, got {value!r} ({type(value).__name__})")
     return int(value)
 
 
@@ -105,7 +105,7 @@ def positive_integer(value: Any, what: str, *, or_none: bool = False) -> int:
     kind = "a positive integer or None" if or_none else "a positive integer"
     number = integer(value, what, kind)
     if number <= 0:
-        raise ValueError(f"{named(what)} must be {kind}, got {value!r}")
+        raise ValueError(f"{argument_name(what)} must be {kind}, got {value!r}")
     return number
 
 
@@ -116,23 +116,23 @@ def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) 
     else:
         kind = "above 0 and at most 1" if one else "strictly between 0 and 1"
     if not isinstance(value, float | SupportsFloat):  # asking a protocol takes 3 microseconds
-        raise TypeError(f"{named(what)} must be a number {kind}, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{argument_name(what)} must be a number {kind}, got {value!r} ({type(value).__name__})")
     number = float(value)
     if not 0 <= number <= 1 or (number == 0 and not zero) or (number == 1 and not one):
-        raise ValueError(f"{named(what)} must be {kind}, got {value!r}")
+        raise ValueError(f"{argument_name(what)} must be {kind}, got {value!r}")
     return number
 
 
 def positive_number(value: float, what: str) -> float:
     """Return `value` as a float if it is above 0; infinity is allowed."""
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-        raise TypeError(f"{named(what)} must be a positive number, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{argument_name(what)} must be a positive number, got {value!r} ({type(value).__name__})")
     if not value > 0:
-        raise ValueError(f"{named(what)} must be positive, got {value!r}")
+        raise ValueError(f"{argument_name(what)} must be positive, got {value!r}")
     return float(value)
 
 
-def id_kind(types: Iterable[type], owner: str) -> type | None:
+def common_id_type(types: Iterable[type], owner: str) -> type | None:
     """Return the type that all ids share, `str` or `int`; None if there are no ids."""
     kinds = {_kind(cls, owner) for cls in types}
     if len(kinds) > 1:
@@ -150,7 +150,7 @@ def _kind(cls: type, owner: str) -> type:
     raise TypeError(f"{owner} must be str or int, got {cls.__name__}")
 
 
-def same_kind(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:
+def require_same_id_type(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:
     """Raise if two collections hold ids of different types, because then no two ids can be equal."""
     if left is not None and right is not None and left is not right:
         raise TypeError(
@@ -169,7 +169,7 @@ NameT = TypeVar("NameT")
 ValueT = TypeVar("ValueT")
 
 
-def grouped(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[ValueT]]:
+def group_pairs(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[ValueT]]:
     """Return the second of each pair by the first, both in the order of their first occurrence.
 
     Example:
@@ -194,7 +194,7 @@ OPEN: Any = ...
 
 
 @contextmanager
-def spelled_by(speller: Speller) -> Iterator[None]:
+def format_arguments_with(speller: Speller) -> Iterator[None]:
     """Name arguments as a program calls them, in all messages that are made inside."""
     before = _speller.set(speller)
     try:
@@ -203,7 +203,7 @@ def spelled_by(speller: Speller) -> Iterator[None]:
         _speller.reset(before)
 
 
-def argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
+def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
     """Return an argument as the reader of a message writes it.
 
     Example:
@@ -220,17 +220,17 @@ def argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
     return f"{name}={'' if value is OPEN else _literal(value)}" if python is None else python
 
 
-def named(name: str) -> str:
+def argument_name(name: str) -> str:
     """Return the bare name of an argument, for messages that say what is wrong with its value.
 
     Example:
         >>> named("level")
         'level'
     """
-    return argument(name, python=name)
+    return format_argument(name, python=name)
 
 
-def in_python(python: str, otherwise: str = "") -> str:
+def python_or_cli_text(python: str, otherwise: str = "") -> str:
     """Return words that only help who writes Python, or others where a program was asked.
 
     Example:
@@ -240,9 +240,9 @@ def in_python(python: str, otherwise: str = "") -> str:
     return python if _speller.get() is None else otherwise
 
 
-def judgments_first() -> str:
+def argument_order_hint() -> str:
     """Return the advice to whoever may have exchanged judgments and rankings."""
-    return in_python("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
+    return python_or_cli_text("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
 
 
 def _literal(value: Any) -> str:
@@ -257,7 +257,7 @@ P = ParamSpec("P")
 ReturnedT = TypeVar("ReturnedT")
 
 
-def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]], Callable[P, ReturnedT]]:
+def takes_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]], Callable[P, ReturnedT]]:
     """Return a decorator that gives a function the arguments of another, to which it passes them on.
 
     Type checkers, editors, `help` and the documentation show them with their defaults.
@@ -280,7 +280,7 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]]
     return with_arguments
 
 
-def passed_on(
+def forward_arguments(
     name: str, function: Callable[..., ReturnedT], args: tuple[Any, ...], options: dict[str, Any]
 ) -> ReturnedT:
     """Call a function with the arguments of another that has them from `arguments_of`, and return its result.

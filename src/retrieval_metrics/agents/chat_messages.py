@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.agents.trace_formats import spans_of
+from retrieval_metrics.agents.trace_formats import read_spans
 from retrieval_metrics.agents.trace_span import (
-    BLOCKS_UNDER,
-    HOSTED,
+    BLOCK_LIST_KEYS,
     MODEL,
     OTHER,
-    RESULT_UNDER,
+    PROVIDER_SEARCHES,
+    RESULT_KEYS,
     TOOL,
-    Said,
+    ModelMessage,
     TraceError,
     TraceSpan,
-    answer_in,
-    failure_in,
-    parsed,
-    said_in,
+    decode_payload,
+    find_failure,
+    last_text,
+    read_message,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ PATHS = [(call.partition(".")[::2], result) for call, result in FORMS.values()]
 NAMES_CALL = {first for (first, _), _ in PATHS}
 ROLES = {
     **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call"), MODEL),
-    **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *HOSTED), MODEL),
+    **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *PROVIDER_SEARCHES), MODEL),
     **dict.fromkeys(("user", "human", "system", "developer", "tool", "function", "request"), OTHER),
     **dict.fromkeys(("function_call_output", "custom_tool_call_output"), OTHER),
 }
@@ -54,8 +54,8 @@ ROLE_UNDER = ("role", "type", "kind")
 WRAPPED_IN = dict.fromkeys(("message", "payload", "data", "kwargs", "raw_item", "value"))
 WITHIN = {"tool_call_result", "functionResponse", "function_response"}
 """Where a line or an event has its message, and a block its result."""
-LISTS = {*BLOCKS_UNDER, "tool_calls"}
-CONVERSATION = "conversation"
+LISTS = {*BLOCK_LIST_KEYS, "tool_calls"}
+CONVERSATION_KIND = "conversation"
 NAMED_BY = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
 SPAN_KEYS = {
     "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
@@ -64,17 +64,17 @@ SPAN_KEYS = {
 """What names a conversation, and what no message has."""
 
 
-def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
+def iterate_spans(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
     """Yield the spans of traces and conversations; what is neither is added to `strays` if it stands among messages."""
     loose: dict[Any, list[Any]] = {}
     for number, given in enumerate(units, start=1):
         if isinstance(given, dict) and not SPAN_KEYS.isdisjoint(given):  # most files hold only these
-            yield from spans_of(given)
+            yield from read_spans(given)
             continue
         unit = _plain(given)
         first = unit[0] if isinstance(unit, list) and unit else unit
         if isinstance(first, dict) and not SPAN_KEYS.isdisjoint(first):
-            yield from spans_of(unit) if first is unit else spans_in(unit, strays)
+            yield from read_spans(unit) if first is unit else iterate_spans(unit, strays)
         elif conversations := _conversations(unit, str(number)):
             for name, messages, about in conversations:
                 yield from _Conversation(name, about).spans(messages)
@@ -84,7 +84,7 @@ def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
             strays.append(unit)
     if not loose:
         for unit in strays:
-            yield from spans_of(unit)
+            yield from read_spans(unit)
         strays.clear()
     for name, messages in loose.items():
         yield from _Conversation(name, {}).spans(messages)
@@ -97,7 +97,7 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
     if not isinstance(unit, dict) or _role(unit):
         return []
     for key in ("messages", "input"):
-        if isinstance(messages := parsed(unit.get(key)), list) and "current_agent_name" not in unit:
+        if isinstance(messages := decode_payload(unit.get(key)), list) and "current_agent_name" not in unit:
             answer = unit.get("output", unit.get("response"))
             if not isinstance(answer, list):  # a text, or what has no role itself, is what the model said
                 whole = answer is None or (isinstance(plain := _plain(answer), dict) and _role(plain))
@@ -154,7 +154,7 @@ def _role(unit: dict[str, Any], inner: dict[str, Any] | None = None) -> str | No
 
 def _results(said: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
     """Return the results in a message, each with the id of its call, if it has one."""
-    blocks = [one for key in BLOCKS_UNDER.intersection(said) if isinstance(said[key], list) for one in said[key]]
+    blocks = [one for key in BLOCK_LIST_KEYS.intersection(said) if isinstance(said[key], list) for one in said[key]]
     found: list[tuple[dict[str, Any], str | None]] = []
     for one in (said, *blocks):
         if isinstance(one, dict):
@@ -203,7 +203,7 @@ class _Conversation:
     """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
 
     def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
-        self._root = TraceSpan(name, CONVERSATION, None, OTHER, CONVERSATION, root=(about, about))
+        self._root = TraceSpan(name, CONVERSATION_KIND, None, OTHER, CONVERSATION_KIND, root=(about, about))
         self._spans = [self._root]
         self._calls: dict[Any, list[TraceSpan]] = {}
         self._early: dict[Any, TraceSpan] = {}
@@ -239,7 +239,7 @@ class _Conversation:
             self._say(at, said, scope, read)
         else:
             self._speaking[scope] = None
-            self._root.input = self._root.input or answer_in(said)
+            self._root.input = self._root.input or last_text(said)
         read.append(said)
         for result, id_ in _results(said):
             self._answer(at, result, id_, scope)
@@ -278,8 +278,8 @@ class _Conversation:
             model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
         else:
             model.output.append(said)
-        told, before = said_in(said), model.said or Said([], [])
-        model.said = Said(before.objects + told.objects, before.calls + told.calls)
+        told, before = read_message(said), model.message or ModelMessage([], [])
+        model.message = ModelMessage(before.objects + told.objects, before.calls + told.calls)
         here = set()
         for number, (id_, name, arguments) in enumerate(told.calls):
             known = self._calls.get(id_, [])
@@ -305,7 +305,7 @@ class _Conversation:
     def _answer(self, at: float, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
         name = result.get("name", result.get("tool_name"))
-        held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}
+        held = {key: result[key] for key in RESULT_KEYS if result.get(key) is not None}
         output = next(iter(held.values())) if len(held) == 1 else held
         known = self._calls.get(id_, [])
         if id_ is None:
@@ -321,5 +321,5 @@ class _Conversation:
         self._again.discard(id_)
         call.start = call.end = at
         call.output = output
-        failures = (*map(failure_in, (result, *held.values())), None if held else result.get("error"))
+        failures = (*map(find_failure, (result, *held.values())), None if held else result.get("error"))
         call.error = next((str(why) for why in failures if why is not None), None)

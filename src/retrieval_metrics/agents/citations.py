@@ -6,9 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import in_python
-from retrieval_metrics.agents.trace_span import CITED_BY, TraceError, plain
-from retrieval_metrics.agents.trajectory import find
+from retrieval_metrics._internal.validation import python_or_cli_text
+from retrieval_metrics.agents.trace_span import CITED_NAME_KEYS, TraceError, unescape
+from retrieval_metrics.agents.trajectory import result_key
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ BEGINNING = 32
 """Characters by which a text is looked for."""
 
 
-def standing_in(read: str, items: Sequence[Any]) -> Iterator[Any]:
+def find_quoted_items(read: str, items: Sequence[Any]) -> Iterator[Any]:
     """Yield the items whose whole text stands in what was read: as it is, as JSON writes it, or but for white space."""
     ways: list[Callable[[str], str]] = [str, lambda text: json.dumps(text)[1:-1], _unescaped]
     at, bare = 0, ""
@@ -38,8 +38,8 @@ def standing_in(read: str, items: Sequence[Any]) -> Iterator[Any]:
                 break
             tried = text
         else:
-            bare = bare or plain(read)
-            if plain(item.text) in bare:
+            bare = bare or unescape(read)
+            if unescape(item.text) in bare:
                 yield item
 
 
@@ -52,11 +52,11 @@ NEAR, MOST = 300, 100
 """Characters before a document that may hold its number, a title and an address; and how far `[1-9]` may reach."""
 
 
-def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
+def find_numbered_citations(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
     """Return the documents whose numbers an answer cites; a number that none has stays, as a text."""
     alike: dict[str, list[Any]] = {}
     for item in context:
-        alike.setdefault(plain(item.text), []).append(item)
+        alike.setdefault(unescape(item.text), []).append(item)
     found = [(at, -len(text), text) for text in alike for at in _places(text, read)]
     labels: list[tuple[str | None, Any]] = []
     end = 0
@@ -70,7 +70,7 @@ def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
         labels = [(str(at), item) for at, item in enumerate(dict.fromkeys(item for _, item in labels), start=1)]
     meant: dict[str | None, dict[Any, Any]] = {}
     for label, item in labels:
-        meant.setdefault(label, {})[find(item)] = item
+        meant.setdefault(label, {})[result_key(item)] = item
     cited: list[Any] = []
     for part in re.findall(r"[^,;]+", ",".join(NUMBERS.findall(answer))):
         first, *_, last = [int(one) for one in re.findall(r"\d+", part) * 2]
@@ -80,7 +80,7 @@ def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
                 raise TraceError(
                     f"what the model has read gives the number [{number}] to two documents, {one.id!r} and "
                     f"{others[0].id!r}, so its citations can mean either"
-                    + in_python("; citations= takes a function of the answer and the context")
+                    + python_or_cli_text("; citations= takes a function of the answer and the context")
                 )
             cited.append(one)
     return cited
@@ -93,13 +93,13 @@ def _places(text: str, read: str) -> Iterator[int]:
         at = read.find(text, at + len(text))
 
 
-def cited_by(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:
+def find_cited_documents(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:
     """Return the documents that a structured citation names, by its words if it has them; else the name alone."""
-    names = [str(citation[key]) for key in CITED_BY if citation.get(key) is not None]
-    words, met = plain(str(citation.get("cited_text") or "")), list[Any]()
+    names = [str(citation[key]) for key in CITED_NAME_KEYS if citation.get(key) is not None]
+    words, met = unescape(str(citation.get("cited_text") or "")), list[Any]()
     for name in names:
         met = met or [item for item in items if name in _names(item)]
-    holding = [item for item in met or items if words and words in plain(getattr(item, "text", None) or "")]
+    holding = [item for item in met or items if words and words in unescape(getattr(item, "text", None) or "")]
     return holding or met or names[:1] or [words]
 
 

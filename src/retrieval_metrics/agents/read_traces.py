@@ -9,10 +9,10 @@ from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics._internal.validation import argument, in_python
-from retrieval_metrics.agents.chat_messages import CONVERSATION, spans_in
-from retrieval_metrics.agents.citations import cited_by, numbered, standing_in
-from retrieval_metrics.agents.trace_formats import metadata_of
+from retrieval_metrics._internal.validation import format_argument, python_or_cli_text
+from retrieval_metrics.agents.chat_messages import CONVERSATION_KIND, iterate_spans
+from retrieval_metrics.agents.citations import find_cited_documents, find_numbered_citations, find_quoted_items
+from retrieval_metrics.agents.trace_formats import span_metadata
 from retrieval_metrics.agents.trace_span import (
     MODEL,
     OTHER,
@@ -21,25 +21,25 @@ from retrieval_metrics.agents.trace_span import (
     RETRIEVER,
     SPAN_KINDS,
     TOOL,
-    UNSAID,
+    UNKNOWN_KIND,
     TraceError,
     TraceSpan,
-    parsed,
-    plain,
+    decode_payload,
+    unescape,
 )
 from retrieval_metrics.agents.trajectories import Trajectories
-from retrieval_metrics.agents.trajectory import SearchCall, Trajectory, find, seen_in
-from retrieval_metrics.files.json_objects import objects_of
-from retrieval_metrics.inputs.documents import items_in
-from retrieval_metrics.inputs.items import Retrieved, identity
-from retrieval_metrics.reports.numbers import count
+from retrieval_metrics.agents.trajectory import SearchCall, Trajectory, merge_searches, result_key
+from retrieval_metrics.files.json_objects import iterate_objects
+from retrieval_metrics.inputs.documents import convert_to_items
+from retrieval_metrics.inputs.items import Retrieved, item_identity
+from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
     from retrieval_metrics.agents.trajectory import CallsView
-    from retrieval_metrics.inputs.run import Seen
+    from retrieval_metrics.inputs.run import MergedRanking
 
 
 def read_traces(
@@ -116,7 +116,7 @@ tokens=None)]
     ):
         if function is not None and not callable(function):
             raise TypeError(f"{name}= must be {name}={example} or the like, got {function!r}")
-    rules = ReadingRules(_names(tools), (), documents, citations, context == "any")
+    rules = TraceReadingOptions(_names(tools), (), documents, citations, context == "any")
     traces = _Traces(source, query)
     told: dict[Any, list[tuple[list[SearchCall], list[Any] | None, list[Any] | None]]] = {}
     without = 0
@@ -129,7 +129,7 @@ tokens=None)]
             without += 1
             continue
         try:
-            trace = Trace(spans, rules)
+            trace = AgentTrace(spans, rules)
             told.setdefault(question, []).append(trace.told())
             for what, span in trace.unclear():
                 unclear.setdefault(what, []).append(span)
@@ -141,7 +141,7 @@ tokens=None)]
     _check_found(traces, rules, doubts, steps)
     if not told:
         raise ValueError(
-            f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
+            f"of {format_count(len(traces), 'trace')}, none has {query!r}, which {format_argument('query')} names; {_there(traces)}"
         )
     if citations is None and not any(cited for of in told.values() for _, _, cited in of):
         told = {id_: [(calls, read, None) for calls, read, _ in of] for id_, of in told.items()}
@@ -156,24 +156,28 @@ tokens=None)]
 def _names(tools: str | Collection[str]) -> list[str]:
     names: list[Any] = [tools] if isinstance(tools, str) or not isinstance(tools, Collection) else list(tools)
     if strange := [name for name in names if not isinstance(name, str)]:
-        raise TypeError(f"{argument('tools')} must name the tools that search, as in 'search', got {strange[0]!r}")
+        raise TypeError(
+            f"{format_argument('tools')} must name the tools that search, as in 'search', got {strange[0]!r}"
+        )
     return names
 
 
-def seen_in_trace(
+def read_trace_ranking(
     spans: Iterable[Mapping[str, Any]],
     view: CallsView,
     calls: Collection[str] = (),
     citations: Sequence[Any] | None = None,
     where: str = "the span",
-) -> Seen:
+) -> MergedRanking:
     """Return what was seen in one trace, for hosts that score a trace at a time."""
     (trace,) = _Traces(spans, None).values()
-    rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
-    calls_, context, _ = Trace(trace, rules).told()
+    rules = TraceReadingOptions(
+        calls=calls, documents=lambda output: [] if output is None else convert_to_items(output, where)
+    )
+    calls_, context, _ = AgentTrace(trace, rules).told()
     told = Trajectory(calls_, context, citations)
     down = told.calls and told.failed == len(told.calls)
-    return seen_in(told, view)._replace(failure=f"every search failed: {told.calls[-1].error}" if down else None)
+    return merge_searches(told, view)._replace(failure=f"every search failed: {told.calls[-1].error}" if down else None)
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):
@@ -185,7 +189,7 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         self.strays: list[Any] = []
         self.questions: dict[str, Any] = {}
         roots: dict[str, Any] = {}
-        for span in spans_in(objects_of(source), self.strays):
+        for span in iterate_spans(iterate_objects(source), self.strays):
             outermost = span.parent is None
             if query is not None and (outermost or (isinstance(query, str) and span.trace not in self.questions)):
                 said = _question_id(span, query)
@@ -208,17 +212,17 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         if known is not None:
             self.repeated += 1
             if None not in (outcome, known.outcome) and outcome != known.outcome:
-                raise TraceError(f"{span.where} was recorded twice, with different outputs; leave out one of them")
+                raise TraceError(f"{span.label} was recorded twice, with different outputs; leave out one of them")
         if known is None or outcome is not None:
             spans[span.id] = span
 
 
 def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:
     _, attributes = span.root
-    metadata = metadata_of(span)
+    metadata = span_metadata(span)
     seen: dict[str, Any] = {"attributes": attributes, "metadata": metadata}
     if span.parent is None:
-        seen |= {"name": span.name, "input": parsed(span.input), "output": parsed(span.output)}
+        seen |= {"name": span.name, "input": decode_payload(span.input), "output": decode_payload(span.output)}
     if not isinstance(query, str):
         return query(seen)
     if query in attributes:
@@ -229,33 +233,37 @@ def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any
     return at if isinstance(at, (str, int)) and not isinstance(at, bool) else None
 
 
-def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str], steps: Sequence[TraceSpan]) -> None:
+def _check_found(
+    traces: _Traces, rules: TraceReadingOptions, doubts: Sequence[str], steps: Sequence[TraceSpan]
+) -> None:
     """Raise if no span of the source is a search, unless models answered without one: that would say nothing."""
     every = [span for spans in traces.values() for span in spans.values()]
     tools = sorted({span.name for span in every if span.kind == TOOL})
-    whole = all(CONVERSATION in spans for spans in traces.values())  # which shows every call, and so that none was made
+    whole = all(
+        CONVERSATION_KIND in spans for spans in traces.values()
+    )  # which shows every call, and so that none was made
     if (tools or doubts or not whole) and (lacking := [name for name in rules.tools if name not in tools]):
         there = (
             f"the tools are {', '.join(map(repr, tools))}"
             if tools
-            else f"no tool ran, so leave {argument('tools')} out"
+            else f"no tool ran, so leave {format_argument('tools')} out"
         )
         raise TraceError("; ".join([f"no tool is called {lacking[0]!r}; {there}", *doubts]))
     if rules.tools or any(span.kind == RETRIEVER for span in every):
         return
     models = [span for span in every if span.kind == MODEL]
-    asked = [span.asked() for span in models if span.error is None]
+    asked = [span.tool_calls() for span in models if span.error is None]
     if tools or not models or doubts or steps or any(one != [] for one in asked):
         likely = sorted(tools, key=lambda tool: not any(part in tool.lower() for part in SEARCHES))[:1]
         ran = ", ".join(map(repr, tools))
-        searches = f"tools that ran are {ran}; {argument('tools', likely)} says that one searches"
-        unknown = "is the form of these traces supported?" + in_python(" convert them into plain dicts")
+        searches = f"tools that ran are {ran}; {format_argument('tools', likely)} says that one searches"
+        unknown = "is the form of these traces supported?" + python_or_cli_text(" convert them into plain dicts")
         raise TraceError(
-            f"no span of {count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
+            f"no span of {format_count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
             "found; "
             + "".join(f"{doubt}; " for doubt in doubts)
             + ("what a model answered was not recorded; " if None in asked else "")
-            + (f"{steps[0].where} is a step that may have searched; " if steps and not tools else "")
+            + (f"{steps[0].label} is a step that may have searched; " if steps and not tools else "")
             + (searches if tools else unknown)
         )
 
@@ -271,8 +279,8 @@ def _notes(
 ) -> list[str]:
     spans = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
     orphans = sum(parent is not None and parent not in spans for parent, spans in spans)
-    cited = [str(identity(item)) for one in every for item in one.citations or ()]
-    found = {str(identity(item)) for one in every if cited for call in one.calls for item in call.ranking}
+    cited = [str(item_identity(item)) for one in every for item in one.citations or ()]
+    found = {str(item_identity(item)) for one in every if cited for call in one.calls for item in call.ranking}
     said = [
         (without, "trace", "traces", " without the id of a question left out"),
         (orphans, "span", "spans", " whose parent is missing"),
@@ -280,10 +288,12 @@ def _notes(
         (len(traces.strays), "line", "lines", " between the messages that are none"),
         (len(unread), "result", "results", f" not read, so the search failed: {next(iter(unread), '')}"),
     ]
-    notes = [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
+    notes = [f"{format_count(number, one, many)}{what}" for number, one, many, what in said if number]
     if found and found.isdisjoint(cited):
         cure = (
-            in_python("; where they number what the model has read, pass citations='numbered'") if not numbers else ""
+            python_or_cli_text("; where they number what the model has read, pass citations='numbered'")
+            if not numbers
+            else ""
         )
         notes.append(f"no citation names a document that was found, {cited[0]!r} for example{cure}")
     return notes
@@ -292,7 +302,7 @@ def _notes(
 def _doubts(unclear: Mapping[str, Sequence[TraceSpan]]) -> list[str]:
     """Return a note for each reason why spans may be searches that nobody counts."""
     return [
-        f"{count(len(spans), 'span')} {what} left out, {'such as ' if len(spans) > 1 else ''}{spans[0].where}"
+        f"{format_count(len(spans), 'span')} {what} left out, {'such as ' if len(spans) > 1 else ''}{spans[0].label}"
         for what, spans in unclear.items()
     ]
 
@@ -301,7 +311,7 @@ def _there(traces: _Traces) -> str:
     roots = [span for spans in traces.values() for span in spans.values() if span.parent is None]
     if not roots:
         return "none of them has an outermost span"
-    there = [*(f"metadata.{key}" for key in metadata_of(roots[0])), *roots[0].root[1]]
+    there = [*(f"metadata.{key}" for key in span_metadata(roots[0])), *roots[0].root[1]]
     return (
         f"the outermost span of the first has {', '.join(map(repr, there[:12])) or 'neither attributes nor metadata'}"
     )
@@ -311,11 +321,11 @@ def _there(traces: _Traces) -> str:
 
 
 TOLD = {RETRIEVER, RERANKER, TOOL, MODEL}
-KNOWN_KINDS = {*SPAN_KINDS, UNSAID}
+KNOWN_KINDS = {*SPAN_KINDS, UNKNOWN_KIND}
 """The kinds that tell something, and those with the ones that only hold others."""
 
 
-class ReadingRules(NamedTuple):
+class TraceReadingOptions(NamedTuple):
     """What a reader was asked for."""
 
     tools: Collection[str] = ()
@@ -325,7 +335,7 @@ class ReadingRules(NamedTuple):
     any_reader: bool = False
 
 
-class _Search(NamedTuple):
+class _FoundSearch(NamedTuple):
     """A search: its span, its place in the order of the agent, its turn in each agent around it, and what it asked."""
 
     span: TraceSpan
@@ -335,7 +345,7 @@ class _Search(NamedTuple):
     question: str | None
 
 
-class _Agent(NamedTuple):
+class _AgentTurns(NamedTuple):
     """The models of an agent, those in one tool or in none: when each ended, and its turn."""
 
     ends: list[float]
@@ -343,10 +353,10 @@ class _Agent(NamedTuple):
     models: list[TraceSpan]
 
 
-class Trace:
+class AgentTrace:
     """The spans of one trace."""
 
-    def __init__(self, spans: Mapping[str, TraceSpan], rules: ReadingRules) -> None:
+    def __init__(self, spans: Mapping[str, TraceSpan], rules: TraceReadingOptions) -> None:
         """Take the spans."""
         self._rules = rules
         self.unread: list[TraceError] = []
@@ -366,11 +376,11 @@ class Trace:
                 starts.setdefault(self._scope[one.id], []).append(one.start)
         self._agents = {scope: self._agent(scope, sorted(at)) for scope, at in starts.items()}
 
-    def _agent(self, scope: str | None, starts: list[float]) -> _Agent:
+    def _agent(self, scope: str | None, starts: list[float]) -> _AgentTurns:
         models = [one for one in self._models if self._scope[one.id] == scope]
         places = [bisect_left(starts, one.end) for one in models]
         turns = {place: turn for turn, place in enumerate(dict.fromkeys(places), start=1)}
-        return _Agent([one.end for one in models], [turns[place] for place in places], models)
+        return _AgentTurns([one.end for one in models], [turns[place] for place in places], models)
 
     def _path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
@@ -380,7 +390,7 @@ class Trace:
             at = self._spans[at.parent]
             above.append(at)
             if len(above) > len(self._spans):
-                raise TraceError(f"{span.where} lies inside itself; its calls cannot be told apart")
+                raise TraceError(f"{span.label} lies inside itself; its calls cannot be told apart")
         return tuple(above)
 
     def _works_inside(self, model: TraceSpan) -> bool:
@@ -396,22 +406,22 @@ class Trace:
         searches = sorted(self._searches(), key=lambda one: one.place)
         calls = self._calls(searches)
         self._answering = self._who_answered(searches)
-        items = list({find(item): item for call in calls for item in call.ranking}.values())
+        items = list({result_key(item): item for call in calls for item in call.ranking}.values())
         read, context = self._context(items)
         cited = self._citations(read, context, items)
         if not cited:
             return calls, context, None if cited is None else []
-        ids = [identity(item) for item in items]  # of which an id may name several passages
+        ids = [item_identity(item) for item in items]  # of which an id may name several passages
         short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited]
         return calls, context, list(dict.fromkeys(short))
 
-    def _who_answered(self, searches: Sequence[_Search]) -> TraceSpan | None:
+    def _who_answered(self, searches: Sequence[_FoundSearch]) -> TraceSpan | None:
         """Return the model that answered: the last of the agent, if it did not ask for a search that came after it."""
         models = [one for one in self._agents[None].models if one.error is None]
         last = max((one.place[0][2] for one in searches), default=-math.inf)
-        if not models or (last >= models[-1].end and models[-1].asked()):
+        if not models or (last >= models[-1].end and models[-1].tool_calls()):
             return None
-        said_nothing = CONVERSATION in self._spans and not models[-1].asked() and models[-1].answer() is None
+        said_nothing = CONVERSATION_KIND in self._spans and not models[-1].tool_calls() and models[-1].answer() is None
         return None if said_nothing else models[-1]
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
@@ -420,9 +430,9 @@ class Trace:
             if one.kind not in KNOWN_KINDS:
                 yield f"of the unknown kind {one.kind!r}", one
             elif one.kind == MODEL:
-                for name in [name for name, tool in one.hosted() if tool not in self._rules.tools][:1]:
+                for name in [name for name, tool in one.provider_searches() if tool not in self._rules.tools][:1]:
                     yield f"with a tool of the model's provider ({name!r})", one
-        for one in self.steps(UNSAID):
+        for one in self.steps(UNKNOWN_KIND):
             yield "without a kind", one
 
     def steps(self, kind: str) -> Iterator[TraceSpan]:
@@ -431,7 +441,7 @@ class Trace:
             if one.kind == kind and id_ not in self._outer and TOLD.isdisjoint(each.kind for each in self._above[id_]):
                 yield one
 
-    def _searches(self) -> list[_Search]:
+    def _searches(self) -> list[_FoundSearch]:
         if self._rules.calls:
             return [self._search(one) for one in self._spans.values() if one.id in self._rules.calls]
         named = {one.id for one in self._spans.values() if one.kind == TOOL and one.name in self._rules.tools}
@@ -441,12 +451,12 @@ class Trace:
         found += [one for one in outer if one.id in named and named.isdisjoint(o.id for o in self._above[one.id])]
         return [self._search(one) for one in found]
 
-    def _search(self, span: TraceSpan) -> _Search:
+    def _search(self, span: TraceSpan) -> _FoundSearch:
         steps = [*self._around(span, TOOL)[::-1], span]
         question = span.question()
         place = tuple(self._place(one, question) for one in steps)
         call_id = next((one.call for one in steps[::-1] if one.call is not None), None)
-        return _Search(span, place, tuple(turn for turn, *_ in place), call_id, question)
+        return _FoundSearch(span, place, tuple(turn for turn, *_ in place), call_id, question)
 
     def _place(self, step: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
         """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id."""
@@ -454,25 +464,25 @@ class Trace:
         before = bisect_right(agent.ends, step.start) - 1
         if before < 0:
             return 0, 0, step.start, step.id
-        turn, asked = agent.turns[before], agent.models[before].asked() or []
+        turn, asked = agent.turns[before], agent.models[before].tool_calls() or []
         at = next((number for number, call in enumerate(asked) if call.id == step.call is not None), None)
         if at is None and (wanted := (step.question() if step.kind == TOOL else None) or question) is not None:
             at = next((number for number, call in enumerate(asked) if call.question == wanted), None)
         return turn, len(asked) if at is None else at, step.start, step.id
 
-    def _calls(self, searches: Sequence[_Search]) -> list[SearchCall]:
+    def _calls(self, searches: Sequence[_FoundSearch]) -> list[SearchCall]:
         """Return the calls: searches that one reranker joins are one, and so are the attempts at the same."""
         rerankers = [
             one
             for one in self._spans.values()
             if one.kind == RERANKER and one.error is None and not self._around(one, RETRIEVER)
         ]
-        joined: dict[str, tuple[list[_Search], TraceSpan | None]] = {}
+        joined: dict[str, tuple[list[_FoundSearch], TraceSpan | None]] = {}
         for one in searches:
             after = [each for each in rerankers if each.parent == one.span.parent and each.start >= one.span.start]
             by = min(after, key=lambda each: (each.start, each.id)) if after and one.span.error is None else None
             joined.setdefault(one.span.id if by is None else by.id, ([], by))[0].append(one)
-        calls: list[tuple[_Search, SearchCall]] = []
+        calls: list[tuple[_FoundSearch, SearchCall]] = []
         for group, by in joined.values():
             call = self._call(group, by)
             at = next((at for at, (one, it) in enumerate(calls) if it.error and _is_retry(group[0], one)), None)
@@ -485,7 +495,7 @@ class Trace:
             calls[at] = calls[at][0], again
         return [call for _, call in calls]
 
-    def _call(self, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
+    def _call(self, group: Sequence[_FoundSearch], reranker: TraceSpan | None) -> SearchCall:
         span, error = group[0].span, group[0].span.error
         found: Sequence[Any] = ()
         before: list[list[Any]] = []
@@ -499,7 +509,7 @@ class Trace:
         seconds = took if took > 0 else None if reranker is None else 0.0
         return SearchCall(group[0].question, found, max(group[0].step[0], 1), 1, seconds, error, before)
 
-    def _answered(self, group: Sequence[_Search], reranker: TraceSpan | None) -> tuple[list[Any], list[list[Any]]]:
+    def _answered(self, group: Sequence[_FoundSearch], reranker: TraceSpan | None) -> tuple[list[Any], list[list[Any]]]:
         """Return what a step handed on, and the rankings inside it."""
         span = group[0].span
         if reranker is not None:
@@ -518,12 +528,12 @@ class Trace:
             said, example = repr(span.output), "documents=lambda output: [one['key'] for one in output['rows']]"
             why = (
                 "was the recording of content switched off, or is its output a text? "
-                + in_python(f"{example} or the like reads it; ")
+                + python_or_cli_text(f"{example} or the like reads it; ")
                 if self._rules.documents is None
-                else f"{argument('documents')} returned None for it; "
+                else f"{format_argument('documents')} returned None for it; "
             )
             raise _UnreadError(
-                f"{span.where} does not say which documents it found, and that is not the same as none: {why}"
+                f"{span.label} does not say which documents it found, and that is not the same as none: {why}"
                 f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
         return found
@@ -531,17 +541,17 @@ class Trace:
     def _found(self, span: TraceSpan) -> list[Any] | None:
         if self._rules.documents is not None:
             try:
-                said = self._rules.documents(parsed(span.output))
+                said = self._rules.documents(decode_payload(span.output))
             except Exception as error:  # what the function of a user raises
-                said = f"{argument('documents')} of {span.where} raised {type(error).__name__}: {error}"
+                said = f"{format_argument('documents')} of {span.label} raised {type(error).__name__}: {error}"
                 raise _UnreadError(said) from error
-            return None if said is None else list(items_in(said, f"documents= of {span.where}"))
+            return None if said is None else list(convert_to_items(said, f"documents= of {span.label}"))
         try:
-            return span.found()
+            return span.documents()
         except RecursionError:
-            raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
+            raise TraceError(f"the output of {span.label} is nested too deeply to be read") from None
         except TraceError as error:
-            if CONVERSATION not in self._spans:
+            if CONVERSATION_KIND not in self._spans:
                 raise
             said = str(error).removesuffix(f"; {RAISE_LIMITS}")  # an agent cuts one result, a tracer all that is long
             raise _UnreadError(said) from None
@@ -551,17 +561,21 @@ class Trace:
         readers = [self._answering] if self._answering is not None else []
         if self._rules.any_reader:
             readers = [one for one in self._models if one.error is None]
-        texts = [text for one in readers if (text := one.read()) is not None]
+        texts = [text for one in readers if (text := one.input_text()) is not None]
         if not texts or any(not isinstance(item, Retrieved) or not item.text for item in items):
             return "", None
         read = "\n".join(texts)
-        return read, list(standing_in(read, items))
+        return read, list(find_quoted_items(read, items))
 
     def _citations(self, read: str, context: Sequence[Any] | None, items: Sequence[Any]) -> Iterable[Any] | None:
         """Return what the answer cites: what the last model of the agent said, or what the outermost span returned."""
         said, rule = [self._answering] if self._answering is not None else [], self._rules.citations
         if rule is None:
-            return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
+            return (
+                [item for one in said for by in one.citations() for item in find_cited_documents(by, items)]
+                if said
+                else None
+            )
         said += [one for one in self._spans.values() if not self._above[one.id] and one.kind not in TOLD]
         answer = next((text for one in said if (text := one.answer())), None)
         given = () if rule == "numbered" else signature(rule).parameters.values()
@@ -569,7 +583,7 @@ class Trace:
         if answer is None or (context is None and not alone):
             return None
         if rule == "numbered":
-            return numbered(answer, plain(read), context or ())
+            return find_numbered_citations(answer, unescape(read), context or ())
         cited = rule(answer) if alone else rule(answer, context)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
@@ -586,7 +600,7 @@ SEARCHES = ("search", "retriev", "look", "find", "query", "fetch")
 """What stands in the name of a tool that probably searches."""
 
 
-def _is_retry(search: _Search, failed: _Search) -> bool:
+def _is_retry(search: _FoundSearch, failed: _FoundSearch) -> bool:
     """Return whether a search repeats one that failed in the same turn: its call, else its tool with its arguments."""
     if search.step != failed.step:
         return False
@@ -594,5 +608,5 @@ def _is_retry(search: _Search, failed: _Search) -> bool:
     if search.question is None or failed.question is None:
         return of_one_call
     one, other = search.span, failed.span
-    alike = of_one_call or (one.name == other.name and parsed(one.input) == parsed(other.input))
+    alike = of_one_call or (one.name == other.name and decode_payload(one.input) == decode_payload(other.input))
     return alike and search.question == failed.question

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.agents.trajectories import Trajectories
 
 
-class Recording:
+class TraceRecording:
     """What agents searched, read and cited while they were recorded; the `record` of an integration makes one.
 
     Attributes:

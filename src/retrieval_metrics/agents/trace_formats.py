@@ -13,12 +13,12 @@ from retrieval_metrics.agents.trace_span import (
     RERANKER,
     RETRIEVER,
     TOOL,
-    UNSAID,
-    Listed,
+    UNKNOWN_KIND,
+    FlattenedList,
     TraceError,
     TraceSpan,
-    failure_in,
-    parsed,
+    decode_payload,
+    find_failure,
 )
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ KINDS = {
     **dict.fromkeys(("agent", "invoke_agent", "create_agent", "handoff", "task", "execute_task", "turn"), OTHER),
     **dict.fromkeys(("embedding", "embeddings", "prompt", "parser", "memory", "guardrail", "evaluator"), OTHER),
     **dict.fromkeys(("mcp_tools", "speech", "speech_group", "transcription"), OTHER),
-    **dict.fromkeys(("unknown", "span", "custom"), UNSAID),
+    **dict.fromkeys(("unknown", "span", "custom"), UNKNOWN_KIND),
     **{  # what OpenTelemetry itself calls a kind
-        f"{before}{kind}": UNSAID
+        f"{before}{kind}": UNKNOWN_KIND
         for before in ("", "span_kind_", "spankind.")
         for kind in ("unspecified", "internal", "server", "client", "producer", "consumer", *"012345")
     },
@@ -92,7 +92,7 @@ UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From which number on a time is in nanoseconds, in microseconds and in milliseconds, and how many make a second."""
 
 
-def spans_of(unit: Any) -> Iterator[TraceSpan]:
+def read_spans(unit: Any) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
     if not isinstance(unit, dict):
         raise TraceError(f"a trace must hold spans as objects, got {unit!r:.80} ({type(unit).__name__})")
@@ -100,7 +100,7 @@ def spans_of(unit: Any) -> Iterator[TraceSpan]:
         inner = _inside(unit)
         if inner is not None:
             for one in inner:
-                yield from spans_of(one)
+                yield from read_spans(one)
             return
     yield _span(unit)
 
@@ -114,7 +114,7 @@ def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
     if isinstance(unit.get("observations"), list):  # of Langfuse's API
         observations: list[Any] = unit["observations"]
         return observations
-    if isinstance(trace := parsed(unit.get("trace")), dict):  # a row of mlflow.search_traces
+    if isinstance(trace := decode_payload(unit.get("trace")), dict):  # a row of mlflow.search_traces
         return [trace]
     if isinstance(unit.get("data"), dict) and "spans" in unit["data"]:  # a trace of MLflow
         info, spans = unit.get("info"), unit["data"]["spans"]
@@ -158,15 +158,15 @@ def _span(unit: Mapping[str, Any]) -> TraceSpan:
     kind = _kind(part("kind"), name, str(id_), plain=plain)
     span = TraceSpan(str(trace), str(id_), str(parent) if parent else None, kind, name, root=(own, attributes))
     # Of a step between the others, only its place counts.
-    if kind not in {OTHER, UNSAID} or span.parent is None or name == COMPONENT or "output" in own:
+    if kind not in {OTHER, UNKNOWN_KIND} or span.parent is None or name == COMPONENT or "output" in own:
         _fill(span, part)
     return span
 
 
 def _kind(said: Any, name: str, id_: str, *, plain: bool) -> str:
     """Return the kind of a span, an unknown one as the form calls it."""
-    kind = UNSAID if said is None else KINDS.get(str(said).lower())
-    if kind in {None, OTHER, UNSAID}:
+    kind = UNKNOWN_KIND if said is None else KINDS.get(str(said).lower())
+    if kind in {None, OTHER, UNKNOWN_KIND}:
         kind = BY_NAME.get(name, kind)
     if kind is None and plain:
         raise TraceError(
@@ -180,7 +180,7 @@ def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
     try:
         span.start, span.end = seconds(part("start")), seconds(part("end"))
     except (TypeError, ValueError) as error:
-        raise TraceError(f"the time of {span.where} cannot be read: {error}") from None
+        raise TraceError(f"the time of {span.label} cannot be read: {error}") from None
     span.end = span.end or span.start
     span.input, span.output, span.dropped = part("input"), part("output"), part("dropped") or 0
     span.error = _error(part, span.output)
@@ -194,10 +194,10 @@ def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
         with_ids = name in attributes or f"{name}.0.document.id" in attributes
         # Those of LangChain have ids in the output alone.
         if with_ids or not (isinstance(span.output, str) and '"page_content"' in span.output):
-            span.listed = Listed(attributes, name)
+            span.listed = FlattenedList(attributes, name)
     elif span.kind == MODEL and any(key.startswith("llm.") for key in attributes):
-        span.input = Listed(attributes, "llm.input_messages", span.input, flat=True)
-        span.output = Listed(attributes, "llm.output_messages", span.output)
+        span.input = FlattenedList(attributes, "llm.input_messages", span.input, keep_flat=True)
+        span.output = FlattenedList(attributes, "llm.output_messages", span.output)
 
 
 def _own(unit: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _attributes(unit: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(found, dict):  # a row of a frame of Phoenix
         return {key.removeprefix("attributes."): value for key, value in unit.items() if "." in key}
     if "mlflow.spanType" in found:  # MLflow writes every attribute as JSON
-        return {key: parsed(value) for key, value in found.items()}
+        return {key: decode_payload(value) for key, value in found.items()}
     return found
 
 
@@ -243,7 +243,7 @@ def _otlp_value(value: Mapping[str, Any]) -> Any:
 
 def _kind_of_component(span: TraceSpan) -> str:
     """Return what a component of Haystack is, by what goes in and comes out."""
-    given, made = parsed(span.input) or {}, parsed(span.output)
+    given, made = decode_payload(span.input) or {}, decode_payload(span.output)
     documents = isinstance(made, dict) and "documents" in made
     if "documents" in given:
         return RERANKER if documents else OTHER
@@ -256,7 +256,7 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
     """Return why a span failed; None if it did not."""
     status = part("status")
     if "ERROR" in str(status).upper() or status == OTLP_ERROR:
-        events = [one.get("attributes") for one in parsed(part("events")) or () if isinstance(one, dict)]
+        events = [one.get("attributes") for one in decode_payload(part("events")) or () if isinstance(one, dict)]
         raised = next((said for said in events if isinstance(said, dict) and "exception.message" in said), None)
         if raised is None:
             return str(part("failure") or "failed without a message")
@@ -266,18 +266,20 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
         said = "failed without a message"
     if isinstance(said, dict):
         said = said.get("message") or (str(said) if said else None)
-    return str(said) if said else failure_in(output)
+    return str(said) if said else find_failure(output)
 
 
-def metadata_of(span: TraceSpan) -> dict[str, Any]:
+def span_metadata(span: TraceSpan) -> dict[str, Any]:
     """Return the metadata of a span, wherever its tool keeps them."""
     own, attributes = span.root
     found: dict[str, Any] = {}
     for held in (attributes, own):
-        if isinstance(said := parsed(held.get("metadata")), Mapping):
+        if isinstance(said := decode_payload(held.get("metadata")), Mapping):
             found |= said
     for before in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
-        found |= {key.removeprefix(before): parsed(at) for key, at in attributes.items() if key.startswith(before)}
+        found |= {
+            key.removeprefix(before): decode_payload(at) for key, at in attributes.items() if key.startswith(before)
+        }
     return found
 
 

@@ -8,9 +8,9 @@ from ast import literal_eval
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.validation import in_python
-from retrieval_metrics.inputs.documents import is_block, item_of
-from retrieval_metrics.inputs.items import identity
+from retrieval_metrics._internal.validation import python_or_cli_text
+from retrieval_metrics.inputs.documents import find_item, is_content_block
+from retrieval_metrics.inputs.items import item_identity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 SPAN_KINDS = RETRIEVER, RERANKER, TOOL, MODEL, OTHER = "retriever", "reranker", "tool", "model", "other"
-UNSAID = ""
+UNKNOWN_KIND = ""
 """The kind of a span whose form says only that something ran."""
 RAISE_LIMITS = (
     "record again with higher limits (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)"
@@ -49,14 +49,14 @@ class TraceSpan:
     error: str | None = None
     input: Any = None
     output: Any = None
-    listed: Listed | None = None
-    said: Said | None = None
+    listed: FlattenedList | None = None
+    message: ModelMessage | None = None
     call: str | None = None
     dropped: int = 0
     root: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
 
     @property
-    def where(self) -> str:
+    def label(self) -> str:
         """What messages call it."""
         return f"span {self.id!r} ({self.name}) of trace {self.trace!r}"
 
@@ -67,62 +67,68 @@ class TraceSpan:
 
     def question(self) -> str | None:
         """Return what a search asked for; None if that is unknown."""
-        found = question_in(parsed(self.input))
+        found = question_in(decode_payload(self.input))
         return None if found is None else found.strip().removeprefix("input is ").strip() or None
 
-    def found(self) -> list[Retrieved] | None:
+    def documents(self) -> list[Retrieved] | None:
         """Return the documents that a search found, if possible with ids; None if the span does not say."""
         found = None
         for one in (self.output,) if self.listed is None else (self.listed, self.output):
             try:
-                items = items_in(self._whole(one, "output"))
+                items = find_documents(self._whole(one, "output"))
             except TraceError:
                 raise
             except ValueError as error:
-                raise TraceError(f"the output of {self.where} cannot be read: {error}") from None
+                raise TraceError(f"the output of {self.label} cannot be read: {error}") from None
             if one is self.listed and self.dropped:  # some tracers drop the newest attributes, which are its end
                 continue
             without = None if items is None else [item for item in items if item.id is None]
             if any(item.text == REDACTED for item in without or ()):
-                raise TraceError(f"the documents of {self.where} were hidden: they have neither ids nor texts")
+                raise TraceError(f"the documents of {self.label} were hidden: they have neither ids nor texts")
             if without == []:
                 return items
             found = items if found is None else found
         if found is None and self.dropped:
-            raise TraceError(f"{self.dropped} attributes of {self.where} were dropped; {RAISE_LIMITS}")
+            raise TraceError(f"{self.dropped} attributes of {self.label} were dropped; {RAISE_LIMITS}")
         return found
 
-    def read(self) -> str | None:
+    def input_text(self) -> str | None:
         """Return the text that a model has read; None if it was not recorded."""
         said = self._whole(self.input, "input")
-        if isinstance(self.input, Listed):  # a limit on the length of values shows in the longest, which has them all
-            self._whole(self.input.otherwise, "input")
+        if isinstance(
+            self.input, FlattenedList
+        ):  # a limit on the length of values shows in the longest, which has them all
+            self._whole(self.input.fallback, "input")
         text = "\n".join(texts_in(said))
         return None if said is None or REDACTED in text else text
 
-    def asked(self) -> list[ToolCall] | None:
+    def tool_calls(self) -> list[ToolCall] | None:
         """Return the tool calls in the message of a model, in its order; None if it is unknown."""
-        if self.said is None:
+        if self.message is None:
             said = self._whole(self.output, "output", text=True)
-            self.said = None if said is None else said_in(said)
-        if self.said is None:
+            self.message = None if said is None else read_message(said)
+        if self.message is None:
             return None
-        ids = (number if call.id is None else call.id for number, call in enumerate(self.said.calls))
-        return list(dict(zip(ids, self.said.calls, strict=True)).values())  # some hosts write a message twice
+        ids = (number if call.id is None else call.id for number, call in enumerate(self.message.calls))
+        return list(dict(zip(ids, self.message.calls, strict=True)).values())  # some hosts write a message twice
 
-    def hosted(self) -> list[tuple[str, Any]]:
+    def provider_searches(self) -> list[tuple[str, Any]]:
         """Return what the provider of a model ran itself, as far as its message tells, and the names of its tools."""
-        said = [one for one in self._objects(HOSTED) if str(one.get("type")) in HOSTED or not HOSTED.isdisjoint(one)]
+        said = [
+            one
+            for one in self._objects(PROVIDER_SEARCHES)
+            if str(one.get("type")) in PROVIDER_SEARCHES or not PROVIDER_SEARCHES.isdisjoint(one)
+        ]
         return [
             (name, one.get("name", name))
             for one in said
             for name in (str(one.get("type")), *one)
-            if name in HOSTED and one.get(name, name)
+            if name in PROVIDER_SEARCHES and one.get(name, name)
         ]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
-        return answer_in(self.output)
+        return last_text(self.output)
 
     def citations(self) -> list[dict[str, Any]]:
         """Return the structured citations in what a model said, each with what lies in its objects beside the rest."""
@@ -130,31 +136,31 @@ class TraceSpan:
         found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
         cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
         return [
-            {key: held for inner in said_in(one).objects for key, held in inner.items()} | one
+            {key: held for inner in read_message(one).objects for key, held in inner.items()} | one
             for one in cited
             if isinstance(one, dict)
         ]
 
     def _objects(self, names: Collection[str]) -> list[dict[str, Any]]:
         """Return the objects in the message of a model, if it can hold one of some names; most are texts without."""
-        if self.said is not None and not isinstance(self.output, Listed):
-            return self.said.objects
-        said = self.output.otherwise if isinstance(self.output, Listed) else self.output
+        if self.message is not None and not isinstance(self.output, FlattenedList):
+            return self.message.objects
+        said = self.output.fallback if isinstance(self.output, FlattenedList) else self.output
         readable = not isinstance(said, str) or any(name in said for name in names)
-        return said_in(parsed(said) if readable else None).objects
+        return read_message(decode_payload(said) if readable else None).objects
 
     def _whole(self, payload: Any, what: str, *, text: bool = False) -> Any:
         """Return a payload as an object; `text` says that it may be a text that looks like JSON."""
         try:
-            said = parsed(payload)
+            said = decode_payload(payload)
         except ValueError as error:
-            raise TraceError(f"the {what} of {self.where} was cut: {error}; {RAISE_LIMITS}") from None
+            raise TraceError(f"the {what} of {self.label} was cut: {error}; {RAISE_LIMITS}") from None
         if isinstance(said, str) and not text and _JSON.match(said):
-            raise TraceError(f"the {what} of {self.where} was cut short; {RAISE_LIMITS}")
+            raise TraceError(f"the {what} of {self.label} was cut short; {RAISE_LIMITS}")
         return said
 
 
-def plain(text: str) -> str:
+def unescape(text: str) -> str:
     """Return a text without the escapes of JSON and `repr`, for looking for one in another."""
     if "\\" in text:
         text = _ESCAPED.sub(lambda one: chr(int(one[1] or one[2] or "20", 16)), text).replace("\\", "")
@@ -178,17 +184,17 @@ ANSWER_UNDER = (
     "said", "content", "text", "kwargs", "output", "answer", "response", "data",
 )  # fmt: skip
 """The keys under which hosts keep what a search was asked, the documents that it found, and what a model said."""
-BLOCKS_UNDER = {"content", "contents", "parts", "blocks"}
+BLOCK_LIST_KEYS = {"content", "contents", "parts", "blocks"}
 """The keys under which a message is a list of blocks, which are one text together."""
 BLOCK_TYPE = ("type", "block_type", "part_kind")
 """What the hosts call the type of a block; those of a text have "text" in it, and thoughts and tool calls have not."""
 CITED_UNDER = ("citations", "annotations")
-CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
+CITED_NAME_KEYS = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 """Where a block has its structured citations, and what in one of them names a document, the most certain first."""
 ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input", "queries")
 _ARGUMENTS = set(ARGUMENTS_UNDER)
 CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
-RESULT_UNDER = (
+RESULT_KEYS = (
     "artifact", "tool_output", "structuredContent", "output", "result", "results", "response", "content",
     "blocks", "metadata",
 )  # fmt: skip
@@ -198,7 +204,7 @@ FAILED = {
     "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
 }  # fmt: skip
 """Where a call has its arguments and its id, where its result is, and what in a result says that it failed."""
-HOSTED = {
+PROVIDER_SEARCHES = {
     "file_search_call", "web_search_call", "server_tool_call", "server_tool_use", "web_search_queries",
     "webSearchQueries", "retrieval_queries", "retrievalQueries", "grounding_chunks", "groundingChunks",
 }  # fmt: skip
@@ -217,17 +223,17 @@ class ToolCall(NamedTuple):
     @property
     def question(self) -> str | None:
         """What it asks for; None if that is unknown."""
-        return question_in(parsed(self.arguments))
+        return question_in(decode_payload(self.arguments))
 
 
-class Said(NamedTuple):
+class ModelMessage(NamedTuple):
     """What a model said: its objects, and its tool calls."""
 
     objects: list[dict[str, Any]]
     calls: list[ToolCall]
 
 
-class Listed(NamedTuple):
+class FlattenedList(NamedTuple):
     """A list that stands in attributes of its own, as in `retrieval.documents.0.document.id`.
 
     Attributes:
@@ -238,34 +244,34 @@ class Listed(NamedTuple):
     """
 
     attributes: Mapping[str, Any]
-    name: str
-    otherwise: Any = None
-    flat: bool = False
+    prefix: str
+    fallback: Any = None
+    keep_flat: bool = False
 
-    def value(self) -> Any:
+    def decode(self) -> Any:
         """Return the list."""
-        whole = parsed(self.attributes.get(self.name))
+        whole = decode_payload(self.attributes.get(self.prefix))
         if isinstance(whole, list):
             return _nested(whole)
-        before = f"{self.name}."
+        before = f"{self.prefix}."
         held = {key.removeprefix(before): value for key, value in self.attributes.items() if key.startswith(before)}
         if not held:
-            return parsed(self.otherwise)
+            return decode_payload(self.fallback)
         places = sorted({int(key.partition(".")[0]) for key in held})
         if places[-1] >= len(places):
-            raise ValueError(f"{self.name} {places[0]} to {places[-1]} are {len(places)} of {places[-1] + 1}")
-        return held if self.flat else _nested(held)
+            raise ValueError(f"{self.prefix} {places[0]} to {places[-1]} are {len(places)} of {places[-1] + 1}")
+        return held if self.keep_flat else _nested(held)
 
 
-def parsed(value: Any) -> Any:
+def decode_payload(value: Any) -> Any:
     """Return a payload as an object: JSON, or what Python prints of a list, is read; any other text stays."""
-    if isinstance(value, Listed):
-        return value.value()
+    if isinstance(value, FlattenedList):
+        return value.decode()
     if not isinstance(value, str) or value[:1] not in {"{", "[", '"'}:
         return value
     try:
         said = json.loads(value)
-        return parsed(said) if isinstance(said, str) else said  # some tools write JSON of JSON
+        return decode_payload(said) if isinstance(said, str) else said  # some tools write JSON of JSON
     except ValueError:
         pass
     if value.startswith(("[{'", "{'")):
@@ -293,19 +299,19 @@ def _nested(said: dict[str, Any] | list[Any]) -> Any:
     return inside
 
 
-def items_in(said: Any) -> list[Retrieved] | None:
+def find_documents(said: Any) -> list[Retrieved] | None:
     """Return the documents in a payload; None if it holds no list of documents."""
     lists = list(_lists_in(said, DOCUMENTS_UNDER)) or list(_lists_in(said, (*DOCUMENTS_UNDER, "content", "blocks")))
     filled = [one for one in lists if one]
     if lists and not filled and any(_lists_in(said, None)):
         raise ValueError(
             "it holds an empty list of documents, and a filled one under a name that is not known"
-            + in_python("; documents= takes a function that returns those that the search found")
+            + python_or_cli_text("; documents= takes a function that returns those that the search found")
         )
-    if any(list(map(identity, one)) != list(map(identity, filled[0])) for one in filled[1:]):
+    if any(list(map(item_identity, one)) != list(map(item_identity, filled[0])) for one in filled[1:]):
         raise ValueError(
             f"it holds {len(filled)} lists of documents that differ"
-            + in_python("; documents= takes a function that returns those that the search found")
+            + python_or_cli_text("; documents= takes a function that returns those that the search found")
         )
     return next(iter(filled or lists), None)
 
@@ -313,10 +319,10 @@ def items_in(said: Any) -> list[Retrieved] | None:
 def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieved]]:
     for one in _under(said, keys, parse=True):
         if isinstance(one, list):
-            items = [item for each in one if (item := item_of(each)) is not None]
+            items = [item for each in one if (item := find_item(each)) is not None]
             if len(items) < len(one) or any(item.id is None and (item.text or "")[:1] in {"[", "{"} for item in items):
                 one = [inner for each in one for inner in _unblocked(each)]  # noqa: PLW2901
-                items = [item for each in one if (item := item_of(each)) is not None]
+                items = [item for each in one if (item := find_item(each)) is not None]
             if len(items) == len(one):
                 yield items
             else:
@@ -325,11 +331,11 @@ def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieve
 
 def _unblocked(block: Any) -> list[Any]:
     """Return what a block of a tool's result holds: JSON in its text, a resource of MCP, a search result; else it."""
-    item = item_of(block)
+    item = find_item(block)
     if not isinstance(block, dict) or (item is not None and item.id is not None):
         return [block]
     if isinstance(block.get("text"), str):
-        said = parsed(block["text"])
+        said = decode_payload(block["text"])
         return [block] if isinstance(said, str) else said if isinstance(said, list) else [said]
     if item is not None:
         return [block]
@@ -346,13 +352,13 @@ SHORT = 2_000
 """Characters of a result that may be an outage with an empty list: longer ones hold what was found."""
 
 
-def failure_in(said: Any) -> str | None:
+def find_failure(said: Any) -> str | None:
     """Return why a result says that it failed; None if it does not."""
-    if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) and is_block(said[0]):
+    if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) and is_content_block(said[0]):
         said = said[0].get("text")
     if isinstance(said, str) and said[:1] == "{":
         may_fail = len(said) <= SHORT or said.startswith('{"error":') or '"isError"' in said
-        said = parsed(said) if may_fail else None
+        said = decode_payload(said) if may_fail else None
     if not isinstance(said, dict):
         return None
     why = said.get("error") or said.get("errors") or said.get("error_code")
@@ -360,7 +366,7 @@ def failure_in(said: Any) -> str | None:
         return str(why)
     if FAILED.keys().isdisjoint(said) or not any(str(said.get(key)).lower() in FAILED[key] for key in FAILED):
         return None
-    return next((text for key in (*RESULT_UNDER, "error") if (text := answer_in(said.get(key)))), "no reason was given")
+    return next((text for key in (*RESULT_KEYS, "error") if (text := last_text(said.get(key)))), "no reason was given")
 
 
 def question_in(said: Any) -> str | None:
@@ -372,14 +378,14 @@ def question_in(said: Any) -> str | None:
     return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str) and not _JSON.match(one)), None)
 
 
-def answer_in(said: Any) -> str | None:
+def last_text(said: Any) -> str | None:
     """Return the last text in what a model said; the blocks of a message are one text."""
-    return _answer_in(parsed(said))
+    return _answer_in(decode_payload(said))
 
 
 def _answer_in(said: Any, *, blocks: bool = False) -> str | None:
     if isinstance(said, dict):
-        found = (_answer_in(said.get(key), blocks=key in BLOCKS_UNDER) for key in ANSWER_UNDER)
+        found = (_answer_in(said.get(key), blocks=key in BLOCK_LIST_KEYS) for key in ANSWER_UNDER)
         return None if said.get("thought") else next((text for text in found if text), None)
     if isinstance(said, list):
         kinds = [_type_of(one) if isinstance(one, dict) else None for one in said]
@@ -396,7 +402,7 @@ def _type_of(block: dict[str, Any]) -> str | None:
 
 def _under(said: Any, keys: Collection[str] | None, *, parse: bool = False) -> Iterator[Any]:
     """Yield a payload and what stands in it under some keys, in their order; None stands for all that it has."""
-    said = parsed(said) if parse else said
+    said = decode_payload(said) if parse else said
     yield said
     for key in (said if keys is None else keys) if isinstance(said, dict) else ():
         if said.get(key) is not None:
@@ -418,9 +424,9 @@ def texts_in(said: Any) -> list[str]:
     return found
 
 
-def said_in(said: Any, into: Said | None = None) -> Said:
+def read_message(said: Any, into: ModelMessage | None = None) -> ModelMessage:
     """Return every object and every tool call in what a model said, in its order, but for arguments of the calls."""
-    found = into or Said([], [])
+    found = into or ModelMessage([], [])
     if isinstance(said, dict):
         found.objects.append(said)
         if (call := _call_in(said)) is not None:
@@ -428,7 +434,7 @@ def said_in(said: Any, into: Said | None = None) -> Said:
             return found
     for one in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
         if isinstance(one, (dict, list)):
-            said_in(one, found)
+            read_message(one, found)
     return found
 
 
@@ -437,7 +443,7 @@ def _call_in(said: dict[str, Any]) -> ToolCall | None:
     if _ARGUMENTS.isdisjoint(function):
         return None
     name = function.get("name", function.get("tool_name"))
-    if name is None and (name := str(said.get("type"))) not in HOSTED:
+    if name is None and (name := str(said.get("type"))) not in PROVIDER_SEARCHES:
         return None
     arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
     id_ = next((said[key] for key in CALL_ID if said.get(key) not in (None, "")), None)

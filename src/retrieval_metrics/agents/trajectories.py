@@ -9,11 +9,11 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from retrieval_metrics._internal.validation import in_python, positive_integer
-from retrieval_metrics.agents.trajectory import COUNTED, KNOWN, Trajectory, View
+from retrieval_metrics._internal.validation import positive_integer, python_or_cli_text
+from retrieval_metrics.agents.trajectory import COUNT_COLUMNS, VIEW_FIELDS, Trajectory, View
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Provenance, Questions
-from retrieval_metrics.reports.numbers import count
+from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
@@ -104,7 +104,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         asked = len(set(self.questions.values()))
         rows = f"{len(self)} trajectories of " if asked != len(self) else ""
         calls, failed = (sum(counts) for counts in zip(*((len(t.calls), t.failed) for t in self.values()), (0, 0)))  # noqa: B905  (pairs)
-        said = f"{rows}{count(asked, 'query', 'queries')}, {count(calls, 'call')}, {failed} failed"
+        said = f"{rows}{format_count(asked, 'query', 'queries')}, {format_count(calls, 'call')}, {failed} failed"
         return f"<Trajectories: {'; '.join((said, *self.notes))}>"
 
     def union(self, *, per_call: int | None = None) -> View:
@@ -162,7 +162,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         ]
         return self._of(rows, whole=False)
 
-    def with_known(self, *what: Known) -> Trajectories:
+    def with_recorded(self, *what: Known) -> Trajectories:
         """Return the trajectories whose context (and citations) are known; `judgments` then leaves out the others.
 
         Args:
@@ -234,16 +234,16 @@ class Trajectories(Mapping[Any, Trajectory]):
         for row, question in self.questions.items():
             for name, value in told[row].items():
                 values[name].setdefault(question, []).extend([] if math.isnan(value) else [value])
-        return Evaluation.of_scores(
+        return Evaluation.from_scores(
             {name: {one: fmean(of) if of else None for one, of in column.items()} for name, column in values.items()},
-            bounds={name: (0, None) if name in COUNTED else (0, 1) for name in values},
+            bounds={name: (0, None) if name in COUNT_COLUMNS else (0, 1) for name in values},
             lower_is_better=[name for name in values if name != "distinct"],
         )
 
     def _view(self, view: CallsView, per_call: int | None = None) -> View:
         if per_call is not None:
             positive_integer(per_call, "per_call")
-        self._need(*KNOWN.get(view, ()))
+        self._need(*VIEW_FIELDS.get(view, ()))
         return View(self, self.questions, view, per_call)
 
     def _need(self, *what: str) -> None:
@@ -254,7 +254,7 @@ class Trajectories(Mapping[Any, Trajectory]):
                     f"the {name} of {len(lacking)} of {len(self)} trajectories {'is' if name == 'context' else 'are'} "
                     f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; leave "
                     "such questions out"
-                    + in_python(
+                    + python_or_cli_text(
                         f": known = trajectories.with_known({', '.join(map(repr, what))}), and evaluate a view of it "
                         "with known.judgments(qrels)"
                     )

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from retrieval_metrics._internal.validation import argument, positive_integer
-from retrieval_metrics.inputs.items import Retrieved, identity
-from retrieval_metrics.inputs.run import RetrievedRun, Seen, as_list, refuse_bad_score
-from retrieval_metrics.matching.ranking_order import BY_ID, ranked
-from retrieval_metrics.reports.numbers import count
+from retrieval_metrics._internal.validation import format_argument, positive_integer
+from retrieval_metrics.inputs.items import Retrieved, item_identity
+from retrieval_metrics.inputs.run import MergedRanking, RetrievedRun, as_list, require_finite_scores
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID, rank_ids
+from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Ranking
 
 
-COUNTED = ("calls", "failed", "retrieved", "distinct")
+COUNT_COLUMNS = ("calls", "failed", "retrieved", "distinct")
 """The properties that are no shares."""
 
 
@@ -56,14 +56,14 @@ class SearchCall:
     attempts: int = 1
     seconds: float | None = None
     error: str | Exception | None = None
-    before: Sequence[Ranking] = ()
+    inner_rankings: Sequence[Ranking] = ()
 
     def __post_init__(self) -> None:
         if self.query is not None and not isinstance(self.query, str):
             raise TypeError(f"the query of a search must be a text, or None if it is unknown, got {self.query!r}")
         if self.seconds is not None and not 0 <= self.seconds < math.inf:
             raise ValueError(f"the seconds of a search must be 0 or more, or None if unknown, got {self.seconds!r}")
-        for ranking in (self.ranking, *self.before):
+        for ranking in (self.ranking, *self.inner_rankings):
             _check(ranking, self.query)
         positive_integer(self.turn, "the turn of a search")
         positive_integer(self.attempts, "the number of attempts of a search")
@@ -71,7 +71,7 @@ class SearchCall:
             if len(self.ranking):
                 raise ValueError(
                     f"the search {self.query!r} failed ({self.error}), so it cannot have found "
-                    f"{count(len(self.ranking), 'document')}; leave out the error, or the ranking"
+                    f"{format_count(len(self.ranking), 'document')}; leave out the error, or the ranking"
                 )
             object.__setattr__(self, "error", first_line(self.error))
 
@@ -121,12 +121,12 @@ class Trajectory:
         return sum(call.error is not None for call in self.calls)
 
     @property
-    def in_vain(self) -> list[str]:
+    def unproductive(self) -> list[str]:
         """Why each call added nothing: it failed, nothing came back, or nothing new; empty if it did."""
         seen: set[Any] = set()
         found: list[str] = []
         for call in self.calls:
-            here = set(map(find, call.ranking))
+            here = set(map(result_key, call.ranking))
             nothing = "" if here - seen else "nothing new" if here else "nothing came back"
             found.append(nothing if call.error is None else f"failed: {call.error}")
             seen |= here
@@ -154,16 +154,16 @@ class Trajectory:
             (0.6666666666666666, 0.5)
         """
         there = [item for call in self.calls for item in call.ranking]
-        seen, retrieved, context = set(map(find, there)), len(there), named(self.context or (), there)
-        read = None if self.context is None else set(map(find, context))
-        cited = None if self.citations is None else set(map(find, named(self.citations, context)))
+        seen, retrieved, context = set(map(result_key, there)), len(there), named(self.context or (), there)
+        read = None if self.context is None else set(map(result_key, context))
+        cited = None if self.citations is None else set(map(result_key, named(self.citations, context)))
         return {
             "calls": float(len(self.calls)),
             "failed": float(self.failed),
             "retrieved": float(retrieved),
             "distinct": float(len(seen)),
             "redundant": _share(retrieved - len(seen), retrieved),
-            "nothing_new": _share(sum(map(bool, self.in_vain)), len(self.calls)),
+            "nothing_new": _share(sum(map(bool, self.unproductive)), len(self.calls)),
             "not_in_context": _share_outside(seen, read),
             "uncited": _share_outside(read, cited),
             "cited_unread": _share_outside(cited, read),
@@ -172,24 +172,24 @@ class Trajectory:
     def __repr__(self) -> str:
         unknown = [name for name in ("context", "citations") if getattr(self, name) is None]
         said = f", {' and '.join(unknown)} unknown" if unknown else ""
-        return f"<Trajectory: {count(len(self.calls), 'call')}, {self.failed} failed{said}>"
+        return f"<Trajectory: {format_count(len(self.calls), 'call')}, {self.failed} failed{said}>"
 
 
-def find(item: Any) -> Any:
+def result_key(item: Any) -> Any:
     """Return what makes two finds the same: what makes items the same, and their text."""
-    return (identity(item), item.text) if isinstance(item, Retrieved) and item.text else identity(item)
+    return (item_identity(item), item.text) if isinstance(item, Retrieved) and item.text else item_identity(item)
 
 
 def named(ranking: Iterable[Any], items: Iterable[Any], *, keep: bool = False) -> list[Any]:
     """Return the items that a ranking names, by id and text, else by id; `keep` leaves a text that no item has."""
     by: dict[Any, list[Any]] = {}
-    for item in {find(item): item for item in items}.values():
-        for key in {find(item), identity(item)}:
+    for item in {result_key(item): item for item in items}.values():
+        for key in {result_key(item), item_identity(item)}:
             by.setdefault(key, []).append(item)
 
     def meant(item: Any) -> list[Any]:
-        kept = keep and find(item) != identity(item)
-        return by.get(find(item)) or (not kept and by.get(identity(item))) or [item]
+        kept = keep and result_key(item) != item_identity(item)
+        return by.get(result_key(item)) or (not kept and by.get(item_identity(item))) or [item]
 
     return [one for item in ranking for one in meant(item)]
 
@@ -208,7 +208,7 @@ def first_line(error: str | BaseException) -> str:
 
 def in_order(ranking: Ranking) -> Sequence[Any]:
     """Return the items of a ranking, best first; of equal scores, the greater id as text first, as in trec_eval."""
-    return ranked(ranking, BY_ID) if isinstance(ranking, Mapping) else as_list(ranking, "a call")
+    return rank_ids(ranking, TIES_BY_ID) if isinstance(ranking, Mapping) else as_list(ranking, "a call")
 
 
 def _share(part: int, whole: int) -> float:
@@ -221,7 +221,7 @@ def _share_outside(items: set[Any] | None, others: set[Any] | None) -> float:
 
 def _check(ranking: Any, query: Any) -> None:
     if isinstance(ranking, Mapping):
-        refuse_bad_score(ranking, query)
+        require_finite_scores(ranking, query)
     else:
         as_list(ranking, query)
 
@@ -231,7 +231,7 @@ def _check(ranking: Any, query: Any) -> None:
 CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]
 """The views of one trajectory, by name."""
 
-KNOWN: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("citations", "context")}
+VIEW_FIELDS: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("citations", "context")}
 """What must be known of a trajectory for a view."""
 UNKNOWN = {
     "context": "what the answering model has read is unknown, which is not the same as nothing; a trace tells it if it "
@@ -240,7 +240,7 @@ UNKNOWN = {
 }
 
 
-def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> Seen:
+def merge_searches(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> MergedRanking:
     """Return the ranking that a view makes of a trajectory; of one search that is its own ranking, scores included.
 
     Example:
@@ -253,18 +253,18 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
         >>> seen_in(found, "context").ranking
         ['d7']
     """
-    if view in KNOWN:
-        for name in KNOWN[view]:
+    if view in VIEW_FIELDS:
+        for name in VIEW_FIELDS[view]:
             if getattr(trajectory, name) is None:
-                raise ValueError(UNKNOWN[name].format(argument(name)))
+                raise ValueError(UNKNOWN[name].format(format_argument(name)))
         return _placed(trajectory, _read_or_cited(trajectory, view))
     calls = trajectory.calls
     if not calls:
-        return Seen([])
+        return MergedRanking([])
     if len(calls) == 1 or view in {"first", "last"}:
         number = len(calls) if view == "last" else 1
-        ranking = first_of(calls[number - 1].ranking, per_call)
-        return Seen(ranking, tuple((number, rank) for rank in range(1, len(ranking) + 1)))
+        ranking = truncate_ranking(calls[number - 1].ranking, per_call)
+        return MergedRanking(ranking, tuple((number, rank) for rank in range(1, len(ranking) + 1)))
     placed = [
         ((number, rank), item)
         for number, call in enumerate(calls, start=1)
@@ -273,11 +273,11 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     if view == "interleaved":
         placed.sort(key=lambda one: one[0][::-1])
     found_by: dict[Any, int] = {}
-    kept = [one for one in placed if found_by.setdefault(find(one[1]), one[0][0]) == one[0][0]]
-    return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
+    kept = [one for one in placed if found_by.setdefault(result_key(one[1]), one[0][0]) == one[0][0]]
+    return MergedRanking([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
 
-def first_of(ranking: Ranking, k: int | None) -> Any:
+def truncate_ranking(ranking: Ranking, k: int | None) -> Any:
     """Return the first `k` of a ranking, in its form; None returns the ranking itself."""
     if k is None or len(ranking) <= k:
         return ranking
@@ -290,22 +290,24 @@ def _read_or_cited(trajectory: Trajectory, view: str) -> Any:
     read, cited = trajectory.context or (), trajectory.citations or ()
     if view == "context":
         return read
-    there = set(map(find, read))
+    there = set(map(result_key, read))
     if isinstance(cited, Mapping):
         return {item: score for item, score in cited.items() if item in there}
-    return [item for item in named(cited, read) if find(item) in there]
+    return [item for item in named(cited, read) if result_key(item) in there]
 
 
-def _placed(trajectory: Trajectory, ranking: Ranking) -> Seen:
+def _placed(trajectory: Trajectory, ranking: Ranking) -> MergedRanking:
     """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
-    union = seen_in(trajectory, "union")
+    union = merge_searches(trajectory, "union")
     found = in_order(union.ranking)
     at: dict[Any, tuple[int, int]] = {}
-    for item, place in zip(found, union.places, strict=True):
-        at = {identity(item): place, find(item): place} | at
+    for item, place in zip(found, union.origins, strict=True):
+        at = {item_identity(item): place, result_key(item): place} | at
     items = named(in_order(ranking), found, keep=True)
-    places = tuple(at.get(find(item), at.get(identity(item), (0, 0))) for item in items)
-    return Seen(items if any(isinstance(item, Retrieved) for item in items) else ranking, places, in_call_order=False)
+    places = tuple(at.get(result_key(item), at.get(item_identity(item), (0, 0))) for item in items)
+    return MergedRanking(
+        items if any(isinstance(item, Retrieved) for item in items) else ranking, places, in_call_order=False
+    )
 
 
 class View(RetrievedRun):
@@ -328,8 +330,8 @@ class View(RetrievedRun):
         self.trajectories = dict(trajectories)
         self.questions = dict(questions)
         self._made_by = view, per_call
-        seen = {query: seen_in(one, view, per_call) for query, one in trajectories.items()}
-        self.places = {query: one.places for query, one in seen.items()}
+        seen = {query: merge_searches(one, view, per_call) for query, one in trajectories.items()}
+        self.origins = {query: one.origins for query, one in seen.items()}
         part = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))
         calls = {query: one.calls[part] for query, one in trajectories.items() if one.calls}
         errors = {query: [call.error for call in of_query] for query, of_query in calls.items()}
@@ -340,7 +342,7 @@ class View(RetrievedRun):
             {query: RuntimeError(str(said[-1])) for query, said in errors.items() if None not in said},
             {query: sum(took) for query, took in seconds.items() if None not in took},  # type: ignore[arg-type]
             calls={query: one.calls for query, one in seen.items()} if ordered else None,
-            steps=_steps_to(view, self.trajectories) if per_call is None else None,
+            stages=_steps_to(view, self.trajectories) if per_call is None else None,
         )
 
     def __repr__(self) -> str:
@@ -371,29 +373,29 @@ class View(RetrievedRun):
                     "do not name them; evaluate(trajectories.judgments(qrels), ...), of the same trajectories"
                 )
 
-    def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:
+    def origin_of(self, query: QueryId, rank: int) -> tuple[int, int] | None:
         """Return the number of the call that found an item and its rank in that call; None if no call found it."""
-        places = self.places.get(query, ())
+        places = self.origins.get(query, ())
         return places[rank - 1] if rank <= len(places) and places[rank - 1][0] else None
 
-    def searches(self, query: QueryId) -> list[tuple[str, str]]:
+    def search_notes(self, query: QueryId) -> list[tuple[str, str]]:
         """Return what each call asked for, and why it added nothing if so: it failed, or found what was known."""
         trajectory = self.trajectories.get(query, Trajectory())
-        return [(call.query or "", why) for call, why in zip(trajectory.calls, trajectory.in_vain, strict=True)]
+        return [(call.query or "", why) for call, why in zip(trajectory.calls, trajectory.unproductive, strict=True)]
 
-    def everything(self, query: QueryId) -> list[Retrieved]:
+    def all_retrieved(self, query: QueryId) -> list[Retrieved]:
         """Return every item that the searches of a query found or that the model has read, each once."""
         one = self.trajectories.get(query, Trajectory())
-        rankings = [ranking for call in one.calls for ranking in (call.ranking, *call.before)]
+        rankings = [ranking for call in one.calls for ranking in (call.ranking, *call.inner_rankings)]
         found = {
-            find(item): item
+            result_key(item): item
             for ranking in (*rankings, one.context or (), one.citations or ())
             for item in ranking
             if isinstance(item, Retrieved)
         }
         return list(found.values())
 
-    def story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:
+    def document_story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:
         """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`.
 
         Args:
@@ -408,7 +410,7 @@ class View(RetrievedRun):
             return any(map(wanted, ranking or ()))
 
         found = [str(number) for number, call in enumerate(trajectory.calls, start=1) if holds(call.ranking)]
-        cut = [str(n) for n, call in enumerate(trajectory.calls, start=1) if any(map(holds, call.before))]
+        cut = [str(n) for n, call in enumerate(trajectory.calls, start=1) if any(map(holds, call.inner_rankings))]
         said = [f"found by call {found[0]}"] if found else []
         if not found:
             said += [f"dropped inside call {cut[0]}" if cut else "found by no call"]
@@ -431,12 +433,14 @@ STEPS: Mapping[str, Sequence[tuple[str, CallsView]]] = {
 def _steps_to(view: CallsView, trajectories: Mapping[QueryId, Trajectory]) -> dict[str, dict[QueryId, Any]]:
     """Return the steps to a view as runs, before them what rerankers inside the calls were given; none if it is one."""
     inside: dict[QueryId, Any] = {
-        query: list({identity(item): item for call in one.calls for part in call.before for item in part}.values())
+        query: list(
+            {item_identity(item): item for call in one.calls for part in call.inner_rankings for item in part}.values()
+        )
         for query, one in trajectories.items()
     }
     steps: dict[str, dict[QueryId, Any]] = {"inside calls": inside} if any(inside.values()) else {}
     for name, of in STEPS.get(view, ()):
-        steps[name] = {query: seen_in(one, of).ranking for query, one in trajectories.items()}
+        steps[name] = {query: merge_searches(one, of).ranking for query, one in trajectories.items()}
     return {name: _of_one_form(step) for name, step in steps.items()} if len(steps) > 1 and view in STEPS else {}
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.append_log import STANDARD_OUTPUT
-from retrieval_metrics.cli.option_types import READING, memory_size, metrics
+from retrieval_metrics.cli.option_types import READING_KEYS, parse_memory_size, parse_metrics
 from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
-from retrieval_metrics.cli.trec_eval_lines import is_metric, of_only_trec_eval
+from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.saved_format import is_saved
-from retrieval_metrics.inputs.column_detection import ALLOWED, OF_A_RUN, OF_JUDGMENTS
+from retrieval_metrics.inputs.column_detection import ALLOWANCES, JUDGMENT_ROLES, RUN_ROLES
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
@@ -32,7 +32,7 @@ class Target(str):
     __slots__ = ()
 
 
-def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
+def add_file_arguments(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
     """Add the judgments and the runs."""
     parser.add_argument(
         "qrels",
@@ -47,21 +47,21 @@ def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
         parser.add_argument("runs", metavar="RUN", nargs=runs, help=several)
 
 
-def add_metrics_to(parser: argparse.ArgumentParser) -> None:
+def add_metric_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose metrics."""
     option = parser.add_argument(
         "-m",
         "--metric",
         action="extend",
-        type=metrics,
+        type=parse_metrics,
         metavar="METRIC",
         help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(rm.DEFAULT_METRICS)})",
     )
     offer(option, sorted({*DEFINITIONS, *rm.DEFAULT_METRICS}))
-    add_modules_to(parser)
+    add_module_option(parser)
 
 
-def add_modules_to(parser: argparse.ArgumentParser) -> None:
+def add_module_option(parser: argparse.ArgumentParser) -> None:
     """Add `--metrics-from`, for names on the command line and in saved files."""
     parser.add_argument(
         "--metrics-from",
@@ -72,7 +72,7 @@ def add_modules_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_rules_to(parser: argparse.ArgumentParser) -> None:
+def add_rule_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for scoring."""
     parser.add_argument("--semantics", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
     parser.add_argument(
@@ -80,7 +80,7 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
         choices=["docid", "input", "expected"],
         help="equal scores: by document id, in the order given, or the mean of all orders (default: that of the rules)",
     )
-    add_match_to(parser)
+    add_match_option(parser)
     parser.add_argument(
         "--documents",
         metavar="PATH",
@@ -95,7 +95,7 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_match_to(parser: argparse.ArgumentParser) -> None:
+def add_match_option(parser: argparse.ArgumentParser) -> None:
     """Add the option for matching items with judgments."""
     parser.add_argument(
         "--match",
@@ -105,13 +105,13 @@ def add_match_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
+def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
     """Add the options for output, with further formats."""
-    add_result_to(parser, formats)
+    add_result_options(parser, formats)
     parser.add_argument("--report", type=Target, metavar="FILE", help="also write an HTML report to this file")
 
 
-def add_result_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
+def add_result_options(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
     """Add the options that say where a result is written, and how."""
     usual = [name for name in OUTPUT_FORMATS if name != "trec_eval"]
     parser.add_argument(
@@ -122,7 +122,7 @@ def add_result_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) 
     )
 
 
-def add_texts_to(parser: argparse.ArgumentParser) -> None:
+def add_text_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that give a report the texts of queries and documents."""
     parser.add_argument(
         "--queries", metavar="FILE", help="the texts of the queries, for the report: JSONL, TSV, CSV, JSON or Parquet"
@@ -134,7 +134,7 @@ def add_texts_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_traces_to(parser: argparse.ArgumentParser) -> None:
+def add_trace_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for traces of agents."""
     traces = parser.add_argument_group("traces of agents")
     traces.add_argument(
@@ -158,7 +158,7 @@ def add_traces_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
+def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
     """Add the options for reading files."""
     reading = parser.add_argument_group("reading files")
     for what in files:
@@ -173,19 +173,19 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
             metavar="ROLE=NAME",
             help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
         )
-        offer(option, [f"{role}=" for role in (OF_JUDGMENTS if what == "qrels" else OF_A_RUN)])
+        offer(option, [f"{role}=" for role in (JUDGMENT_ROLES if what == "qrels" else RUN_ROLES)])
     if files:
         reading.add_argument(
             "--allow",
             action="append",
             default=[],
-            choices=ALLOWED,
+            choices=ALLOWANCES,
             help="accept ids with blanks at their ends, or repeated columns and keys, of which the first counts",
         )
     if "run" in files:
         reading.add_argument(
             "--memory",
-            type=memory_size,
+            type=parse_memory_size,
             metavar="SIZE",
             help="stream a run that needs more memory than this, such as 4GB",
         )
@@ -199,21 +199,21 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
         f"{rm.Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of "
         "the predictions of MTEB",
     )
-    offer(option, [f"{key}=" for key in READING])
+    offer(option, [f"{key}=" for key in READING_KEYS])
 
 
 def _setting(text: str) -> tuple[str, Any]:
     """Return what a text such as `line=1GB` says."""
     key, equals, value = text.partition("=")
-    if not equals or key not in READING:
-        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING)}")
+    if not equals or key not in READING_KEYS:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING_KEYS)}")
     try:
-        return key, READING[key].convert(value)
+        return key, READING_KEYS[key].convert(value)
     except (ValueError, argparse.ArgumentTypeError) as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
 
 
-def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
+def add_function_options(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
     """Add options for arguments of a verb, of the type and with the default that it has."""
     for name, said in words.items():
         argument = signature(verb).parameters[name]
@@ -228,7 +228,7 @@ def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, 
         )
 
 
-def passed_to(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
+def select_arguments(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
     """Return the options that were given and are arguments of a verb of the same name, and others."""
     named = {name for name, one in signature(verb).parameters.items() if one.kind is Parameter.KEYWORD_ONLY}
     return {name: value for name, value in vars(given).items() if name in named and value is not None} | more
@@ -247,7 +247,7 @@ def offer(option: argparse.Action, words: Iterable[str]) -> None:
 def import_metrics(arguments: Sequence[str] | None) -> None:
     """Import the modules of `--metrics-from` first, because other options can name their metrics."""
     early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
-    add_modules_to(early)
+    add_module_option(early)
     modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
     if modules and not {"", str(Path.cwd())} & set(sys.path):
         sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not
@@ -264,7 +264,7 @@ def refuse_unknown_metrics(given: argparse.Namespace) -> None:
     """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
     asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
     bounds = [str(name) for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
-    unknown = [name for name in (*asked, *bounds) if not of_only_trec_eval(name) and not is_metric(name)]
+    unknown = [name for name in (*asked, *bounds) if not is_trec_eval_only(name) and not is_known_metric(name)]
     if unknown and not any(map(is_saved, _files(given))):
         try:
             rm.Metric.parse(unknown[0])

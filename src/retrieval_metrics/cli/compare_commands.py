@@ -10,28 +10,28 @@ from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
     Target,
-    add_arguments_of,
-    add_files_to,
-    add_match_to,
-    add_metrics_to,
-    add_modules_to,
-    add_output_to,
-    add_reading_to,
-    add_rules_to,
-    add_texts_to,
-    passed_to,
+    add_file_arguments,
+    add_function_options,
+    add_match_option,
+    add_metric_options,
+    add_module_option,
+    add_output_options,
+    add_reading_options,
+    add_rule_options,
+    add_text_options,
+    select_arguments,
 )
 from retrieval_metrics.cli.input_files import (
-    named,
-    read_both,
-    run_or_saved,
-    saved_evaluations,
-    scoring_of,
-    texts_of,
+    paths_by_name,
+    read_qrels_and_run,
+    read_report_texts,
+    read_run_or_saved,
+    read_saved_evaluations,
+    scoring_arguments,
 )
-from retrieval_metrics.cli.option_types import bound, metrics
+from retrieval_metrics.cli.option_types import bound, parse_metrics
 from retrieval_metrics.comparison.comparison_tables import comparison_tables, notes_tables
-from retrieval_metrics.comparison.plan import FEWEST_OF_A_PILOT, IF_FEW
+from retrieval_metrics.comparison.plan import MIN_PILOT_QUERIES, SPARSE_SCENARIO
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 def add_to_compare(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
-    add_files_to(parser, runs="+")
+    add_file_arguments(parser, runs="+")
     parser.add_argument(
         "--save", type=Target, metavar="FILE", help="save the comparison for report, such as comparison.json.gz"
     )
-    add_metrics_to(parser)
-    add_rules_to(parser)
-    add_arguments_of(
+    add_metric_options(parser)
+    add_rule_options(parser)
+    add_function_options(
         rm.compare,
         parser,
         baseline="NAME | compare all other runs with this one (default: every pair)",
@@ -72,9 +72,9 @@ def add_to_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"
     )
-    add_output_to(parser)
-    add_texts_to(parser)
-    add_reading_to(parser, "qrels", "run")
+    add_output_options(parser)
+    add_text_options(parser)
+    add_reading_options(parser, "qrels", "run")
 
 
 def run_compare(given: argparse.Namespace) -> bool:
@@ -83,13 +83,15 @@ def run_compare(given: argparse.Namespace) -> bool:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
     if given.plan is not None:
         positive_number(given.plan, "plan")
-    saved = saved_evaluations([given.qrels, *given.runs])
-    names = named(given.runs) if saved is None else saved
+    saved = read_saved_evaluations([given.qrels, *given.runs])
+    names = paths_by_name(given.runs) if saved is None else saved
     if given.baseline is not None and given.baseline not in names:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(names)}")
-    texts = texts_of(given)
-    of = read_both(given, named(given.runs)) if saved is None else (saved,)
-    options = passed_to(rm.compare, given, metrics=given.metric or rm.DEFAULT_METRICS, **scoring_of(given))
+    texts = read_report_texts(given)
+    of = read_qrels_and_run(given, paths_by_name(given.runs)) if saved is None else (saved,)
+    options = select_arguments(
+        rm.compare, given, metrics=given.metric or rm.DEFAULT_METRICS, **scoring_arguments(given)
+    )
     result = rm.compare(*of, **options)
     if given.report is not None:
         result.report(given.report, **texts)
@@ -104,7 +106,7 @@ def _plans(result: rm.Comparison, size: float) -> list[tuple[rm.types.Difference
     return [
         (each, rm.plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level))
         for each in result.differences
-        if each.n >= FEWEST_OF_A_PILOT and not each.identical
+        if each.n >= MIN_PILOT_QUERIES and not each.identical
     ]
 
 
@@ -114,27 +116,34 @@ def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: fl
         [
             each.metric,
             f"{each.system} - {each.baseline}",
-            numbers.value(of.rows[1].spread),
-            f"{of.questions:,}",
+            numbers.value(of.scenarios[1].sd),
+            f"{of.n_questions:,}",
             "{:,} to {:,}".format(*of.range),
-            f"{of.rows[1].uneven:,}",
+            f"{of.scenarios[1].n_questions_sparse:,}",
         ]
         for each, of in plans
     ]
-    notes = [IF_FEW] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
+    notes = (
+        [SPARSE_SCENARIO] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
+    )
     return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
 
 
-def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
+def _shown(result: rm.Comparison, size: float | None) -> output.CommandOutput:
     data = {
         **output.fields(result, "baseline", "level"),
-        "means": result.table,
+        "means": result.means,
         "conclusions": [each.as_dict() for each in result.conclusions],
         **output.fields(result, "verdict", "notes"),
     }
     records = [
         output.fields(each, "metric", "system", "baseline", "n", "difference")
-        | {"low": each.interval.low, "high": each.interval.high, "p": each.p, "p_alone": each.found.p_alone}
+        | {
+            "low": each.interval.low,
+            "high": each.interval.high,
+            "p": each.p_corrected,
+            "p_alone": each.details.p_uncorrected,
+        }
         | {"conclusion": each.kind}
         for each in result.conclusions
     ]
@@ -143,12 +152,12 @@ def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
         plans = _plans(result, size)
         data["plan"] = [
             output.fields(each, "metric", "system", "baseline")
-            | {"spread": of.rows[1].spread, **output.fields(of, "questions", "range")}
-            | {"if_few_carry_it": of.rows[1].uneven}
+            | {"spread": of.scenarios[1].sd, **output.fields(of, "questions", "range")}
+            | {"if_few_carry_it": of.scenarios[1].n_questions_sparse}
             for each, of in plans
         ]
         tables.append(_plan_table(plans, size))
-    return output.Shown(tables, data, records)
+    return output.CommandOutput(tables, data, records)
 
 
 # `retrieval-metrics changes BEFORE AFTER`, without judgments.
@@ -164,27 +173,29 @@ def add_to_changes(parser: argparse.ArgumentParser) -> None:
         default="overlap@10,rbo,ndcg@10",
         help="overlap@k, rbo, and metrics of which the largest possible change is told (default: %(default)s)",
     )
-    add_arguments_of(rm.changes, parser, tolerance="SIZE | scores no further apart tie at rank k")
-    add_match_to(parser)
+    add_function_options(rm.changes, parser, tolerance="SIZE | scores no further apart tie at rank k")
+    add_match_option(parser)
     parser.add_argument("--save", type=Target, metavar="FILE", help="save the numbers, such as changes.json.gz")
-    add_output_to(parser)
-    add_texts_to(parser)
-    add_reading_to(parser, "run")
+    add_output_options(parser)
+    add_text_options(parser)
+    add_reading_options(parser, "run")
 
 
 def run_changes(given: argparse.Namespace) -> bool:
     """Run the command; its exit code is always 0."""
-    before, after = (run_or_saved(given, path) for path in (given.before, given.after))
+    before, after = (read_run_or_saved(given, path) for path in (given.before, given.after))
     result = rm.changes(before, after, given.measures.split(","), match=given.match, tolerance=given.tolerance)
     if given.report is not None:
-        result.report(given.report, **texts_of(given))
+        result.report(given.report, **read_report_texts(given))
     if given.save is not None:
         result.save(given.save)
     means, ends = result.means, result.intervals()
     records = [
         {"metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high} for name, mean in means.items()
     ]
-    return output.finish(output.Shown(result.tables, output.fields(result, "means", "per_query"), records), given)
+    return output.finish(
+        output.CommandOutput(result.tables, output.fields(result, "means", "per_query"), records), given
+    )
 
 
 # `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
@@ -198,16 +209,16 @@ PLAIN = (
 
 def add_to_tune(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
-    add_files_to(parser, runs="+")
+    add_file_arguments(parser, runs="+")
     parser.add_argument(
         "-m",
         "--metric",
-        type=metrics,
+        type=parse_metrics,
         default=["ndcg@10"],
         metavar="METRIC",
         help="the metric to choose by; further ones, after commas, are shown (default: ndcg@10)",
     )
-    add_arguments_of(
+    add_function_options(
         rm.tune,
         parser,
         default="NAME | the run to keep unless another is better",
@@ -224,20 +235,22 @@ def add_to_tune(parser: argparse.ArgumentParser) -> None:
             help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
         )
     parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
-    add_rules_to(parser)
-    add_output_to(parser)
-    add_modules_to(parser)
-    add_reading_to(parser, "qrels", "run")
+    add_rule_options(parser)
+    add_output_options(parser)
+    add_module_option(parser)
+    add_reading_options(parser, "qrels", "run")
 
 
 def run_tune(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of a choice is always 0."""
     chosen_by, *others = given.metric
-    saved = saved_evaluations([given.qrels, *given.runs])
-    qrels, runs = read_both(given, named(given.runs)) if saved is None else (None, saved)
+    saved = read_saved_evaluations([given.qrels, *given.runs])
+    qrels, runs = read_qrels_and_run(given, paths_by_name(given.runs)) if saved is None else (None, saved)
     bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
     # The options for scoring are no arguments of `tune` itself, which passes them on.
-    result = rm.tune(runs, qrels, chosen_by, **passed_to(rm.tune, given, others=others, **bounds, **scoring_of(given)))
+    result = rm.tune(
+        runs, qrels, chosen_by, **select_arguments(rm.tune, given, others=others, **bounds, **scoring_arguments(given))
+    )
     if given.report is not None:
         result.report(given.report)
     if given.save is not None:
@@ -245,7 +258,7 @@ def run_tune(given: argparse.Namespace) -> bool:
     return output.finish(_shown_tune(result), given)
 
 
-def _shown_tune(result: rm.types.Tuning) -> output.Shown:
+def _shown_tune(result: rm.types.Tuning) -> output.CommandOutput:
     settings: list[dict[str, Any]] = []
     for one in result.settings:
         found = one.difference
@@ -258,12 +271,12 @@ def _shown_tune(result: rm.types.Tuning) -> output.Shown:
                 "low": low,
                 "high": high,
                 "p": p,
-                "chosen": one.chosen,
-                "as_good": one.name == result.winner or one.name in result.as_good,
-                "allowed": one.allowed,
+                "chosen": one.selection_rate,
+                "as_good": one.name == result.winner or one.name in result.indistinguishable,
+                "allowed": one.feasible,
             }
         )
-    return output.Shown(result.tables, {**output.fields(result, *PLAIN), "settings": settings}, settings)
+    return output.CommandOutput(result.tables, {**output.fields(result, *PLAIN), "settings": settings}, settings)
 
 
 # `retrieval-metrics audit QRELS RUN`.
@@ -271,27 +284,27 @@ def _shown_tune(result: rm.types.Tuning) -> output.Shown:
 
 def add_to_audit(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
-    add_files_to(parser, runs=None)
-    add_metrics_to(parser)
+    add_file_arguments(parser, runs=None)
+    add_metric_options(parser)
     parser.add_argument(
         "--semantics",
         action="append",
         choices=list(RULE_SETS),
         help="a rule set; repeat for several; the others are compared with the first (default: all)",
     )
-    add_match_to(parser)
-    add_output_to(parser)
-    add_reading_to(parser, "qrels", "run")
+    add_match_option(parser)
+    add_output_options(parser)
+    add_reading_options(parser, "qrels", "run")
 
 
 def run_audit(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of an audit is always 0."""
-    qrels, runs = read_both(given, {"run": given.run})
+    qrels, runs = read_qrels_and_run(given, {"run": given.run})
     result = rm.audit(
         qrels,
         runs["run"],
         given.metric or rm.DEFAULT_METRICS,
-        semantics=given.semantics or tuple(RULE_SETS),
+        rules=given.semantics or tuple(RULE_SETS),
         match=given.match,
     )
     shown = _shown_audit(result)
@@ -300,7 +313,7 @@ def run_audit(given: argparse.Namespace) -> bool:
     return output.finish(shown, given)
 
 
-def _shown_audit(result: rm.types.Audit) -> output.Shown:
+def _shown_audit(result: rm.types.Audit) -> output.CommandOutput:
     told = ("metric", "semantics", "rules", "meaning", "queries", "example", "value", "reference")
     data = {
         **output.fields(result, "means", "refused"),
@@ -309,4 +322,4 @@ def _shown_audit(result: rm.types.Audit) -> output.Shown:
     }
     metrics, means = map(str, result.metrics), result.means
     records = [{"metric": name} | {one: means[one].get(name, float("nan")) for one in means} for name in metrics]
-    return output.Shown(result.tables, data, records)
+    return output.CommandOutput(result.tables, data, records)

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, Any
 import retrieval_metrics as rm
 from retrieval_metrics._internal.append_log import save_text
 from retrieval_metrics.cli import output
-from retrieval_metrics.cli.arguments import Target, add_arguments_of, add_output_to, add_reading_to, passed_to
-from retrieval_metrics.cli.input_files import (
-    documents_at,
-    judgments_at,
-    qrels_at,
-    queries_at,
-    run_at,
-    run_or_saved,
+from retrieval_metrics.cli.arguments import (
+    Target,
+    add_function_options,
+    add_output_options,
+    add_reading_options,
+    select_arguments,
 )
-from retrieval_metrics.cli.option_names import about
-from retrieval_metrics.cli.option_types import metric
+from retrieval_metrics.cli.input_files import (
+    read_document_texts,
+    read_judgments,
+    read_qrels_file,
+    read_query_texts,
+    read_run_file,
+    read_run_or_saved,
+)
+from retrieval_metrics.cli.option_names import use_option_names
+from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
-from retrieval_metrics.datasets.sample import only
+from retrieval_metrics.datasets.sample import select_queries
 from retrieval_metrics.files.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -53,21 +59,23 @@ def add_to_lint(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=RUN",
         help="a run; repeat for several (default: BM25 over the corpus)",
     )
-    parser.add_argument("-m", "--metric", type=metric, default=metric("ndcg@10"), help="default: %(default)s")
-    add_arguments_of(
+    parser.add_argument(
+        "-m", "--metric", type=parse_metric, default=parse_metric("ndcg@10"), help="default: %(default)s"
+    )
+    add_function_options(
         rm.EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
     )
-    add_output_to(parser)
+    add_output_options(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
-    add_reading_to(parser, "qrels", "run")
+    add_reading_options(parser, "qrels", "run")
 
 
 def run_lint(given: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
     lint = _questions(given).lint(
-        None if given.corpus is None else documents_at(given, given.corpus),
-        {name: run_or_saved(given, path) for name, path in map(_named, given.run)} or None,
-        **passed_to(rm.EvaluationSet.lint, given),
+        None if given.corpus is None else read_document_texts(given, given.corpus),
+        {name: read_run_or_saved(given, path) for name, path in map(_named, given.run)} or None,
+        **select_arguments(rm.EvaluationSet.lint, given),
     )
     shown = _shown(lint)
     if given.report is not None:
@@ -80,7 +88,7 @@ def run_lint(given: argparse.Namespace) -> bool:
 
 def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
     """Return the questions that have a text in one file and judgments in the other."""
-    texts, judged = queries_at(given, given.queries), judgments_at(given)
+    texts, judged = read_query_texts(given, given.queries), read_judgments(given)
     whole = judged if isinstance(judged, rm.EvaluationSet) else rm.EvaluationSet({}, judged.as_dict())
     asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}
     if not asked:
@@ -88,7 +96,7 @@ def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
             f"no query of {given.qrels}, such as {next(iter(whole.qrels))!r}, has a text in {given.queries}, which has "
             f"{next(iter(texts))!r}"
         )
-    return replace(only(whole, asked), queries=asked)
+    return replace(select_queries(whole, asked), queries=asked)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -96,10 +104,10 @@ def _named(text: str) -> tuple[str, str]:
     return (name, path) if equals else (text, text)
 
 
-def _shown(lint: rm.types.Lint[Any]) -> output.Shown:
+def _shown(lint: rm.types.Lint[Any]) -> output.CommandOutput:
     found = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
-    data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
-    return output.Shown(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
+    data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.skipped}
+    return output.CommandOutput(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
 
 
 def add_to_convert(parser: argparse.ArgumentParser) -> None:
@@ -118,18 +126,18 @@ def add_to_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag", default="retrieval-metrics", help="the last column of a TREC run (default: %(default)s)"
     )
-    add_reading_to(parser, "qrels", "run")
+    add_reading_options(parser, "qrels", "run")
 
 
 def run_convert(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of a conversion is always 0."""
     with output.for_reader(sys.stdout):
         if given.what == "qrels":
-            judged = qrels_at(given, given.source)
-            with about(given, "target"):
+            judged = read_qrels_file(given, given.source)
+            with use_option_names(given, "target"):
                 rm.write_qrels(judged, given.target, format=given.write_as)
         else:
-            found = run_at(given, given.source)
-            with about(given, "target"):
+            found = read_run_file(given, given.source)
+            with use_option_names(given, "target"):
                 rm.write_run(found, given.target, format=given.write_as, tag=given.tag)
     return True

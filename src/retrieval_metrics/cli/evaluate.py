@@ -10,19 +10,31 @@ import retrieval_metrics as rm
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
     Target,
-    add_files_to,
-    add_metrics_to,
-    add_output_to,
-    add_reading_to,
-    add_rules_to,
-    add_texts_to,
-    add_traces_to,
+    add_file_arguments,
+    add_metric_options,
+    add_output_options,
+    add_reading_options,
+    add_rule_options,
+    add_text_options,
+    add_trace_options,
 )
-from retrieval_metrics.cli.input_files import first_documents, named, read_judged, scoring_of, tag_of, texts_of
-from retrieval_metrics.cli.option_types import by_query, labels_of, named_value
-from retrieval_metrics.cli.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
-from retrieval_metrics.cli.trec_eval_lines import named as trec_eval_names
-from retrieval_metrics.evaluation.summary import ceiling, refuse_bound, summary_table
+from retrieval_metrics.cli.input_files import (
+    paths_by_name,
+    read_named_inputs,
+    read_report_texts,
+    read_run_name,
+    scoring_arguments,
+    truncate_rankings,
+)
+from retrieval_metrics.cli.option_types import parse_labels, parse_metric_value, read_values_by_query
+from retrieval_metrics.cli.trec_eval_lines import (
+    format_trec_eval,
+    is_known_metric,
+    is_trec_eval_only,
+    with_relevance_level,
+)
+from retrieval_metrics.cli.trec_eval_lines import select_measures as trec_eval_names
+from retrieval_metrics.evaluation.summary import check_ceiling, require_useful_bound, summary_table
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import as_metric
@@ -37,15 +49,15 @@ if TYPE_CHECKING:
 
 def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
-    add_files_to(parser, runs="+")
-    add_metrics_to(parser)
-    add_rules_to(parser)
+    add_file_arguments(parser, runs="+")
+    add_metric_options(parser)
+    add_rule_options(parser)
     parser.add_argument("-q", "--per-query", action="store_true", help="also show the values of every query")
     parser.add_argument(
         "--fail-under",
         action="append",
         default=[],
-        type=named_value,
+        type=parse_metric_value,
         metavar="METRIC=VALUE",
         help="exit with 1 if the mean of the metric is below the value, for any of the runs",
     )
@@ -53,7 +65,7 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
         "--at-most",
         action="append",
         default=[],
-        type=named_value,
+        type=parse_metric_value,
         metavar="METRIC=VALUE",
         help="exit with 1 if the mean of a metric in which lower is better, such as leak@5, is above the value for "
         "any of the runs, or cannot be checked",
@@ -63,7 +75,7 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='also show the means of every slice: a JSON file {"query id": "slice", ...}',
     )
-    add_output_to(parser, formats=["trec_eval"])
+    add_output_options(parser, formats=["trec_eval"])
     trec_eval = parser.add_argument_group("as in trec_eval")
     trec_eval.add_argument("-c", "--complete", action="store_true", help="score 0 for judged queries not in the run")
     trec_eval.add_argument(
@@ -72,7 +84,7 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
     trec_eval.add_argument("-J", "--judged-only", action="store_true", help="take unjudged documents out of the run")
     trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: only the lines of single queries")
     trec_eval.add_argument("-M", "--most", type=int, metavar="N", help="score only the first N documents of each query")
-    add_texts_to(parser)
+    add_text_options(parser)
     parser.add_argument(
         "--save",
         type=Target,
@@ -86,38 +98,38 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=TEXT",
         help="a label to save with the evaluation, such as commit=4f2a91c; repeat for several",
     )
-    add_traces_to(parser)
-    add_reading_to(parser, "qrels", "run")
+    add_trace_options(parser)
+    add_reading_options(parser, "qrels", "run")
 
 
 def run_evaluate(given: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
-    paths = named(given.runs)
+    paths = paths_by_name(given.runs)
     asked, rules = _asked(given), _rules(given)
     bounded = [*given.fail_under, *given.at_most]
     metrics = [*_computed(asked, given.level), *(name for name, _ in bounded)]
     for option in ("fail_under", "at_most"):
         for bound in getattr(given, option):
-            refuse_bound(option, *bound)
+            require_useful_bound(option, *bound)
     _refuse_contradictions(given, several=len(paths) > 1)
-    labels, texts = labels_of(given.label), texts_of(given)
-    judged = read_judged(given, paths)
-    options = scoring_of(given) | {"semantics": rules}
+    labels, texts = parse_labels(given.label), read_report_texts(given)
+    judged = read_named_inputs(given, paths)
+    options = scoring_arguments(given) | {"semantics": rules}
     results = {
-        name: rm.evaluate(truth, one if given.most is None else first_documents(one, given.most), metrics, **options)
+        name: rm.evaluate(truth, one if given.most is None else truncate_rankings(one, given.most), metrics, **options)
         for name, (truth, one) in judged.items()
     }
     first = next(iter(results.values()))
     shown = shown_of(results, per_query=given.per_query)
     if given.slices is not None:
-        slices = by_query(given.slices, "slices")
-        shown = with_slices(shown, first.by(slices))
+        slices = read_values_by_query(given.slices, "slices")
+        shown = with_slices(shown, first.group_by(slices))
         texts["slices"] = {query: slices[query] for query in first.queries if slices.get(query) is not None}
     if given.format == "trec_eval":
-        name = tag_of(next(iter(paths.values())))
+        name = read_run_name(next(iter(paths.values())))
         ((truth, _),) = judged.values()
-        origin = first.scores.needed_origin("counted")
-        lines = text_of(
+        origin = first.scores.require_origin("counted")
+        lines = format_trec_eval(
             first.scores,
             asked,
             name,
@@ -131,7 +143,7 @@ def run_evaluate(given: argparse.Namespace) -> bool:
         first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
-    ceilings = [(name, ceiling(one.scores, *bound)) for name, one in results.items() for bound in given.at_most]
+    ceilings = [(name, check_ceiling(one.scores, *bound)) for name, one in results.items() for bound in given.at_most]
     said = {f"{name}: {one.line}" if len(results) > 1 else one.line: one.outcome == "passed" for name, one in ceilings}
     passed, failed = ([line for line, fine in said.items() if fine is wanted] for wanted in (True, False))
     if passed:
@@ -166,27 +178,27 @@ def _rules(given: argparse.Namespace) -> rm.Rules:
 def _asked(given: argparse.Namespace) -> list[Any]:
     """Return what is to be printed: metrics, and what only trec_eval has."""
     if given.format == "trec_eval":
-        return [at_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
-    if others := [one for one in given.metric or () if of_only_trec_eval(one) and not is_metric(one)]:
+        return [with_relevance_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
+    if others := [one for one in given.metric or () if is_trec_eval_only(one) and not is_known_metric(one)]:
         raise ValueError(f"{others[0]} is no metric but a line of trec_eval, and needs --format trec_eval")
-    return [at_level(one, given.level) for one in map(as_metric, given.metric or rm.DEFAULT_METRICS)]
+    return [with_relevance_level(one, given.level) for one in map(as_metric, given.metric or rm.DEFAULT_METRICS)]
 
 
 def _computed(asked: Sequence[Any], level: int) -> list[rm.Metric]:
     metrics = [one for one in asked if isinstance(one, rm.Metric)]
-    return metrics or [at_level(rm.Metric.parse("map"), level)]
+    return metrics or [with_relevance_level(rm.Metric.parse("map"), level)]
 
 
-def shown_of(results: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.Shown:
+def shown_of(results: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.CommandOutput:
     """Return the evaluation of one run, or those of several side by side, ready to be written."""
     if len(results) == 1:
         (result,) = results.values()
         names = list(map(str, result.metrics))
         shown = [_query_table("", names, result.queries, result.values.tolist())] if per_query else []
         tables = [*shown, summary_table(result.scores)]
-        return output.Shown(tables, _data(result, per_query=per_query), _records(result, per_query=per_query))
+        return output.CommandOutput(tables, _data(result, per_query=per_query), _records(result, per_query=per_query))
     tables = [_side_by_side(results, metric) for metric in next(iter(results.values())).per_query] if per_query else []
-    return output.Shown(
+    return output.CommandOutput(
         [*tables, _means(results)],
         {"runs": {name: _data(result, per_query=per_query) for name, result in results.items()}},
         [{"run": name} | row for name, result in results.items() for row in _records(result, per_query=per_query)],
@@ -201,10 +213,10 @@ def _records(result: rm.Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
     return [{"query": query, **dict(zip(names, row, strict=True))} for query, row in values]
 
 
-def with_slices(shown: output.Shown, found: rm.types.Slices[rm.Evaluation]) -> output.Shown:
+def with_slices(shown: output.CommandOutput, found: rm.types.Slices[rm.Evaluation]) -> output.CommandOutput:
     """Return what is shown of a run with its slices below; a spreadsheet has the slices alone."""
     data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
-    return output.Shown(
+    return output.CommandOutput(
         [*shown.tables, *found.tables],
         {**shown.data, "slices": data},
         [{"slice": label} | row for label, one in found.items() for row in _records(one, per_query=False)],

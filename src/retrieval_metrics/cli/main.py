@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics._internal.validation import RetrievalWarning, spelled_by
+from retrieval_metrics._internal.validation import RetrievalWarning, format_arguments_with
 from retrieval_metrics.cli import output
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.cli import arguments as shared  # noqa: PLC0415
-    from retrieval_metrics.cli.option_names import option  # noqa: PLC0415
+    from retrieval_metrics.cli.option_names import format_option  # noqa: PLC0415
 
     given = argparse.Namespace()
-    with spelled_by(partial(option, given)):
+    with format_arguments_with(partial(format_option, given)):
         shared.import_metrics(arguments)
         top.parse_args(arguments, given)
         shared.refuse_unknown_metrics(given)

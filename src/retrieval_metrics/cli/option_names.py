@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import OPEN
-from retrieval_metrics.cli.option_types import READING
+from retrieval_metrics.cli.option_types import READING_KEYS
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ POSITIONAL = {"qrels", "run", "saved", "source", "target"}
 
 
 @contextmanager
-def about(given: argparse.Namespace, file: str) -> Iterator[None]:
+def use_option_names(given: argparse.Namespace, file: str) -> Iterator[None]:
     """Let messages name the options of a file: `"qrels"`, `"run"` or `"target"`."""
     given.file = file
     try:
@@ -30,7 +30,7 @@ def about(given: argparse.Namespace, file: str) -> Iterator[None]:
         given.file = None
 
 
-def option(given: argparse.Namespace, name: str, value: Any) -> str | None:
+def format_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     """Return an argument as an option, with its value if there is one; None if the command has no such option.
 
     Example:
@@ -45,8 +45,8 @@ def option(given: argparse.Namespace, name: str, value: Any) -> str | None:
         return f"{_of_file('column', file)} {quote(pair)}"
     if name == "format":
         found = "--to" if file == "target" else _of_file("format", file)
-    elif name in READING and "reading" in given:
-        return f"--reading {name}={READING[name].word}"
+    elif name in READING_KEYS and "reading" in given:
+        return f"--reading {name}={READING_KEYS[name].placeholder}"
     else:
         destination = DESTINATIONS.get(name, name)
         if destination not in given or (destination in POSITIONAL and "fail_on" not in given):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
-from retrieval_metrics.cli.trec_eval_lines import is_metric, of_only_trec_eval
+from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
 WITH_CUT = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
 
 
-def metrics(text: str) -> list[str]:
+def parse_metrics(text: str) -> list[str]:
     """Return the names in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
 
     A name that is unknown here is let through, since a saved file can give its values; `refuse_unknown_metrics` refuses
@@ -38,7 +38,7 @@ def metrics(text: str) -> list[str]:
         before = WITH_CUT.fullmatch(names[-1]) if names and NUMBER.fullmatch(name) else None
         names.append(f"{before['measure']}.{name}" if before else name)  # the 10 of P.5,10
     for name in names:
-        if not of_only_trec_eval(name):
+        if not is_trec_eval_only(name):
             try:
                 rm.Metric.parse(name)
             except ValueError as error:
@@ -47,7 +47,7 @@ def metrics(text: str) -> list[str]:
     return names
 
 
-def metric(text: str) -> rm.Metric:
+def parse_metric(text: str) -> rm.Metric:
     """Return the one metric that a text names.
 
     Raises:
@@ -62,11 +62,11 @@ def metric(text: str) -> rm.Metric:
 def bound(text: str) -> tuple[rm.Metric | str, float]:
     """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values."""
     name, number = _pair(text)
-    given = "," not in name and not is_metric(name) and not of_only_trec_eval(name)
+    given = "," not in name and not is_known_metric(name) and not is_trec_eval_only(name)
     return (name if given else _metric_in(text, name)), number
 
 
-def named_value(text: str) -> tuple[rm.Metric, float]:
+def parse_metric_value(text: str) -> tuple[rm.Metric, float]:
     """Return the metric and the number in a text such as `ndcg@10=0.35`."""
     name, number = _pair(text)
     return _metric_in(text, name), number
@@ -95,7 +95,7 @@ def _metric_in(text: str, name: str) -> rm.Metric:
 PAIR = "{!r} must be a metric and a number, such as ndcg@10=0.35"
 
 
-def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:
+def parse_columns(pairs: Sequence[str]) -> dict[str, str | None] | None:
     """Return the columns given as `query=qid`, None for one given as `grade=`; None without any."""
     for pair in pairs:
         if "=" not in pair:
@@ -103,7 +103,7 @@ def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:
     return {role: name or None for role, name in (pair.split("=", 1) for pair in pairs)} or None
 
 
-def labels_of(pairs: Sequence[str]) -> dict[str, str]:
+def parse_labels(pairs: Sequence[str]) -> dict[str, str]:
     """Return the labels given as `commit=4f2a91c`."""
     for pair in pairs:
         if "=" not in pair:
@@ -111,7 +111,7 @@ def labels_of(pairs: Sequence[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def memory_size(text: str) -> int:
+def parse_memory_size(text: str) -> int:
     """Return the number of bytes in `4GB`, `500M` or `1000000`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip().upper())
     if match is None:
@@ -122,7 +122,7 @@ def memory_size(text: str) -> int:
 class ReadingKey(NamedTuple):
     """A key of `--reading`: a word for its value, and how the text of the value is read."""
 
-    word: str
+    placeholder: str
     convert: Callable[[str], Any]
 
 
@@ -132,9 +132,9 @@ def _yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
-READING: Mapping[str, ReadingKey] = {
+READING_KEYS: Mapping[str, ReadingKey] = {
     "compression": ReadingKey("RATIO", lambda text: rm.Limits(compression=float(text)).compression),
-    "line": ReadingKey("SIZE", lambda text: rm.Limits(line=memory_size(text)).line),
+    "line": ReadingKey("SIZE", lambda text: rm.Limits(line=parse_memory_size(text)).line),
     "progress": ReadingKey("yes|no", _yes_or_no),
     "split": ReadingKey("NAME", str),
     "subset": ReadingKey("NAME", str),
@@ -142,14 +142,14 @@ READING: Mapping[str, ReadingKey] = {
 """What `--reading` takes."""
 
 
-def clusters(text: str) -> rm.types.ClustersBy:
+def parse_clusters(text: str) -> rm.types.ClustersBy:
     """Return the value of `--clusters`: the mapping in the file, or a word."""
     if text in {"source", "none"}:
         return "source" if text == "source" else None
-    return by_query(text, "clusters")
+    return read_values_by_query(text, "clusters")
 
 
-class OfQueries(UserDict[Any, Any]):
+class ValuesByQuery(UserDict[Any, Any]):
     """What a JSON object holds for each query; its keys are texts, so a number is looked up by its text."""
 
     def __getitem__(self, query: Any) -> Any:
@@ -159,11 +159,11 @@ class OfQueries(UserDict[Any, Any]):
         return str(query) in self.data
 
 
-def by_query(path: str, what: str) -> OfQueries:
+def read_values_by_query(path: str, what: str) -> ValuesByQuery:
     """Return what the JSON object in a file holds for each query."""
     held = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(held, dict):
         raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
             f"{path} must hold a JSON object of query ids and {what}, got {type(held).__name__}"
         )
-    return OfQueries(held)
+    return ValuesByQuery(held)

@@ -18,7 +18,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.append_log import STANDARD_OUTPUT, save_text
-from retrieval_metrics.reports.tables import Table, escaped, on_one_line
+from retrieval_metrics.reports.tables import Table, escaped, format_one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ WIDTH = 120
 """The width to which sentences are wrapped if there is no terminal."""
 
 
-class Shown(NamedTuple):
+class CommandOutput(NamedTuple):
     """A result in the three forms from which all formats are made.
 
     Attributes:
@@ -50,7 +50,7 @@ class Shown(NamedTuple):
     lines: str = ""
 
 
-def finish(shown: Shown, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
+def finish(shown: CommandOutput, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
     """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
     _write(shown, given.format, given.output)
     for failure in failures:
@@ -58,7 +58,7 @@ def finish(shown: Shown, given: argparse.Namespace, failures: Sequence[str] = ()
     return not failures
 
 
-def _write(shown: Shown, kind: str | None, path: str | None) -> None:
+def _write(shown: CommandOutput, kind: str | None, path: str | None) -> None:
     """Write a result in a format, or in that of the file's extension, to a file or to stdout."""
     if kind is None:
         kind = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
@@ -87,7 +87,7 @@ def for_reader(stream: Any) -> Iterator[None]:
 def say(text: str) -> None:
     """Write a line of this program to stderr."""
     with for_reader(sys.stderr):
-        sys.stderr.write(f"retrieval-metrics: {on_one_line(text)}\n")
+        sys.stderr.write(f"retrieval-metrics: {format_one_line(text)}\n")
 
 
 def discard(stream: Any) -> None:
@@ -96,13 +96,13 @@ def discard(stream: Any) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def page(shown: Shown) -> str:
+def page(shown: CommandOutput) -> str:
     """Return a result as one page of HTML."""
     head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
     return "\n".join([head, *(table.html() for table in shown.tables), "</body></html>"])
 
 
-def _text(shown: Shown) -> str:
+def _text(shown: CommandOutput) -> str:
     return "\n\n".join(table._replace(notes=_wrapped(table.notes)).text() for table in shown.tables)
 
 
@@ -115,13 +115,13 @@ def _wrapped(notes: Iterable[str]) -> list[str]:
     return lines
 
 
-def _csv(shown: Shown) -> str:
+def _csv(shown: CommandOutput) -> str:
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(_cells(shown))
     return file.getvalue().removesuffix("\n")
 
 
-def _cells(shown: Shown) -> Iterator[list[Any]]:
+def _cells(shown: CommandOutput) -> Iterator[list[Any]]:
     columns = shown.columns or list(next(iter(shown.records), ()))
     yield list(columns)
     for record in shown.records:
@@ -144,7 +144,7 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _json(shown: Shown) -> str:
+def _json(shown: CommandOutput) -> str:
     return json.dumps(plain(shown.data), ensure_ascii=False, indent=1, allow_nan=False)
 
 
@@ -152,11 +152,11 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def _markdown(shown: Shown) -> str:
+def _markdown(shown: CommandOutput) -> str:
     return "\n\n".join(table.markdown() for table in shown.tables)
 
 
-FORMATS: Mapping[str, Callable[[Shown], str]] = {
+FORMATS: Mapping[str, Callable[[CommandOutput], str]] = {
     "text": _text,
     "json": _json,
     "csv": _csv,

@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli import output
-from retrieval_metrics.cli.arguments import Target, add_modules_to, add_reading_to, add_result_to, add_texts_to
-from retrieval_metrics.cli.input_files import kind_of, texts_of
-from retrieval_metrics.cli.option_types import metrics as metric_names
-from retrieval_metrics.storage.history import table_of
+from retrieval_metrics.cli.arguments import (
+    Target,
+    add_module_option,
+    add_reading_options,
+    add_result_options,
+    add_text_options,
+)
+from retrieval_metrics.cli.input_files import format_saved_kind, read_report_texts
+from retrieval_metrics.cli.option_types import parse_metrics as metric_names
+from retrieval_metrics.storage.history import entries_table
 
 if TYPE_CHECKING:
     import argparse
@@ -20,10 +26,10 @@ def add_to_history(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
     add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
-    add_modules_to(add)
+    add_module_option(add)
     add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
     show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
-    add_result_to(show)
+    add_result_options(show)
     plot = _action(actions, "plot", "draw a metric over time", _plot)
     plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
     plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
@@ -63,7 +69,7 @@ def _show(given: argparse.Namespace) -> bool:
             {**of, "metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high, "n": n[name], **by}
             for name, mean in entry.means.items()
         ]
-    shown = output.Shown([table_of(entries)], {"entries": listed}, records)
+    shown = output.CommandOutput([entries_table(entries)], {"entries": listed}, records)
     return output.finish(shown, given)
 
 
@@ -82,9 +88,9 @@ def add_to_report(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="where to write the report")
     parser.add_argument("--title", default="", help="the heading of the report")
-    add_texts_to(parser)
-    add_modules_to(parser)
-    add_reading_to(parser)
+    add_text_options(parser)
+    add_module_option(parser)
+    add_reading_options(parser)
 
 
 def run_report(given: argparse.Namespace) -> bool:
@@ -96,6 +102,6 @@ def run_report(given: argparse.Namespace) -> bool:
         saved.report(given.output, title=given.title)
         return True
     if not isinstance(saved, (rm.Evaluation, rm.Comparison)):
-        raise ValueError(f"{given.saved} cannot be reported: it holds {kind_of(saved)}")  # noqa: TRY004  (of the file)
-    saved.report(given.output, title=given.title, **texts_of(given))
+        raise ValueError(f"{given.saved} cannot be reported: it holds {format_saved_kind(saved)}")  # noqa: TRY004  (of the file)
+    saved.report(given.output, title=given.title, **read_report_texts(given))
     return True

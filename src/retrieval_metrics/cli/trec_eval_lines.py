@@ -11,7 +11,7 @@ import numpy as np
 import retrieval_metrics as rm
 from retrieval_metrics import pytrec_eval as of_trec_eval
 from retrieval_metrics.metrics.base.rules import TREC_EVAL
-from retrieval_metrics.pytrec_eval import OURS, MeasureValues, keys, supported_nicknames
+from retrieval_metrics.pytrec_eval import METRIC_BY_MEASURE, MeasureValues, measure_keys, supported_nicknames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +22,10 @@ ONLY_OF_ALL = ("runid", "num_q", "gm_map", "gm_bpref")
 """Measures without values of single queries."""
 FIRST = 10
 """How many documents `relstring` shows."""
-CUT = {metric: name for name, metric in OURS.items() if name in of_trec_eval.DEFAULTS}
-WHOLE = {metric: name for name, metric in OURS.items() if name not in of_trec_eval.DEFAULTS} | {"f1": "set_F"}
+CUT = {metric: name for name, metric in METRIC_BY_MEASURE.items() if name in of_trec_eval.DEFAULTS}
+WHOLE = {metric: name for name, metric in METRIC_BY_MEASURE.items() if name not in of_trec_eval.DEFAULTS} | {
+    "f1": "set_F"
+}
 """The names in trec_eval of metrics with a cut-off, and of those without."""
 APART = {"infAP", "rbp"}
 """Measures that differ from our metrics of their names: by negative grades, which are pooled and not judged, and p."""
@@ -43,10 +45,10 @@ class TrecEvalLine(NamedTuple):
 
     name: str
     per_query: Sequence[Any] | None
-    of_all: float | str
+    mean_value: float | str
 
 
-def of_only_trec_eval(name: str) -> bool:
+def is_trec_eval_only(name: str) -> bool:
     """Return whether a name is a nickname or a measure of trec_eval that is none of our metrics."""
     if name in supported_nicknames:
         return True
@@ -54,10 +56,10 @@ def of_only_trec_eval(name: str) -> bool:
         (measure,) = measures_in({name})
     except ValueError:
         return False
-    return measure in APART or not is_metric(name)
+    return measure in APART or not is_known_metric(name)
 
 
-def is_metric(name: str) -> bool:
+def is_known_metric(name: str) -> bool:
     """Return whether a metric of ours has this name, in any spelling."""
     try:
         rm.Metric.parse(name)
@@ -66,10 +68,10 @@ def is_metric(name: str) -> bool:
     return True
 
 
-def named(names: Sequence[str]) -> list[rm.Metric | str]:
+def select_measures(names: Sequence[str]) -> list[rm.Metric | str]:
     """Return what to print in the order of trec_eval: metrics, and the texts of measures that only trec_eval has."""
     found = [each for one in names for each in (_measures_of(one) if one in _SEVERAL else [one])]
-    parsed = [one if of_only_trec_eval(one) else rm.Metric.parse(one) for one in found]
+    parsed = [one if is_trec_eval_only(one) else rm.Metric.parse(one) for one in found]
     return sorted(dict.fromkeys(parsed), key=_place)
 
 
@@ -82,7 +84,7 @@ def _measures_of(name: str) -> list[str]:
     return [
         key
         for measure, parameters in measures_in({name}).items()
-        for key in (keys(measure, parameters) if measure in OURS else [measure])
+        for key in (measure_keys(measure, parameters) if measure in METRIC_BY_MEASURE else [measure])
     ]
 
 
@@ -104,7 +106,7 @@ def trec_name(metric: rm.Metric) -> str:
     return f"{CUT[metric.name]}_{metric.k}" if metric.name in CUT else str(metric)
 
 
-def text_of(
+def format_trec_eval(
     scores: rm.types.Scores,
     asked: Sequence[rm.Metric | str],
     name: str,
@@ -116,7 +118,7 @@ def text_of(
 ) -> str:
     """Return the lines of a run."""
     order = sorted(range(len(scores.queries)), key=lambda at: str(scores.queries[at]).encode())
-    origin = scores.needed_origin("counted")
+    origin = scores.require_origin("counted")
     judged, condensed = origin.judged, scores.rules.unjudged == "condensed"
     counted = judged.condensed() if condensed else judged
     # With -J, what is pooled and not judged is taken out too.
@@ -130,7 +132,7 @@ def text_of(
         query = str(scores.queries[number])
         rows += [_row(line.name, query, line.per_query[at]) for line in lines if line.per_query is not None]
     of_all = lines if summary else ()
-    return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in of_all if line.of_all != "")])
+    return "\n".join([*rows, *(_row(line.name, "all", line.mean_value) for line in of_all if line.mean_value != "")])
 
 
 def _row(name: str, query: str, value: Any) -> str:
@@ -143,7 +145,7 @@ def _lines(
 ) -> Iterator[TrecEvalLine]:
     kept = scores.positions[order]
     if isinstance(one, rm.Metric):
-        column = np.nan_to_num(scores.of_metric(one))[order]
+        column = np.nan_to_num(scores.column(one))[order]
         yield TrecEvalLine(trec_name(one), column.tolist(), _mean(column))
     elif one == "runid":
         yield TrecEvalLine(one, None, "")
@@ -171,7 +173,7 @@ def _first_grades(judged: JudgedRun) -> list[str]:
     return [f"'{''.join(characters)}'" for characters in shown]
 
 
-def at_level(metric: Any, level: int) -> Any:
+def with_relevance_level(metric: Any, level: int) -> Any:
     """Return a metric at a relevance level, if it has one, and says none itself."""
     if level == 1 or not isinstance(metric, rm.Metric) or "rel" in dict(metric.parameters):
         return metric
@@ -203,7 +205,7 @@ def biased_precision(values: MeasureValues) -> rm.types.FloatArray:
     largest = np.ones(values.judged.n_queries)
     np.maximum.at(largest, qrels.document_query, qrels.document_grade)
     weight = _powers(values)[hits.rank - 1]
-    return (1 - PERSISTENCE) * values.judged.per_query(hits.query, hits.grade / largest[hits.query] * weight)
+    return (1 - PERSISTENCE) * values.judged.sum_by_query(hits.query, hits.grade / largest[hits.query] * weight)
 
 
 def biased_residual(values: MeasureValues) -> rm.types.FloatArray:
@@ -211,15 +213,15 @@ def biased_residual(values: MeasureValues) -> rm.types.FloatArray:
     items, powers = values.judged.items, _powers(values)
     known = items.grade >= 0
     query, rank = items.query[known], items.rank[known]
-    whole = values.judged.n_retrieved == values.judged.per_query(query)
-    return np.where(whole, 0.0, 1 - (1 - PERSISTENCE) * values.judged.per_query(query, powers[rank - 1]))
+    whole = values.judged.n_retrieved == values.judged.sum_by_query(query)
+    return np.where(whole, 0.0, 1 - (1 - PERSISTENCE) * values.judged.sum_by_query(query, powers[rank - 1]))
 
 
 def share_unjudged(values: MeasureValues, cut: float) -> rm.types.FloatArray:
     """Return how many of the first documents are not judged, over the cut-off."""
     items = values.judged.items
     known = (items.grade >= 0) & (items.rank <= cut)
-    return (np.minimum(values.retrieved, cut) - values.judged.per_query(items.query[known])) / cut
+    return (np.minimum(values.retrieved, cut) - values.judged.sum_by_query(items.query[known])) / cut
 
 
 class ValuesOf10(MeasureValues):

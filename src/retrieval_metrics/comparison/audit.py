@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import require
+from retrieval_metrics._internal.validation import import_optional
 from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
-from retrieval_metrics.matching.ids import common_queries
+from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import RULE_SETS, STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import fractions, parameters_of, refusals, score, truth_under
+from retrieval_metrics.metrics.base.score import (
+    apply_rules_to_qrels,
+    find_refused_queries,
+    has_fractional_grades,
+    parameters_of,
+    score,
+)
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics.means import Sums
 
@@ -43,7 +49,7 @@ TOLERANCE = 1e-9
 """Values closer than this are equal: rounding in sums is far below it, and the effect of any rule far above."""
 
 
-class Switch(NamedTuple):
+class RuleChange(NamedTuple):
     """One rule in which two rule sets differ, for one metric.
 
     Attributes:
@@ -60,7 +66,7 @@ class Switch(NamedTuple):
         return f"{self.rule}={self.value}"
 
 
-class UnderRules(NamedTuple):
+class RuleSetValues(NamedTuple):
     """One metric of every query under one rule set.
 
     Attributes:
@@ -72,7 +78,7 @@ class UnderRules(NamedTuple):
     column: FloatArray
 
 
-class Bench:
+class AuditedRun:
     """The same judgments and run under several rule sets, judged once for each way of judging."""
 
     def __init__(self, truth: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
@@ -80,31 +86,31 @@ class Bench:
         self._run = run
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
-        self._fractions = fractions(truth)
+        self._fractions = has_fractional_grades(truth)
         self._judged: dict[tuple[str, str, str, str], JudgedRun] = {}
 
     def judged(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
         key = (rules.negative, rules.groups, rules.ties, rules.scores)
         if key not in self._judged:
-            truth = truth_under(self.truth, replace(rules, grades="real"))
+            truth = apply_rules_to_qrels(self.truth, replace(rules, grades="real"))
             self._judged[key] = judge(truth, self._run, self._match, rules.order)
         return self._judged[key]
 
     def refused(self, rules: Rules) -> BoolArray:
         """Return which queries the rules refuse, shape (queries,)."""
         refused = np.zeros(len(self.truth), dtype=np.bool_)
-        for queries, _ in refusals(self.judged(rules), rules).values():
+        for queries, _ in find_refused_queries(self.judged(rules), rules).values():
             refused |= queries
         if rules.grades == "integer":
             refused |= self._fractions
         # Queries that the rules leave out because they are missing from the run cannot be refused.
         return refused & self._retrieved if rules.missing == "skip" else refused
 
-    def under(self, metric: Metric, rules: Rules) -> UnderRules:
+    def under(self, metric: Metric, rules: Rules) -> RuleSetValues:
         """Return a metric of every query under a rule set."""
         applied = effective(rules, metric)
-        return UnderRules(applied, self.values(metric, applied))
+        return RuleSetValues(applied, self.values(metric, applied))
 
     def values(self, metric: Metric, rules: Rules) -> FloatArray:
         """Return a metric of every query under effective rules, shape (queries,); see `UnderRules`."""
@@ -122,20 +128,20 @@ def effective(rules: Rules, metric: Metric) -> Rules:
     return replace(rules.of(metric.name), parameters={metric.name: parameters}, exceptions={})
 
 
-def switches(reference: Rules, other: Rules, metric: Metric) -> list[Switch]:
+def switches(reference: Rules, other: Rules, metric: Metric) -> list[RuleChange]:
     """Return the rules in which two effective rule sets differ for a metric."""
     ours, theirs = reference.parameters[metric.name], other.parameters[metric.name]
     return [
-        *(Switch(key, theirs[key], is_parameter=True) for key in theirs if theirs[key] != ours[key]),
+        *(RuleChange(key, theirs[key], is_parameter=True) for key in theirs if theirs[key] != ours[key]),
         *(
-            Switch(field, getattr(other, field))
+            RuleChange(field, getattr(other, field))
             for field in FIELDS
             if getattr(other, field) != getattr(reference, field)
         ),
     ]
 
 
-def switched(rules: Rules, chosen: Sequence[Switch], metric: Metric) -> Rules:
+def switched(rules: Rules, chosen: Sequence[RuleChange], metric: Metric) -> Rules:
     """Return effective rules with some of them switched."""
     parameters: dict[str, Any] = {
         **rules.parameters[metric.name],
@@ -146,8 +152,8 @@ def switched(rules: Rules, chosen: Sequence[Switch], metric: Metric) -> Rules:
 
 
 def attribute(
-    bench: Bench, metric: Metric, reference: UnderRules, other: UnderRules
-) -> Iterator[tuple[tuple[Switch, ...], IntArray]]:
+    bench: AuditedRun, metric: Metric, reference: RuleSetValues, other: RuleSetValues
+) -> Iterator[tuple[tuple[RuleChange, ...], IntArray]]:
     """Yield, for the queries on which two rule sets disagree, the fewest rules that make the difference."""
     unexplained = ~same(reference.column, other.column)
     differing = switches(reference.rules, other.rules, metric)
@@ -280,14 +286,14 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def words(switch: Switch, metric: Metric) -> str:
+def words(switch: RuleChange, metric: Metric) -> str:
     """Return a rule as a sentence; a rule without a sentence is returned as written."""
     if switch.is_parameter:
-        return metric.definition.parameters[switch.rule].words.get(str(switch.value), str(switch))
+        return metric.definition.parameters[switch.rule].choices.get(str(switch.value), str(switch))
     return _WORDS[str(switch)]
 
 
-def detail(switch: Switch, judged: JudgedRun, query: int, metric: Metric) -> str:
+def detail(switch: RuleChange, judged: JudgedRun, query: int, metric: Metric) -> str:
     """Return what a rule applies to in a query; an empty string if there is nothing to show."""
     acts_on = (
         metric.definition.parameters[switch.rule].acts_on if switch.is_parameter else _ACTS_ON.get(switch.rule, "")
@@ -296,7 +302,7 @@ def detail(switch: Switch, judged: JudgedRun, query: int, metric: Metric) -> str
 
 
 def _repeated(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (they share one signature)
-    again = judged.repeats.document[judged.repeats.query == query]
+    again = judged.duplicates.document[judged.duplicates.query == query]
     hits = again[again >= 0]
     if not len(hits):
         return f"{len(again)} of its places hold repeated documents" if len(again) else ""
@@ -379,7 +385,7 @@ class RuleDifference:
         detail: What the rule applies to in the example.
     """
 
-    semantics: str
+    rule_name: str
     metric: str
     rules: tuple[str, ...]
     meaning: str
@@ -413,7 +419,7 @@ class Audit(Printed):
     lints: tuple[str, ...]
 
     @property
-    def semantics(self) -> tuple[str, ...]:
+    def rule_names(self) -> tuple[str, ...]:
         """The names of the rule sets; the first is the reference."""
         return tuple(self.rules)
 
@@ -440,7 +446,7 @@ class Audit(Printed):
             ImportError: If pandas is not installed; the message contains the command that installs it.
         """
         means = {name: dict(found) for name, found in self.means.items()}
-        pandas = require("pandas", "to_pandas")
+        pandas = import_optional("pandas", "to_pandas")
         frame: pd.DataFrame = pandas.DataFrame(
             means, index=pandas.Index([str(metric) for metric in self.metrics], name="metric")
         )
@@ -448,16 +454,16 @@ class Audit(Printed):
 
     def __repr__(self) -> str:
         return (
-            f"<Audit of {len(self.queries)} queries: {', '.join(self.semantics)}; {len(self.differences)} differences>"
+            f"<Audit of {len(self.queries)} queries: {', '.join(self.rule_names)}; {len(self.differences)} differences>"
         )
 
     def _tables(self) -> list[Table]:
         means = self.means
         rows = [
-            [name, *(f"{means[rules][name]:.4f}" if name in means[rules] else "-" for rules in self.semantics)]
+            [name, *(f"{means[rules][name]:.4f}" if name in means[rules] else "-" for rules in self.rule_names)]
             for name in map(str, self.metrics)
         ]
-        return [Table(["metric", *self.semantics], rows, self._notes())]
+        return [Table(["metric", *self.rule_names], rows, self._notes())]
 
     def _notes(self) -> list[str]:
         queries = f"{len(self.queries)} {'query' if len(self.queries) == 1 else 'queries'}"
@@ -466,13 +472,13 @@ class Audit(Printed):
             for name, count in self.refused.items()
             if count
         ]
-        return [f"{queries}; compared with {self.semantics[0]}", *refused, *self._explained(), *self.lints]
+        return [f"{queries}; compared with {self.rule_names[0]}", *refused, *self._explained(), *self.lints]
 
     def _explained(self) -> Iterator[str]:
         """Yield a sentence for each rule of each rule set, all its metrics together."""
         together: dict[tuple[str, tuple[str, ...], str], list[RuleDifference]] = {}
         for found in self.differences:
-            together.setdefault((found.semantics, found.rules, found.meaning), []).append(found)
+            together.setdefault((found.rule_name, found.rules, found.meaning), []).append(found)
         for (semantics, _, meaning), of_rule in together.items():
             where = ", ".join(f"{found.metric} in {len(found.queries)}" for found in of_rule)
             shown = max(of_rule, key=lambda found: abs(np.nan_to_num(found.value - found.reference)))
@@ -488,7 +494,7 @@ def audit(
     run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    semantics: Iterable[str | Rules] = tuple(RULE_SETS),
+    rules: Iterable[str | Rules] = tuple(RULE_SETS),
     match: str | Key | Matching = "id",
     corpus: Collection[Any] | None = None,
     queries: QueryTexts | Questions | None = None,
@@ -526,9 +532,9 @@ def audit(
         67% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
     """
     chosen, truth = as_metrics(metrics), as_qrels(qrels)
-    rules = _rule_sets(semantics)
-    common_queries(run, truth)
-    bench = Bench(truth, run, match)
+    rules = _rule_sets(rules)
+    count_common_queries(run, truth)
+    bench = AuditedRun(truth, run, match)
     under = {each.name: [bench.under(metric, each) for metric in chosen] for each in rules}
     reference, *others = rules
     return Audit(
@@ -552,12 +558,10 @@ def audit(
     )
 
 
-def _rule_sets(semantics: Iterable[str | Rules]) -> list[Rules]:
-    if isinstance(semantics, str):
-        raise TypeError(
-            f"semantics must be several rule sets to compare, got {semantics!r}; write ('standard', {semantics!r})"
-        )
-    rules = [as_rules(each) for each in semantics]
+def _rule_sets(rules: Iterable[str | Rules]) -> list[Rules]:
+    if isinstance(rules, str):
+        raise TypeError(f"semantics must be several rule sets to compare, got {rules!r}; write ('standard', {rules!r})")
+    rules = [as_rules(each) for each in rules]
     names = [each.name for each in rules]
     if not names or len(set(names)) < len(names):
         raise ValueError(f"semantics must be one or more rule sets with different names, got {names}")
@@ -565,10 +569,10 @@ def _rule_sets(semantics: Iterable[str | Rules]) -> list[Rules]:
 
 
 def _difference(
-    bench: Bench,
+    bench: AuditedRun,
     metric: Metric,
-    semantics: str,
-    found: tuple[Sequence[Switch], IntArray],
+    rule_name: str,
+    found: tuple[Sequence[RuleChange], IntArray],
     values: tuple[FloatArray, FloatArray],
 ) -> RuleDifference:
     chosen, queries = found
@@ -577,7 +581,7 @@ def _difference(
     example = int(queries[np.argmin(size)])
     details = dict.fromkeys(said for switch in chosen if (said := detail(switch, judged, example, metric)))
     return RuleDifference(
-        semantics=semantics,
+        rule_name=rule_name,
         metric=str(metric),
         rules=tuple(map(str, chosen)),
         meaning=", and ".join(words(switch, metric) for switch in chosen),

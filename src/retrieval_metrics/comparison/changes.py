@@ -7,25 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, id_kind, in_python, positive_integer, same_kind, warn
-from retrieval_metrics.comparison.ranking_overlap import P, as_likeness, placed
+from retrieval_metrics._internal.validation import (
+    common_id_type,
+    format_argument,
+    positive_integer,
+    python_or_cli_text,
+    require_same_id_type,
+    warn,
+)
+from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE, as_similarity, distinct_ranking
 from retrieval_metrics.datasets.pool import pool
-from retrieval_metrics.evaluation.data_warnings import said_of_distances
+from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.merge_and_slices import given_scores
+from retrieval_metrics.evaluation.merge_and_slices import make_given_scores
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.ranking_order import BY_ID, Rankings
-from retrieval_metrics.metrics.base.metric import spelled
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
+from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import Printed, Table, beginning
+from retrieval_metrics.reports.tables import Printed, Table, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     from retrieval_metrics._internal.validation import DocumentId, QueryId
-    from retrieval_metrics.comparison.ranking_overlap import Likeness, Placed
+    from retrieval_metrics.comparison.ranking_overlap import DistinctRanking, RankingSimilarity
     from retrieval_metrics.datasets.pool import Pool
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
@@ -88,7 +95,7 @@ def changes(
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance!r}")
     named = [metrics] if isinstance(metrics, str) or not hasattr(metrics, "__iter__") else list(metrics)
-    measures = {column: one for name in named for one in [as_likeness(name, tolerance)] for column in one.columns}
+    measures = {column: one for name in named for one in [as_similarity(name, tolerance)] for column in one.columns}
     if not measures:
         raise ValueError("name at least one metric, such as 'overlap@10'")
     pairs = _pairs(before, after, match)
@@ -98,7 +105,7 @@ def changes(
             for column, value in zip(measure.columns, measure.of(one, other), strict=True):
                 columns[column][query] = value
     lower = [column for column in columns if column.startswith("possible")]
-    scores = given_scores(columns, (0, 1), lower, clusters)
+    scores = make_given_scores(columns, (0, 1), lower, clusters)
     runs = {"before": before, "after": after}
     return Changes(scores, runs=runs, match=match, pairs=pairs, measures=list(dict.fromkeys(measures.values())))
 
@@ -115,8 +122,8 @@ class Changes(Evaluation):
         *,
         runs: Mapping[str, Mapping[Any, Any]],
         match: str | Key | Matching,
-        pairs: Mapping[QueryId, tuple[Placed, Placed]],
-        measures: Sequence[Likeness],
+        pairs: Mapping[QueryId, tuple[DistinctRanking, DistinctRanking]],
+        measures: Sequence[RankingSimilarity],
     ) -> None:
         """Set what was compared."""
         super().__init__(record)
@@ -143,7 +150,7 @@ class Changes(Evaluation):
         """
         positive_integer(n, "n")
         names = list(map(str, self.metrics))
-        name = names[min(1, len(names) - 1)] if metric is None else spelled(metric, names)
+        name = names[min(1, len(names) - 1)] if metric is None else match_metric_name(metric, names)
         sign = -1 if name.startswith("possible") else 1
         same = 0.0 if sign < 0 else 1.0
         values = self.per_query[name]
@@ -210,12 +217,14 @@ class Changes(Evaluation):
         Raises:
             ValueError: If `n` is not positive.
         """
-        from retrieval_metrics.comparison.side_by_side import OnPage, write_side_by_side  # noqa: PLC0415  (seldom asked)
+        from retrieval_metrics.comparison.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
 
         texts, known = _query_texts(queries), self._texts(corpus)
         first = str(self.metrics[min(1, len(self.metrics) - 1)])
         shown = [
-            OnPage(query, str(texts.get(query, "")), f"{first} {numbers.value(value)}", self._moves(query, known))
+            SideBySideQuery(
+                query, str(texts.get(query, "")), f"{first} {numbers.value(value)}", self._moves(query, known)
+            )
             for query, value in self.moved(positive_integer(n, "n"))
         ]
         write_side_by_side(
@@ -240,7 +249,7 @@ class Changes(Evaluation):
             return corpus
         found: dict[DocumentId, str] = {}
         for run in self._runs.values():
-            found |= Rankings(run, self._match, BY_ID).texts()
+            found |= OrderedRankings(run, self._match, TIES_BY_ID).texts()
         return found
 
     def _moves(self, query: QueryId, texts: Mapping[Any, str]) -> list[tuple[DocumentId, int | None, int | None, str]]:
@@ -258,19 +267,19 @@ class Changes(Evaluation):
         same = len(pairs) - len(self._changed)
         most = ", ".join(f"{query} {numbers.value(value)}" for query, value in moved)
         column = str(self.metrics[min(1, len(self.metrics) - 1)])
-        said = [f"{same} of {numbers.queries(len(pairs))} have the same first {k}, in the same order"]
+        said = [f"{same} of {numbers.format_query_count(len(pairs))} have the same first {k}, in the same order"]
         said[0] += f"; changed most in {column}: {most}" if moved else ""
         apart = sum(len(set(one.documents[:k]) ^ set(other.documents[:k])) for one, other in pairs.values())
         if apart:
             said.append(
-                f"{numbers.count(apart, 'document')} entered or left the first {k}: their grades settle precision@{k}"
-                + in_python("; .pool(questions) collects them")
+                f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle precision@{k}"
+                + python_or_cli_text("; .pool(questions) collects them")
             )
         wide = [name for name, mean in self.means.items() if name.startswith("possible") and mean > WIDE]
         if any(name.startswith("possible") for name in self.means):
             said.append("possible loss and gain: the most that any grades of the documents would make of the change")
         if wide:
-            said.append(f"too wide to tell without grades: {numbers.listed(wide)}")
+            said.append(f"too wide to tell without grades: {numbers.join_names(wide)}")
         return said + self._unknown()
 
     def _unknown(self) -> list[str]:
@@ -285,20 +294,22 @@ class Changes(Evaluation):
         ]
         if cut and any(one.k is not None for one in self._measures):
             said.append(
-                f"{numbers.count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as {cut[0]!r}: what "
+                f"{numbers.format_count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as {cut[0]!r}: what "
                 f"ties with the last is not seen; keep more than {k}"
             )
         lengths = [min(len(one.documents), len(other.documents)) for one, other in self._pairs.values()]
         if any(column.startswith("rbo") for one in self._measures for column in one.columns):
-            beyond = float(np.mean([P**length for length in lengths]))
+            beyond = float(np.mean([RBO_PERSISTENCE**length for length in lengths]))
             if beyond > 0.01:
                 said.append(f"rbo: {beyond:.0%} of its weight lies beyond the rankings and is extrapolated")
         lost = [query for query in self._pairs if query not in self._runs["after"]]
         added = sum(query not in self._pairs for query in self._runs["after"])
         if lost:
-            said.append(f"{numbers.queries(len(lost))} missing after, such as {lost[0]!r}, as if nothing was retrieved")
+            said.append(
+                f"{numbers.format_query_count(len(lost))} missing after, such as {lost[0]!r}, as if nothing was retrieved"
+            )
         if added:
-            said.append(f"{numbers.queries(added)} only after, left out")
+            said.append(f"{numbers.format_query_count(added)} only after, left out")
         return said
 
 
@@ -320,7 +331,7 @@ class Moves(Printed):
     def _tables(self) -> list[Table]:
         texts = any(text for *_, text in self.rows)
         rows = [
-            [str(document), _rank(before), _rank(after), *([beginning(text)] if texts else [])]
+            [str(document), _rank(before), _rank(after), *([shorten(text)] if texts else [])]
             for document, before, after, text in self.rows
         ]
         header = ["document", "before", "after", *(["text"] if texts else [])]
@@ -341,7 +352,9 @@ def _is_scored(run: Mapping[Any, Any]) -> bool:
     return hasattr(first, "items")
 
 
-def _pairs(before: Any, after: Any, match: str | Key | Matching) -> dict[QueryId, tuple[Placed, Placed]]:
+def _pairs(
+    before: Any, after: Any, match: str | Key | Matching
+) -> dict[QueryId, tuple[DistinctRanking, DistinctRanking]]:
     """Return both rankings of each query of the first run."""
     for name, run in (("before", before), ("after", after)):
         if hasattr(run, "items") and not run:
@@ -351,26 +364,27 @@ def _pairs(before: Any, after: Any, match: str | Key | Matching) -> dict[QueryId
                 f"{name} must map query ids to rankings, as in {{'q1': ['d7', 'd1']}}, got {type(run).__name__}"
             )
     kinds = [
-        id_kind(set(map(type, run)), f"query ids of {name}") for name, run in (("before", before), ("after", after))
+        common_id_type(set(map(type, run)), f"query ids of {name}")
+        for name, run in (("before", before), ("after", after))
     ]
-    same_kind(kinds[0], "query ids before", kinds[1], "those after")
+    require_same_id_type(kinds[0], "query ids before", kinds[1], "those after")
     if not any(query in after for query in before):
         raise ValueError(
             f"no query is in both runs: before has {list(before)[:NAMED]!r}, after has {list(after)[:NAMED]!r}"
         )
     for name, run in (("before", before), ("after", after)):
-        if said := said_of_distances(None, run):
+        if said := distances_note(None, run):
             warn(f"{name}: {said}")
-    both = [Rankings(run, match, BY_ID) for run in (before, after)]
-    read = [{query: placed(one, ranking, query) for query, ranking in one.of(before)} for one in both]
+    both = [OrderedRankings(run, match, TIES_BY_ID) for run in (before, after)]
+    read = [{query: distinct_ranking(one, ranking, query) for query, ranking in one.iterate(before)} for one in both]
     pairs = {query: (read[0][query], read[1][query]) for query in before}
     documents = [{each for one in of.values() for each in one.documents} for of in read]
     if all(documents) and not documents[0] & documents[1]:
-        kinds = [id_kind(set(map(type, one)), "document ids") for one in documents]
-        same_kind(kinds[0], "document ids before", kinds[1], "those after")
+        kinds = [common_id_type(set(map(type, one)), "document ids") for one in documents]
+        require_same_id_type(kinds[0], "document ids before", kinds[1], "those after")
         some = " and ".join(repr(next(iter(one))) for one in documents)
         warn(
             f"no document is in both runs, which hold, for example, {some}. If ids are new after a change, say what "
-            f"makes two items the same: {argument('match', 'source')}, or {argument('match', 'metadata:<name>')}"
+            f"makes two items the same: {format_argument('match', 'source')}, or {format_argument('match', 'metadata:<name>')}"
         )
     return pairs

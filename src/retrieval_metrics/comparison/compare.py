@@ -12,36 +12,41 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 import numpy as np
 
 from retrieval_metrics._internal.validation import (
-    argument,
-    in_python,
+    argument_name,
+    format_argument,
     integer,
-    named,
     positive_integer,
     positive_number,
     proportion,
+    python_or_cli_text,
     warn,
 )
 from retrieval_metrics.comparison.comparison import Comparison
-from retrieval_metrics.comparison.difference import Aligned, Differences
-from retrieval_metrics.comparison.system_ranking import said_of_ignorance
-from retrieval_metrics.comparison.tests_of_pairs import common_clusters, pairs_of, ranking_metrics, tested
-from retrieval_metrics.comparison.unjudged_bounds import bounds_of_unjudged, ignorance
-from retrieval_metrics.evaluation.budget_coverage import budgets_used
-from retrieval_metrics.evaluation.counts import count, counts_of_given
-from retrieval_metrics.evaluation.data_warnings import refuse_undecidable
+from retrieval_metrics.comparison.difference import Differences, PairedValues
+from retrieval_metrics.comparison.system_ranking import judged_coverage_note
+from retrieval_metrics.comparison.tests_of_pairs import (
+    compute_differences,
+    list_pairs,
+    merge_clusters,
+    select_ranking_metrics,
+)
+from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged, measure_judged_coverage
+from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import said_of_percent
-from retrieval_metrics.files.saved_format import differing_rules, match_said
-from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.evaluation.summary import percentage_hint
+from retrieval_metrics.files.saved_format import describe_match, describe_rule_differences
+from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.json_codec import judgments_fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.judge import with_documents
+from retrieval_metrics.matching.judge import with_source_texts
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, refuse_other_facts
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, require_same_properties
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
-from retrieval_metrics.reports.numbers import queries as queries_said
+from retrieval_metrics.reports.numbers import format_query_count as queries_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -63,7 +68,7 @@ FINENESS = 5
 """With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
 
 
-class Terms(TypedDict, total=False):
+class ComparisonOptions(TypedDict, total=False):
     """How to compare; see `compare`."""
 
     baseline: str | None
@@ -72,7 +77,7 @@ class Terms(TypedDict, total=False):
     seed: int
     margin: float | None
     unjudged: str | None
-    unseen: int | Mapping[QueryId, int] | None
+    unretrieved_relevant: int | Mapping[QueryId, int] | None
     looks: int
     show_progress: bool
 
@@ -80,7 +85,7 @@ class Terms(TypedDict, total=False):
 def compare_evaluations(
     evaluations: Mapping[str, Evaluation],
     metrics: str | Metric | Iterable[str | Metric] | None = None,
-    **terms: Unpack[Terms],
+    **terms: Unpack[ComparisonOptions],
 ) -> Comparison:
     """Compare evaluations on the queries with the same id, text and judgments in all of them."""
     require_comparable(list(evaluations), terms)
@@ -103,18 +108,18 @@ def compare_scores(
     seed: int = 0,
     margin: float | None = None,
     unjudged: str | None = None,
-    unseen: int | Mapping[QueryId, int] | None = None,
+    unretrieved_relevant: int | Mapping[QueryId, int] | None = None,
     looks: int = 1,
     show_progress: bool = False,
 ) -> Comparison:
     """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
     if any(one.origin is None or one.origin.judged.n_retrieved.any() for one in scores.values()):  # no rehearsal
-        refuse_undecidable(scores)
+        require_judged_documents(scores)
     _refuse_vain_margin(margin, metrics)
-    clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
-    budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
+    clusters, ranked = merge_clusters(scores), select_ranking_metrics(metrics)
+    budgets, aligned = measure_budget_use(scores, ranked), PairedValues.from_scores(scores, metrics, clusters)
     resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
-    differences = tested(
+    differences = compute_differences(
         scores,
         aligned,
         ranked,
@@ -132,7 +137,15 @@ def compare_scores(
         )
     bounds = None
     if unjudged == "bounds":
-        bounds = bounds_of_unjudged(scores, aligned, ranked, differences, resamples=resamples, seed=seed, unseen=unseen)
+        bounds = bound_unjudged(
+            scores,
+            aligned,
+            ranked,
+            differences,
+            resamples=resamples,
+            seed=seed,
+            unretrieved_relevant=unretrieved_relevant,
+        )
     return Comparison(
         scores=scores,
         metrics=metrics,
@@ -142,7 +155,7 @@ def compare_scores(
         differences=differences,
         margin=margin,
         clusters=clusters,
-        ignorance=ignorance(scores, ranked),
+        ignorance=measure_judged_coverage(scores, ranked),
         unjudged=bounds,
         notes=tuple(notes),
         budgets=budgets,
@@ -152,10 +165,10 @@ def compare_scores(
 
 def refuse_fixed(options: Iterable[str]) -> None:
     """Raise if there are options that decide how queries are scored, which is done."""
-    if said := list(map(named, options)):
+    if said := list(map(argument_name, options)):
         raise ValueError(
             f"{', '.join(said)} cannot be changed for evaluations; pass {'it' if len(said) == 1 else 'them'} to "
-            + in_python("evaluate(...)", "evaluate")
+            + python_or_cli_text("evaluate(...)", "evaluate")
         )
 
 
@@ -164,32 +177,32 @@ def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None
     widest = max((one.definition.bounds[1] - one.definition.bounds[0] for one in metrics), default=inf)
     if margin is not None and margin > widest:
         raise ValueError(
-            f"{named('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
-            f"{widest:g}{said_of_percent(margin, widest)}"
+            f"{argument_name('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
+            f"{widest:g}{percentage_hint(margin, widest)}"
         )
 
 
-def require_comparable(systems: Sequence[Any], terms: Terms) -> None:
+def require_comparable(systems: Sequence[Any], terms: ComparisonOptions) -> None:
     """Raise before any work if systems cannot be compared on these terms."""
     for name in systems:
         if not isinstance(name, str):
             raise TypeError(f"the name of a system must be text, got {name!r} ({type(name).__name__})")
         if not name.strip():
             raise ValueError(f"the name of a system must not be empty, got {name!r}; sentences and charts name it")
-    pairs_of(systems, terms.get("baseline"))
+    list_pairs(systems, terms.get("baseline"))
     proportion(terms.get("level", LEVEL), "level")
     positive_integer(terms.get("resamples", RESAMPLES), "resamples")
     if (seed := integer(terms.get("seed", 0), "seed")) < 0:
-        raise ValueError(f"{named('seed')} must be 0 or more, got {seed}")
+        raise ValueError(f"{argument_name('seed')} must be 0 or more, got {seed}")
     if (margin := terms.get("margin")) is not None:
         positive_number(margin, "margin")
     unjudged = terms.get("unjudged")
     if unjudged not in (None, *UNJUDGED):
-        raise ValueError(f"{named('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
+        raise ValueError(f"{argument_name('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
     if terms.get("unseen") is not None and unjudged != "bounds":
         raise ValueError(
-            f"{argument('unseen')} has a meaning only with {argument('unjudged', 'bounds')}"
-            + in_python(f", got unjudged={unjudged!r}")
+            f"{format_argument('unseen')} has a meaning only with {format_argument('unjudged', 'bounds')}"
+            + python_or_cli_text(f", got unjudged={unjudged!r}")
         )
 
 
@@ -202,8 +215,8 @@ def compare(
     margin: float | None = None,
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
-    unseen: int | Mapping[QueryId, int] | None = None,
-    semantics: str | Rules = "standard",
+    unretrieved_relevant: int | Mapping[QueryId, int] | None = None,
+    rules: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
     level: float = 0.95,
@@ -276,21 +289,21 @@ def compare(
         retrieval evaluation.
         P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
     """
-    terms: Terms = {
+    terms: ComparisonOptions = {
         "baseline": baseline,
         "margin": margin,
         "level": level,
         "resamples": resamples,
         "seed": seed,
         "unjudged": unjudged,
-        "unseen": unseen,
+        "unseen": unretrieved_relevant,
         "show_progress": show_progress,
     }
     if _are_evaluations(qrels):
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         given = {
-            "semantics": semantics != "standard",
+            "semantics": rules != "standard",
             "match": match != "id",
             "ties": ties is not None,
             "documents": documents is not None,
@@ -312,17 +325,18 @@ def compare(
     require_comparable(list(runs), terms)
     truth = as_qrels(truths)
     options: dict[str, Any] = {
-        "semantics": semantics,
-        "match": with_documents(match, documents, truth, truths),
+        "semantics": rules,
+        "match": with_source_texts(match, documents, truth, truths),
         "ties": ties,
-        "clusters": clusters_of(qrels, truth, clusters),
+        "clusters": find_clusters(qrels, truth, clusters),
         "unjudged": None if unjudged == "bounds" else unjudged,
     }
     scores = {
-        name: evaluated_as(name, partial(evaluate, truth, run, metrics, **options)).scores for name, run in runs.items()
+        name: evaluate_system(name, partial(evaluate, truth, run, metrics, **options)).scores
+        for name, run in runs.items()
     }
     comparison = compare_scores(scores, next(iter(scores.values())).metrics, **terms)
-    if said := said_of_ignorance(comparison):
+    if said := judged_coverage_note(comparison):
         warn(said)
     return comparison
 
@@ -347,7 +361,7 @@ def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
     return True
 
 
-def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
+def evaluate_system(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
     """Evaluate one system, and add its name to warnings and errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -384,7 +398,7 @@ def common_ground(
         raise ValueError(
             f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
             "saved rankings again with the current questions"
-            + in_python(": evaluate(questions, rm.load(path).scores.origin.run)")
+            + python_or_cli_text(": evaluate(questions, rm.load(path).scores.origin.run)")
         )
     common, of_metrics = _common_metrics(scores, metrics)
     if said:
@@ -439,8 +453,8 @@ def _said(found: Mapping[str, Collection[QueryId]], of: int) -> list[str]:
 
 
 def _require_same_rules(one_name: str, one: Scores, other_name: str, other: Scores) -> None:
-    differing = differing_rules(one.rules, other.rules)
-    ours, theirs = match_said(one), match_said(other)
+    differing = describe_rule_differences(one.rules, other.rules)
+    ours, theirs = describe_match(one), describe_match(other)
     if ours is not None and theirs is not None and ours != theirs:
         differing.append(f"match is {ours} and {theirs}")
     if differing:
@@ -458,7 +472,7 @@ def _common_metrics(
     said = []
     every = dict.fromkeys(metric for one in scores.values() for metric in one.metrics)
     for one in scores.values():
-        refuse_other_facts(first.metrics, one.metrics)
+        require_same_properties(first.metrics, one.metrics)
     scales = {one.scale for one in scores.values()} - {None}
     common = []
     for metric in every if wanted is None else wanted:
@@ -484,9 +498,9 @@ def _of(scores: Scores, queries: list[QueryId]) -> Scores:
         return scores
     counts = scores.counts
     if scores.origin is None:
-        if all(metric.definition.given for metric in scores.metrics):
-            counts = counts_of_given(scores.values[rows])
+        if all(metric.definition.is_given for metric in scores.metrics):
+            counts = count_given_scores(scores.values[rows])
     else:
         among = scores.positions[rows]
-        counts = count(scores.origin.judged, scores.origin.run, scores.rules, kept=among, among=among)
-    return scores.of(rows, counts)
+        counts = count_issues(scores.origin.judged, scores.origin.run, scores.rules, kept=among, among=among)
+    return scores.select(rows, counts)

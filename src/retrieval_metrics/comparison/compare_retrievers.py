@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from retrieval_metrics._internal.validation import arguments_of, passed_on, warn
+from retrieval_metrics._internal.validation import forward_arguments, takes_arguments_of, warn
 from retrieval_metrics.comparison.compare import compare
-from retrieval_metrics.comparison.tests_of_pairs import pairs_of
-from retrieval_metrics.evaluation.row_scorer import first_answer_check
+from retrieval_metrics.comparison.tests_of_pairs import list_pairs
+from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.matching.judge import with_documents
+from retrieval_metrics.matching.judge import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
-from retrieval_metrics.retrieval.retrieve import WORKERS, Asking, ask_all
+from retrieval_metrics.retrieval.retrieve import WORKERS, RetrievalTask, run_retrieval
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Retrieval:
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
         baseline: str | None = None,
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         match: str | Key | Matching = "id",
         workers: int = WORKERS,
         timeout: float | None = None,
@@ -51,12 +51,12 @@ class _Retrieval:
         resume: str | PathLike[str] | None = None,
         **options: Any,
     ) -> None:
-        options |= {"show_progress": show_progress, "baseline": baseline, "semantics": semantics, "match": match}
+        options |= {"show_progress": show_progress, "baseline": baseline, "semantics": rules, "match": match}
         if not isinstance(retrievers, Mapping):
             raise TypeError(
                 f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
             )
-        pairs_of(list(retrievers), options["baseline"])
+        list_pairs(list(retrievers), options["baseline"])
         known = inspect.signature(compare).parameters
         if unknown := [
             name for name in options if name not in known or known[name].kind is not known[name].KEYWORD_ONLY
@@ -64,13 +64,15 @@ class _Retrieval:
             raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
         self.options = options
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        self.questions = Questions.of(questions)
+        self.questions = Questions.from_dataset(questions)
         self.qrels = as_qrels(self.questions)  # with the texts and sources of the questions
-        options["match"] = with_documents(options["match"], options.pop("documents", None), self.qrels, self.questions)
+        options["match"] = with_source_texts(
+            options["match"], options.pop("documents", None), self.qrels, self.questions
+        )
         rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
         if rules.get("unjudged") == "bounds":
             del rules["unjudged"]
-        check = first_answer_check(self.qrels, self.metrics, **rules)
+        check = make_first_answer_check(self.qrels, self.metrics, **rules)
         self._rehearse(list(retrievers))
         self._retrievers = retrievers
         self._resume = resume
@@ -89,11 +91,11 @@ class _Retrieval:
         for name, retriever in self._retrievers.items():
             try:
                 kept = None if self._resume is None else _file_of(name, self._resume)
-                askings.append(Asking(retriever, self.questions, name=name, resume=kept, **self._limits))
+                askings.append(RetrievalTask(retriever, self.questions, name=name, resume=kept, **self._limits))
             except (TypeError, ImportError) as error:
                 error.add_note(f"this is the retriever of the system {name!r}")
                 raise
-        runs = await ask_all(askings, show_progress=self.options["show_progress"])
+        runs = await run_retrieval(askings, show_progress=self.options["show_progress"])
         return dict(zip(self._retrievers, runs, strict=True))
 
     def _rehearse(self, names: Sequence[str]) -> None:
@@ -115,7 +117,7 @@ class _Retrieval:
         return comparison
 
 
-@arguments_of(_Retrieval)
+@takes_arguments_of(_Retrieval)
 def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417  (they are those of _Retrieval)
     """Ask several retrievers the same questions, and test in which metrics they differ.
 
@@ -163,17 +165,17 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417 
         >>> len(comparison.seconds["first"])
         8
     """
-    retrieval = passed_on("compare_retrievers", _Retrieval, args, options)
+    retrieval = forward_arguments("compare_retrievers", _Retrieval, args, options)
     return retrieval.compared(run_until_complete(retrieval.runs()))
 
 
-@arguments_of(_Retrieval)
+@takes_arguments_of(_Retrieval)
 async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
     """Ask several retrievers the same questions on the running event loop, and compare them.
 
     This is the asynchronous twin of `compare_retrievers`, with the same arguments, result and errors.
     """
-    retrieval = passed_on("acompare_retrievers", _Retrieval, args, options)
+    retrieval = forward_arguments("acompare_retrievers", _Retrieval, args, options)
     return retrieval.compared(await retrieval.runs())
 
 

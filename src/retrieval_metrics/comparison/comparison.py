@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics._internal.validation import data_frame, positive_integer, require
+from retrieval_metrics._internal.validation import import_optional, positive_integer, to_data_frame
 from retrieval_metrics.comparison.comparison_tables import comparison_tables
-from retrieval_metrics.comparison.system_ranking import Compared, ranking_of
-from retrieval_metrics.comparison.tests_of_pairs import ranking_metrics
-from retrieval_metrics.comparison.unjudged_bounds import to_judge
+from retrieval_metrics.comparison.system_ranking import ComparisonRecord, rank_systems
+from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
+from retrieval_metrics.comparison.unjudged_bounds import rank_documents_to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.comparison.conclusions import Conclusion, ToJudge
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.system_ranking import Standings
+    from retrieval_metrics.comparison.system_ranking import SystemRanking
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.tables import Table
 
 
-class Comparison(Compared, Printed):
+class Comparison(ComparisonRecord, Printed):
     """Several systems on the same queries: their means, their differences, and the conclusions.
 
     Attributes:
@@ -53,9 +53,9 @@ class Comparison(Compared, Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        from retrieval_metrics.comparison.saved_results import are_alike  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.saved_results import has_same_numbers  # noqa: PLC0415  (seldom asked for)
 
-        return are_alike(self, other)
+        return has_same_numbers(self, other)
 
     def __hash__(self) -> int:
         return hash((self.systems, self.metrics))
@@ -66,12 +66,12 @@ class Comparison(Compared, Printed):
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
 
     @cached_property
-    def ranking(self) -> Standings:
+    def ranking(self) -> SystemRanking:
         """The systems by metric, best first, and which are better or worse than the baseline or the best."""
-        return ranking_of(self)
+        return rank_systems(self)
 
     @property
-    def verdict(self) -> list[str]:
+    def summary(self) -> list[str]:
         """The conclusions in words: a sentence for what is concluded alike of two systems, after what it rests on."""
         return self.conclusions.sentences
 
@@ -120,8 +120,10 @@ class Comparison(Compared, Printed):
         Raises:
             ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
         """
-        metrics = ranking_metrics([metric for metric in self.metrics if not metric.definition.given] or self.metrics)
-        return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
+        metrics = select_ranking_metrics(
+            [metric for metric in self.metrics if not metric.definition.is_given] or self.metrics
+        )
+        return rank_documents_to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.
@@ -129,8 +131,8 @@ class Comparison(Compared, Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        found = {each.found: each for each in self.conclusions}
-        return data_frame([{**_row(each), **_concluded(found[each])} for each in self.differences])
+        found = {each.details: each for each in self.conclusions}
+        return to_data_frame([{**_row(each), **_concluded(found[each])} for each in self.differences])
 
     def plot(
         self,
@@ -155,7 +157,7 @@ class Comparison(Compared, Printed):
             ValueError: If the kind is unknown, or the metric takes no cut-off.
             KeyError: If the metric was not compared.
         """
-        require("matplotlib", "plot")
+        import_optional("matplotlib", "plot")
         from retrieval_metrics.comparison.comparison_plots import comparison_figure  # noqa: PLC0415  (brings matplotlib)
 
         return comparison_figure(self, kind, metric, across)
@@ -194,10 +196,10 @@ class Comparison(Compared, Printed):
             ValueError: If `k` or `text_length` is not positive.
         """
         from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
-        from retrieval_metrics.evaluation.query_report import ShownQueries  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
         known = next(iter(self.scores.values())).query_texts
-        shown = ShownQueries.of(
+        shown = ReportOptions.of(
             queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
         )
         comparison_report(self, path, title, shown)
@@ -216,7 +218,7 @@ class Comparison(Compared, Printed):
 
 def _row(one: Difference) -> dict[str, Any]:
     """Return a difference as a row of a DataFrame."""
-    detectable = one.detectable()
+    detectable = one.mde()
     return {
         "metric": one.metric,
         "system": one.system,
@@ -225,21 +227,21 @@ def _row(one: Difference) -> dict[str, Any]:
         "difference": one.mean,
         "low": one.interval.low,
         "high": one.interval.high,
-        "low_alone": one.interval_alone.low,
-        "high_alone": one.interval_alone.high,
+        "low_alone": one.interval_uncorrected.low,
+        "high_alone": one.interval_uncorrected.high,
         "p": one.p_corrected,
-        "p_alone": one.p_alone,
+        "p_alone": one.p_uncorrected,
         "p_t": one.paired.p_t,
         "effect_size": one.paired.effect_size,
         "wins": one.paired.wins,
         "ties": one.paired.ties,
         "losses": one.paired.losses,
-        "detectable": detectable.low,
-        "detectable_high": detectable.high,
+        "detectable": detectable.spread,
+        "detectable_high": detectable.sparse,
     }
 
 
 def _concluded(one: Conclusion) -> dict[str, Any]:
-    margin = one.found.margin
-    outcome = {} if margin is None else {"margin": one.within_margin, "low_one_sided": margin.low}
+    margin = one.details.margin
+    outcome = {} if margin is None else {"margin": one.noninferiority, "low_one_sided": margin.low}
     return {"conclusion": one.kind, **outcome}

@@ -15,29 +15,29 @@ import numpy as np
 
 from retrieval_metrics.comparison.comparison_tables import (
     GLOSSARY,
-    drawn_of,
-    main_changes,
-    means_of_systems,
+    cutoff_lines,
+    design_effect_notes,
+    drawn_systems_notes,
+    find_stage_flow,
+    format_value_counts,
+    main_pair_changes,
     means_table,
-    over_the_cutoff,
+    method_notes,
     retrieval_tables,
-    said_of_design_effects,
-    said_of_drawn,
-    said_of_stars,
-    said_of_values,
-    small_print,
+    select_drawn_systems,
+    star_notes,
+    system_mean_charts,
     values_chart,
     values_table,
-    what_steps_lost,
 )
-from retrieval_metrics.comparison.conclusion_wording import NAMED
-from retrieval_metrics.comparison.system_ranking import main_pair, order_of, ranking_of
-from retrieval_metrics.evaluation.counts import describe
-from retrieval_metrics.evaluation.data_warnings import said_of_systems
-from retrieval_metrics.evaluation.explanation import FirstOf, texts_of, worst
-from retrieval_metrics.evaluation.query_report import QueryData, note, unscripted
-from retrieval_metrics.evaluation.summary import over_cutoffs, summary_in_words
-from retrieval_metrics.metrics.base.metric import Metric, leading
+from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
+from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.evaluation.counts import describe_counts
+from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.explanation import FallbackTexts, retrieved_texts, worst
+from retrieval_metrics.evaluation.query_report import QueryData, format_static_queries, left_out_note
+from retrieval_metrics.evaluation.summary import mean_by_cutoff, plain_summary_table
+from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.tables import Table
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.comparison.system_ranking import Compared
+    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
     from retrieval_metrics.evaluation.outcomes import Outcome
-    from retrieval_metrics.evaluation.query_report import ShownQueries
+    from retrieval_metrics.evaluation.query_report import ReportOptions
     from retrieval_metrics.evaluation.scores import Scores, Totals
 
 
@@ -58,27 +58,27 @@ GIVEN = 50
 """The number of queries listed of scores whose rankings are unknown."""
 
 
-def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
+def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ReportOptions) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
-    main = leading(scores.metrics)
-    if scores.origin is None and main.definition.given:
+    main = choose_leading_metric(scores.metrics)
+    if scores.origin is None and main.definition.is_given:
         page.write(path, title or "Evaluation", _given_parts(scores, main, shown))
         return
     data = QueryData({"": scores}, scores.metrics, main, ("", ""), shown)
     held, length = data.data()
-    lost = what_steps_lost(scores, main)
+    lost = find_stage_flow(scores, main)
     parts = [
-        *map(page.paragraph, said_of_systems({"": scores})),
+        *map(page.paragraph, system_wide_warnings({"": scores})),
         page.beside(
-            page.paragraph(said_of_values(scores, main), lead=True)
+            page.paragraph(format_value_counts(scores, main), lead=True)
             + "".join(map(page.paragraph, not_judged({"": scores}))),
             draw.grid(draw.counts(values_chart(scores, main))),
         ),
         *([] if lost is None else [page.section(f"Where it got lost, for {main}", draw.flow(lost))]),
         page.section(f"What went wrong, for {main}", page.table(_failures(data, "number"))),
-        page.section("All metrics", page.table(summary_in_words(scores)), _over_the_cutoff({"": scores}, main)),
+        page.section("All metrics", page.table(plain_summary_table(scores)), _over_the_cutoff({"": scores}, main)),
         _queries(data, held),
-        *about({"": scores}, {}, length),
+        *format_about_section({"": scores}, {}, length),
     ]
     page.write(path, title or "Retrieval evaluation", parts, held)
 
@@ -87,12 +87,12 @@ def _over_the_cutoff(systems: Mapping[str, Scores], metric: Metric) -> str:
     """Return the chart of a metric over its cut-off; nothing where it has none or no run is known."""
     if not metric.definition.takes_cutoff or any(scores.origin is None for scores in systems.values()):
         return ""
-    return draw.grid(draw.cutoffs(over_the_cutoff(systems, metric)))
+    return draw.grid(draw.cutoffs(cutoff_lines(systems, metric)))
 
 
-def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]:
+def _given_parts(scores: Scores, main: Metric, shown: ReportOptions) -> list[str]:
     """Return the report of scores that were given, of which no ranking is known."""
-    column = main.definition.sign * scores.of_metric(main)
+    column = main.definition.sign * scores.column(main)
     order = [at for at in np.argsort(column, kind="stable").tolist() if not np.isnan(column[at])][:GIVEN]
     texts: Mapping[Any, str] = shown.queries
     rows = [
@@ -105,49 +105,55 @@ def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]
     ]
     header = ["query", *(["text"] if texts else []), *map(str, scores.metrics)]
     return [
-        page.paragraph(said_of_values(scores, main), lead=True),
-        page.table(summary_in_words(scores)),
+        page.paragraph(format_value_counts(scores, main), lead=True),
+        page.table(plain_summary_table(scores)),
         draw.grid(*(draw.counts(values_chart(scores, metric)) for metric in scores.metrics)),
         page.section(f"The worst queries in {main}", page.table(Table(header, rows, words=(0, 1) if texts else (0,)))),
-        *about({"": scores}, {}, None),
+        *format_about_section({"": scores}, {}, None),
     ]
 
 
-def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
+def comparison_report(
+    comparison: ComparisonRecord, path: str | PathLike[str], title: str, shown: ReportOptions
+) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
-    main = leading(comparison.metrics)
-    pair = main_pair(comparison, main)
+    main = choose_leading_metric(comparison.metrics)
+    pair = choose_main_pair(comparison, main)
     by_pair = comparison.differences.tables
     sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
-    said = sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]
-    order = order_of(comparison, main)
+    said = sentences if leads else [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
+    order = systems_in_order(comparison, main)
     key = draw.NameKey(comparison.systems)  # the same in every picture
-    charts = means_of_systems(comparison, comparison.metrics, drawn_of(comparison, order))
+    charts = system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order))
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))
-    words, changes = page.sentences(key(said)), draw.changes(key(main_changes(comparison, main)))
+    words, changes = page.sentences(key(said)), draw.changes(key(main_pair_changes(comparison, main)))
     unjudged = [page.paragraph(key(sentence)) for sentence in not_judged(comparison.scores)]
     told = all(scores.origin is not None for scores in comparison.scores.values())
     data = QueryData(comparison.scores, comparison.metrics, main, pair, shown) if told else None
     failures = "" if data is None else page.table(key(_failures(data)))
     values = "" if data is None else page.table(key(values_table(comparison.scores, main)))
-    fewer = [*said_of_drawn(comparison), *said_of_stars(comparison)]
+    fewer = [*drawn_systems_notes(comparison), *star_notes(comparison)]
     names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []  # once all of the page is keyed
     first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
-    ranking = replace(ranking_of(comparison), seconds={}) if timed else ranking_of(comparison)  # the times stand below
+    ranking = (
+        replace(rank_systems(comparison), seconds={}) if timed else rank_systems(comparison)
+    )  # the times stand below
     rest = [
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
         draw.grid(*means),
         page.section("How sure", *_pairs(by_pair, comparison.pairs.index(pair))),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
         page.folded("All means with their intervals", page.table(means_table(comparison))),
-        page.table(Table((), (), [*small_print(comparison), *said_of_design_effects(comparison)])),
+        page.table(Table((), (), [*method_notes(comparison), *design_effect_notes(comparison)])),
         *map(page.table, timed),
     ]
     if data is None:
-        page.write(path, title or _title(comparison), [first, *rest, *about(comparison.scores, GLOSSARY, None)])
+        page.write(
+            path, title or _title(comparison), [first, *rest, *format_about_section(comparison.scores, GLOSSARY, None)]
+        )
         return
     held, length = data.data()
     parts = [
@@ -160,15 +166,15 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
             _over_the_cutoff(comparison.scores, main),
         ),
         _queries(data, held),
-        *about(comparison.scores, GLOSSARY, length),
+        *format_about_section(comparison.scores, GLOSSARY, length),
     ]
     page.write(path, title or _title(comparison), parts, held)
 
 
-def _title(comparison: Compared) -> str:
+def _title(comparison: ComparisonRecord) -> str:
     names = list(comparison.systems)
-    short = len(names) <= NAMED and not draw.NameKey(names).numbers
-    return f"Comparison of {numbers.listed(names) if short else f'{len(names):,} systems'}"
+    short = len(names) <= MAX_NAMES and not draw.NameKey(names).numbers
+    return f"Comparison of {numbers.join_names(names) if short else f'{len(names):,} systems'}"
 
 
 def _pairs(tables: Sequence[Table], shown: int) -> list[str]:
@@ -177,19 +183,19 @@ def _pairs(tables: Sequence[Table], shown: int) -> list[str]:
     folded = [page.folded(table.title, page.table(table._replace(title=""))) for table in others]
     return [
         page.table(tables[shown]),
-        *([page.folded(f"{numbers.count(len(folded), 'other pair')}", *folded)] if folded else []),
+        *([page.folded(f"{numbers.format_count(len(folded), 'other pair')}", *folded)] if folded else []),
     ]
 
 
 def _queries(data: QueryData, held: Mapping[str, Any]) -> str:
-    left_out = [note(data.detailed, data.n)] if data.n == data.of else []
+    left_out = [left_out_note(data.detailed, data.n)] if data.n == data.of else []
     if data.n < data.of:
         left_out = [
             f"This page holds {data.n:,} of {data.of:,} queries: those with the lowest values, or that moved most.",
-            note(data.detailed, data.n),
+            left_out_note(data.detailed, data.n),
         ]
     said = [page.paragraph(sentence) for sentence in left_out if sentence]
-    return page.section("The queries", *said, page.queries(unscripted(held, data.order)))
+    return page.section("The queries", *said, page.queries(format_static_queries(held, data.order)))
 
 
 def _failures(data: QueryData, called: str = "") -> Table:
@@ -216,7 +222,7 @@ COLUMNS = {
 }
 
 
-def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: int | None) -> list[str]:
+def format_about_section(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: int | None) -> list[str]:
     """Return the folded last section of a report."""
     first = next(iter(systems.values()))
     metrics = Table(["metric", "what it says"], [[str(one), one.in_words] for one in first.metrics], words=(0, 1))
@@ -225,7 +231,7 @@ def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: in
         f"Written on {_today()} by retrieval-metrics {_version()}, Python {'.'.join(map(str, sys.version_info[:3]))}.",
         f"Rules: {first.rules.name}.",
         *(
-            f"{name}{': ' * bool(name)}{'; '.join(describe(one.counts, one.rules, one.metrics))}."
+            f"{name}{': ' * bool(name)}{'; '.join(describe_counts(one.counts, one.rules, one.metrics))}."
             for name, one in systems.items()
         ),
     ]
@@ -243,18 +249,18 @@ def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: in
 def not_judged(systems: Mapping[str, Scores]) -> list[str]:
     """Return in a sentence how many results of each system are unjudged, if ids are judged and some are not."""
     known = {name: one for name, one in systems.items() if one.origin is not None}
-    known = {name: one for name, one in known.items() if not one.needed_origin("read").judged.qrels.has_pieces}
+    known = {name: one for name, one in known.items() if not one.require_origin("read").judged.qrels.has_pieces}
     cutoffs = [metric.k for one in known.values() for metric in one.metrics if isinstance(metric.k, int)]
     k = max(cutoffs, default=LOOKED_AT)
-    judged = {name: over_cutoffs(one, Metric.of("judged"), [k])[k] for name, one in known.items()}
+    judged = {name: mean_by_cutoff(one, Metric.of("judged"), [k])[k] for name, one in known.items()}
     unjudged = {name: f"{100 * (1 - share):.0f} %" for name, share in judged.items() if share < NEARLY_ALL}
     if not unjudged:
         return []
-    results = f"the first {numbers.count(k, 'result')}"
+    results = f"the first {numbers.format_count(k, 'result')}"
     if list(unjudged) == [""]:
         said = f"{unjudged['']} of {results}"
     else:
-        said = f"Of {results}, {numbers.listed([f'{share} of {name}' for name, share in unjudged.items()])}"
+        said = f"Of {results}, {numbers.join_names([f'{share} of {name}' for name, share in unjudged.items()])}"
     condensed = any(one.rules.unjudged == "condensed" for one in known.values())
     return [f"{said} are unjudged; they {'were taken out of the rankings' if condensed else 'count as not relevant'}."]
 
@@ -286,18 +292,18 @@ PAIRS = 12
 
 def evaluation_html(record: Scores | Totals) -> str:
     """Return the means in plain words, and the worst queries with their results, if these are kept."""
-    worst = _worst(record.of_queries, leading(record.metrics), {}) if record.origin else ""
-    said = said_of_systems({"": record.of_queries}) if record.origin else []
-    return "".join(map(page.paragraph, said)) + summary_in_words(record).html() + worst
+    worst = _worst(record.per_query_scores, choose_leading_metric(record.metrics), {}) if record.origin else ""
+    said = system_wide_warnings({"": record.per_query_scores}) if record.origin else []
+    return "".join(map(page.paragraph, said)) + plain_summary_table(record).html() + worst
 
 
-def comparison_html(comparison: Compared) -> str:
+def comparison_html(comparison: ComparisonRecord) -> str:
     """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
-    main = leading(comparison.metrics)
+    main = choose_leading_metric(comparison.metrics)
     sentences = comparison.conclusions.sentences
-    ranking = ranking_of(comparison)
+    ranking = rank_systems(comparison)
     if len(sentences) > SENTENCES_NOTEBOOKS:
-        sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.flattery]
+        sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.selection_bias_notes]
     pairs = list(comparison.differences.by_pair.values())[:PAIRS]
     shown = [means_table(comparison), *(those.table() for those in pairs)]
     parts = [
@@ -306,8 +312,8 @@ def comparison_html(comparison: Compared) -> str:
         page.folded("means and differences", *(table.html() for table in shown)),
     ]
     known = all(scores.origin is not None for scores in comparison.scores.values())
-    corpus = FirstOf(*map(texts_of, comparison.scores.values())) if known else {}
-    best = main_pair(comparison, main) if known else ()
+    corpus = FallbackTexts(*map(retrieved_texts, comparison.scores.values())) if known else {}
+    best = choose_main_pair(comparison, main) if known else ()
     return "".join([*parts, *(_worst(comparison.scores[system], main, corpus, f", {system}") for system in best)])
 
 

@@ -9,44 +9,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import in_python
-from retrieval_metrics.comparison.system_ranking import SIGNS, main_pair, order_of, ranking_of
-from retrieval_metrics.evaluation.explanation import question_of
+from retrieval_metrics._internal.validation import python_or_cli_text
+from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.evaluation.explanation import target_of_metric
 from retrieval_metrics.evaluation.stage_losses import (
+    BELOW_CUTOFF,
+    CUTOFF_FULL,
     DROPPED,
     FOUND,
-    LOW,
-    NEVER,
-    NO_ROOM,
-    judged_steps,
-    shares_of,
-    sources_of,
+    NOT_RETRIEVED,
+    find_first_stages,
+    judge_stages,
+    loss_shares,
 )
 from retrieval_metrics.evaluation.summary import (
     LEVEL,
+    choose_cutoffs,
+    cutoff_size,
+    cutoff_unit,
+    few_clusters_notes,
+    format_cluster_count,
+    given_metric_notes,
     intervals,
+    mean_by_cutoff,
     means,
-    numbers_of_queries,
-    over_cutoffs,
-    said_of_count,
-    said_of_few_clusters,
-    said_of_given,
-    size_of,
-    unit_of,
-    usual_cutoffs,
-    with_intervals,
+    means_and_intervals,
+    n_queries_by_metric,
 )
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import (
-    MOVED,
+    MAX_LARGEST_CHANGES,
     ChartRow,
+    ChartRows,
     CutoffLines,
     Flow,
     Line,
     Point,
-    Points,
-    Rows,
+    PointLines,
     Shares,
     SortedChanges,
     ValueCounts,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import FloatArray
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.system_ranking import Compared
+    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
     from retrieval_metrics.evaluation.scores import Record, Scores
 
 
@@ -83,40 +83,40 @@ GLOSSARY = {
 """What the columns mean, for readers of a report."""
 
 
-def comparison_tables(comparison: Compared) -> list[Table]:
+def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
     """Return the means, the differences of each pair and the conclusions; of many pairs, the ranking instead."""
     timed, notes = retrieval_tables(comparison), notes_tables(comparison)
     conclusions, pairs = comparison.conclusions, comparison.differences.by_pair
     if len(pairs) <= FEW_PAIRS:
-        words = Table((), (), [*conclusions.sentences, *small_print(comparison)])
+        words = Table((), (), [*conclusions.sentences, *method_notes(comparison)])
         return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
-    ranking = ranking_of(comparison)
-    more = in_python("print(comparison.conclusions)", "--format json")
+    ranking = rank_systems(comparison)
+    more = python_or_cli_text("print(comparison.conclusions)", "--format json")
     said = [
         *conclusions.caveats,
         *ranking.sentences,
-        *conclusions.flattery,
-        f"{more} says what each of the {numbers.count(len(pairs), 'pair')} shows",
-        *small_print(comparison, pairs=False),
+        *conclusions.selection_bias_notes,
+        f"{more} says what each of the {numbers.format_count(len(pairs), 'pair')} shows",
+        *method_notes(comparison, pairs=False),
     ]
     ranked, *further = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
     ranked = ranked._replace(notes=[*ranked.notes, *_said_of_judged(comparison)])
     return [ranked, *further, *timed, *notes, Table((), (), said)]
 
 
-def means_table(comparison: Compared) -> Table:
+def means_table(comparison: ComparisonRecord) -> Table:
     """Return the mean of every system in every metric, with its interval."""
     rows = []
-    for name, by_system in comparison.table.items():
+    for name, by_system in comparison.means.items():
         ends = comparison.intervals[name]
         cells = [numbers.mean(mean, ends[system]) for system, mean in by_system.items()]
         rows.append([name, *cells, str(comparison.n[name])])
     return Table(["metric", *comparison.systems, "n"], rows, _said_of_judged(comparison))
 
 
-def _said_of_judged(comparison: Compared) -> list[str]:
+def _said_of_judged(comparison: ComparisonRecord) -> list[str]:
     """Return how much of each system is judged, and the means with any grades of the rest, if that was asked."""
-    notes = [] if comparison.ignorance is None else [f"judged {comparison.ignorance.shares}"]
+    notes = [] if comparison.judged_coverage is None else [f"judged {comparison.judged_coverage.shares_in_words}"]
     if (bounds := comparison.unjudged) is None:
         return notes
     grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
@@ -125,12 +125,12 @@ def _said_of_judged(comparison: Compared) -> list[str]:
             f"{name} {numbers.value(low)} to {numbers.value(high)}" for name, (low, high) in of_systems.items()
         )
         outer = bounds.outer[metric]
-        kind = f"outer bounds: too many grades to try in {numbers.queries(outer)}" if outer else "exact"
+        kind = f"outer bounds: too many grades to try in {numbers.format_query_count(outer)}" if outer else "exact"
         notes.append(f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {ends} ({kind})")
     return notes
 
 
-def retrieval_tables(comparison: Compared) -> list[Table]:
+def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:
     """Return a table with one row per system whose run has times or errors; no table if there is none."""
     rows, notes = [], []
     for name, scores in comparison.scores.items():
@@ -139,13 +139,13 @@ def retrieval_tables(comparison: Compared) -> list[Table]:
             rows.append([name, str(len(errors)), *_quantiles(seconds.values())])
         for query, error in list(errors.items())[:1]:
             notes.append(
-                f"{name} failed for {numbers.queries(len(errors))}, for example {query!r}: "
+                f"{name} failed for {numbers.format_query_count(len(errors))}, for example {query!r}: "
                 f"{type(error).__name__}: {error}"
             )
     return [Table(["system", "failed", *QUANTILES], rows, notes, "seconds per query")] if rows else []
 
 
-def notes_tables(comparison: Compared) -> list[Table]:
+def notes_tables(comparison: ComparisonRecord) -> list[Table]:
     """Return what differs besides the rankings, if saved evaluations were compared."""
     return [Table([], [], comparison.notes, "what differs besides the rankings")] if comparison.notes else []
 
@@ -156,43 +156,49 @@ def _quantiles(seconds: Collection[float]) -> list[str]:
     return [numbers.three(value) for value in np.quantile(list(seconds), list(QUANTILES.values())).tolist()]
 
 
-def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
+def method_notes(comparison: ComparisonRecord, *, pairs: bool = True) -> list[str]:
     """Return how the differences were tested, and what was left out."""
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
     corrected = f", corrected for {tests} comparisons" if tests > 1 else ""
-    if (looks := comparison.differences[0].looks) > 1:
+    if (looks := comparison.differences[0].selected_from) > 1:
         corrected += f"{' and' if corrected else ', corrected'} for the choice from {looks:,} pairs of results"
     notes = [f"{'Exact randomisation test' if exact else 'Randomisation test'}{corrected}"]
-    short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
+    short = {each.n_units for each in comparison.differences if each.n and isnan(each.interval.low)}
     if short:
         most = max(short)
-        what = numbers.queries(most) if comparison.differences[0].clusters is None else numbers.count(most, "cluster")
+        what = (
+            numbers.format_query_count(most)
+            if comparison.differences[0].clusters is None
+            else numbers.format_count(most, "cluster")
+        )
         few = "is too few" if most == 1 else "are too few"
         notes.append(f"no interval can be given at {100 * comparison.level:g} %: {what} {few} for one")
-    notes += said_of_given(comparison.metrics)
+    notes += given_metric_notes(comparison.metrics)
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         each = "sentence" if pairs else "system and metric"
-        shown = in_python("print(comparison.conclusions)", "--format json")
+        shown = python_or_cli_text("print(comparison.conclusions)", "--format json")
         where = "" if pairs or comparison.baseline is not None else f" ({shown} has it)"
         notes.append(f"margin{where}: each {each} by itself at a one-sided level of {100 * comparison.level:g} %")
-    defined = (~np.isnan(comparison.aligned.values)).sum(axis=1).max(axis=0).tolist()
+    defined = (~np.isnan(comparison.paired_values.values)).sum(axis=1).max(axis=0).tolist()
     for most, (name, paired_on) in zip(defined, comparison.n.items(), strict=True):
         if most > paired_on:
-            notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
+            notes.append(
+                f"{name}: means over the {numbers.format_query_count(paired_on)} that every system has, of {most:,}"
+            )
     return notes
 
 
-def _said_of_clusters(comparison: Compared) -> list[str]:
+def _said_of_clusters(comparison: ComparisonRecord) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
         return []
-    said = f"queries in {said_of_count(clusters)}; intervals and tests take whole clusters"
-    return [said, *said_of_few_clusters(clusters.count)]
+    said = f"queries in {format_cluster_count(clusters)}; intervals and tests take whole clusters"
+    return [said, *few_clusters_notes(clusters.count)]
 
 
-def said_of_design_effects(comparison: Compared) -> list[str]:
+def design_effect_notes(comparison: ComparisonRecord) -> list[str]:
     """Return by how much clusters enlarge the variances of the differences, if there are clusters."""
     effects = [each.paired.design_effect for each in comparison.differences if each.paired.design_effect > 0]
     if comparison.clusters is None or comparison.clusters.labels is None or not effects:
@@ -207,24 +213,26 @@ MARKED = (1, 3, 5, 10, 20, 50, 100)
 """The cut-offs named on a curve of precision and recall."""
 
 
-def means_of_one(record: Record) -> list[Rows]:
+def evaluation_mean_charts(record: Record) -> list[ChartRows]:
     """Return a chart of all means; of given scores on other scales than 0 to 1, a chart of their own."""
     found, ends = means(record), intervals(record, LEVEL)
-    asked = numbers.queries(max(numbers_of_queries(record).values(), default=0))
-    others = [one for one in record.metrics if one.definition.given and one.definition.bounds != (0, 1)]
-    charts: list[Rows] = []
+    asked = numbers.format_query_count(max(n_queries_by_metric(record).values(), default=0))
+    others = [one for one in record.metrics if one.definition.is_given and one.definition.bounds != (0, 1)]
+    charts: list[ChartRows] = []
     for part, least in ((others, 0.0), ([one for one in record.metrics if one not in others], 1.0)):
         if part:
             rows = [ChartRow(str(one), found[one], ends[one], numbers.value(found[one])) for one in part]
             title = "means from 0 to 1" if charts else f"means over {asked}"
-            charts.append(Rows.of(title, _label(LEVEL), rows, least))
+            charts.append(ChartRows.of(title, _label(LEVEL), rows, least))
     return charts
 
 
-def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Sequence[str]) -> list[Rows]:
+def system_mean_charts(
+    comparison: ComparisonRecord, metrics: Sequence[Metric], order: Sequence[str]
+) -> list[ChartRows]:
     """Return a chart for each metric, all with the systems in one order."""
-    ranking = ranking_of(comparison)
-    places, starred = ranking.places, {system for system, worth in ranking.worth.items() if worth == "on"}
+    ranking = rank_systems(comparison)
+    places, starred = ranking.by_metric, {system for system, worth in ranking.pareto.items() if worth == "on"}
     drawn = [system for system in comparison.systems if system in order]
     charts = []
     for metric in metrics:
@@ -236,12 +244,12 @@ def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Seq
                 found[system].interval,
                 numbers.value(found[system].mean) + " *" * (system in starred and metric == comparison.metrics[0]),
                 drawn.index(system),
-                SIGNS[found[system].standing],
+                SIGN_BY_STATUS[found[system].status],
             )
             for system in order
         ]
         least = 1.0 if metric.definition.bounded else 0.0
-        charts.append(Rows.of(str(metric), _label(comparison.level), rows, least))
+        charts.append(ChartRows.of(str(metric), _label(comparison.level), rows, least))
     return charts
 
 
@@ -249,52 +257,52 @@ def _label(level: float) -> str:
     return f"mean, with its {numbers.level_name(level)}"
 
 
-def over_the_cutoff(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
+def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
     """Return a metric over its cut-off, a line for each system."""
-    ks = usual_cutoffs(list(systems.values()), metric)
-    lines = [Line(name, *with_intervals(scores, metric, ks)) for name, scores in systems.items()]
-    size, unit = size_of(metric), unit_of(metric)
+    ks = choose_cutoffs(list(systems.values()), metric)
+    lines = [Line(name, *means_and_intervals(scores, metric, ks)) for name, scores in systems.items()]
+    size, unit = cutoff_size(metric), cutoff_unit(metric)
     marked = size if size is not None and size <= ks[-1] else None
     return CutoffLines(f"{Metric(metric.name, None, metric.parameters)} over {unit}", lines, marked, unit)
 
 
-def what_steps_lost(scores: Scores, metric: Metric) -> Flow | None:
+def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
     """Return what is left of what is needed after each step, for the cut-off of a metric; None without steps."""
-    if not (steps := judged_steps(scores)):
+    if not (steps := judge_stages(scores)):
         return None
-    shares = {name: float(np.nanmean(column)) for name, column in shares_of(scores, question_of(metric)).items()}
+    shares = {name: float(np.nanmean(column)) for name, column in loss_shares(scores, target_of_metric(metric)).items()}
     if isnan(found := shares[FOUND]):
         return None
-    left = 1 - shares[NEVER]
-    parts = [(", ".join(sources_of(scores)), left, [(NEVER, shares[NEVER])])]
+    left = 1 - shares[NOT_RETRIEVED]
+    parts = [(", ".join(find_first_stages(scores)), left, [(NOT_RETRIEVED, shares[NOT_RETRIEVED])])]
     for step in steps:
-        fates = {fate.removesuffix(" by"): shares.get(f"{fate} {step.name}") for fate in (DROPPED, LOW)}
+        fates = {fate.removesuffix(" by"): shares.get(f"{fate} {step.name}") for fate in (DROPPED, BELOW_CUTOFF)}
         lost = [(fate, share) for fate, share in fates.items() if share is not None]
         left -= sum(share for _, share in lost)
         parts += [(step.name, left, lost)] if lost else []
-    if shares.get(NO_ROOM):
-        parts.append((f"the first {metric.k}", found, [(NO_ROOM, shares[NO_ROOM])]))
+    if shares.get(CUTOFF_FULL):
+        parts.append((f"the first {metric.k}", found, [(CUTOFF_FULL, shares[CUTOFF_FULL])]))
     return Flow(f"{100 * found:.1f} % of what is needed is found; what each step leaves of it, and loses", parts)
 
 
-def precision_and_recall(systems: Mapping[str, Scores]) -> Points:
+def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:
     """Return mean precision against mean recall, a point for each cut-off."""
     precision, recall = Metric.of("precision"), Metric.of("recall")
-    ks = usual_cutoffs(list(systems.values()), precision)
+    ks = choose_cutoffs(list(systems.values()), precision)
     lines = []
     for name, scores in systems.items():
-        heights, ends = with_intervals(scores, precision, ks)
-        found = over_cutoffs(scores, recall, ks)
+        heights, ends = means_and_intervals(scores, precision, ks)
+        found = mean_by_cutoff(scores, recall, ks)
         lines.append((name, [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]))
     labels = "mean recall@k", "mean precision@k"
-    return Points("precision against recall", lines, labels, "the numbers are k")
+    return PointLines("precision against recall", lines, labels, "the numbers are k")
 
 
 MOST_SYSTEMS = 12
 """The largest number of systems that are drawn; tables have all."""
 
 
-def drawn_of(comparison: Compared, order: Sequence[str]) -> list[str]:
+def select_drawn_systems(comparison: ComparisonRecord, order: Sequence[str]) -> list[str]:
     """Return the systems to draw, the best; the baseline is always among them."""
     drawn = [*order[:MOST_SYSTEMS]]
     if comparison.baseline is not None and comparison.baseline not in drawn:
@@ -302,26 +310,26 @@ def drawn_of(comparison: Compared, order: Sequence[str]) -> list[str]:
     return drawn
 
 
-def said_of_drawn(comparison: Compared) -> list[str]:
+def drawn_systems_notes(comparison: ComparisonRecord) -> list[str]:
     """Return which systems are drawn, if not all are."""
     systems = len(comparison.systems)
     return [f"the best {MOST_SYSTEMS} of {systems} systems"] if systems > MOST_SYSTEMS else []
 
 
-def said_of_stars(comparison: Compared) -> list[str]:
+def star_notes(comparison: ComparisonRecord) -> list[str]:
     """Return what a star beside a mean is, if there are stars."""
-    return ["* worth its seconds, better than each that is as fast"] if ranking_of(comparison).worth else []
+    return ["* worth its seconds, better than each that is as fast"] if rank_systems(comparison).pareto else []
 
 
-def main_changes(comparison: Compared, metric: Metric) -> SortedChanges:
+def main_pair_changes(comparison: ComparisonRecord, metric: Metric) -> SortedChanges:
     """Return the changes of the main pair; of several systems, those from the second to the best."""
-    pair = main_pair(comparison, metric)
-    best = min(pair, key=order_of(comparison, metric).index)
+    pair = choose_main_pair(comparison, metric)
+    best = min(pair, key=systems_in_order(comparison, metric).index)
     several = comparison.baseline is None and len(comparison.systems) > 2
-    return changes_of(comparison.difference(metric, *pair), turned=several and best != pair[0])
+    return sorted_changes(comparison.difference(metric, *pair), turned=several and best != pair[0])
 
 
-def changes_of(difference: Difference, *, turned: bool = False) -> SortedChanges:
+def sorted_changes(difference: Difference, *, turned: bool = False) -> SortedChanges:
     """Return the difference of every query, the largest gain first; turned, that of the baseline from the system."""
     sign, paired = 1 if difference.higher_is_better else -1, difference.paired
     pair, counts = (difference.system, difference.baseline), (paired.wins, paired.ties, paired.losses)
@@ -331,14 +339,14 @@ def changes_of(difference: Difference, *, turned: bool = False) -> SortedChanges
         interval = interval._replace(low=-interval.high, high=-interval.low)
     gains = sign * values
     order = np.argsort(-gains, kind="stable")
-    gained = [at for at in order[:MOVED].tolist() if gains[at] > 0]
-    dropped = [at for at in np.argsort(gains, kind="stable")[:MOVED].tolist() if gains[at] < 0]
+    gained = [at for at in order[:MAX_LARGEST_CHANGES].tolist() if gains[at] > 0]
+    dropped = [at for at in np.argsort(gains, kind="stable")[:MAX_LARGEST_CHANGES].tolist() if gains[at] < 0]
     ends = ([(str(difference.queries[at]), float(values[at])) for at in side] for side in (gained, dropped))
     title = f"{pair[0]} − {pair[1]} in {difference.metric}, by query"  # noqa: RUF001  (a minus)
     return SortedChanges(title, values[order], sign, mean, interval, counts, *ends)
 
 
-def won_and_lost(comparison: Compared, pair: tuple[str, str]) -> Shares:
+def win_shares(comparison: ComparisonRecord, pair: tuple[str, str]) -> Shares:
     """Return how many queries one system won, tied and lost against another, for every metric."""
     found = [(each.metric, each.paired) for each in comparison.differences.by_pair[pair]]
     rows = [(metric, (paired.wins, paired.ties, paired.losses)) for metric, paired in found]
@@ -360,12 +368,12 @@ def values_table(systems: Mapping[str, Scores], metric: Metric) -> Table:
     return Table([f"queries by {metric}", *systems], rows)
 
 
-def said_of_values(scores: Scores, metric: Metric) -> str:
+def format_value_counts(scores: Scores, metric: Metric) -> str:
     """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
     name = str(metric)
-    n = numbers.queries(numbers_of_queries(scores)[name])
+    n = numbers.format_query_count(n_queries_by_metric(scores)[name])
     said = f"{name} is {numbers.mean(means(scores)[name], intervals(scores, LEVEL)[name])} over {n}"
-    if metric.definition.given or not metric.definition.higher_is_better:
+    if metric.definition.is_given or not metric.definition.higher_is_better:
         return f"{said}."
     counted = dict(values_chart(scores, metric).rows)
     perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
@@ -374,10 +382,10 @@ def said_of_values(scores: Scores, metric: Metric) -> str:
 
 def values_chart(scores: Scores, metric: Metric) -> ValueCounts:
     """Return the number of queries that score 0, in between, and perfect."""
-    values, best = scores.of_metric(metric), scores.best(metric)
+    values, best = scores.column(metric), scores.best(metric)
     defined = ~np.isnan(values)
     values, best = values[defined], best[defined]
-    by_value = metric.definition.given or not metric.definition.higher_is_better  # there 0 is no failure
+    by_value = metric.definition.is_given or not metric.definition.higher_is_better  # there 0 is no failure
     rows = _counted_given(metric, values) if by_value else _counted(metric, values, best)
     if not defined.all():
         rows.append(("undefined", int((~defined).sum())))

@@ -7,13 +7,18 @@ from functools import cached_property
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.validation import argument
-from retrieval_metrics.comparison.conclusion_wording import NAMED, Concluded, said_of, said_together
-from retrieval_metrics.comparison.difference import only_one
+from retrieval_metrics._internal.validation import format_argument
+from retrieval_metrics.comparison.conclusion_wording import (
+    MAX_NAMES,
+    ConclusionGroup,
+    combine_sentences,
+    format_conclusion_groups,
+)
+from retrieval_metrics.comparison.difference import require_one_pair
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics.out_of_bag import out_of_bag
-from retrieval_metrics.statistics.paired import is_found
+from retrieval_metrics.statistics.paired import is_significant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +35,7 @@ ROUNDING = 1e-9
 """Grades that shift a mean by less shift it by rounding only."""
 
 
-class OtherGrades(NamedTuple):
+class DifferenceBounds(NamedTuple):
     """What other grades of the unjudged documents could make of a difference.
 
     Attributes:
@@ -46,13 +51,13 @@ class OtherGrades(NamedTuple):
     change: bool
 
 
-def rare_changes(n: int, span: float, rare: RareChange, moved: tuple[str, str] = ("differ", "by")) -> str:
+def format_rare_effect(n: int, span: float, rare: RareChange, moved: tuple[str, str] = ("differ", "by")) -> str:
     """Return in a sentence what so few queries cannot have shown."""
     query, mean = moved
     return (
-        f"{numbers.queries(n)} cannot show what is rare: "
+        f"{numbers.format_query_count(n)} cannot show what is rare: "
         f"up to {100 * rare.share:.2g} % of all queries could {query} by {span:.3g}, "
-        f"and the mean {mean} {rare.shift:.2g}"
+        f"and the mean {mean} {rare.mean_shift:.2g}"
     )
 
 
@@ -82,62 +87,62 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     """
 
     kind: ConclusionKind
-    found: Difference
+    details: Difference
     level: float
     margin: float | None = None
-    other_grades: OtherGrades | None = None
+    unjudged_bounds: DifferenceBounds | None = None
     caveats: tuple[str, ...] = ()
 
     @property
     def metric(self) -> str:
         """The metric."""
-        return self.found.metric
+        return self.details.metric
 
     @property
     def system(self) -> str:
         """The system."""
-        return self.found.system
+        return self.details.system
 
     @property
     def baseline(self) -> str:
         """The system it is compared with."""
-        return self.found.baseline
+        return self.details.baseline
 
     @property
     def difference(self) -> float:
         """The mean difference, system minus baseline."""
-        return self.found.mean
+        return self.details.mean
 
     @property
     def gain(self) -> float:
         """How much better the system is than the baseline; where lower is better, minus the difference."""
-        return self.found.gain
+        return self.details.gain
 
     @property
     def interval(self) -> Interval:
         """The confidence interval of the difference."""
-        return self.found.interval
+        return self.details.interval
 
     @property
-    def p(self) -> float:
+    def p_corrected(self) -> float:
         """The p value of the randomisation test, corrected for all comparisons."""
-        return self.found.p_corrected
+        return self.details.p_corrected
 
     @property
     def n(self) -> int:
         """The number of queries for which the metric is defined in both systems."""
-        return self.found.n
+        return self.details.n
 
     @property
-    def within_margin(self) -> MarginOutcome | None:
+    def noninferiority(self) -> MarginOutcome | None:
         """Whether the system is `"no worse"` by more than the margin, `"worse"` by more, or one `"cannot tell"`.
 
         Of a system that is worse, the interval of the difference has to show the same. Other grades must not change the
         outcome. None without a margin, or if nothing is compared.
         """
-        if self.margin is None or self.found.margin is None:
+        if self.margin is None or self.details.margin is None:
             return None
-        outcome = self.found.margin.outcome
+        outcome = self.details.margin.outcome
         if outcome == "worse" and (self.kind != "worse" or max(self._highest, self._ends.high) >= -self.margin):
             return "cannot tell"
         if outcome == "no worse" and self.kind == "worse" and self._ends.low <= -self.margin:
@@ -148,24 +153,24 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     def _ends(self) -> Interval:
         """The interval of the gain: of the difference, or where lower is better, of minus the difference."""
         low, high = self.interval
-        return self.interval if self.found.higher_is_better else self.interval._replace(low=-high, high=-low)
+        return self.interval if self.details.higher_is_better else self.interval._replace(low=-high, high=-low)
 
     @property
     def _lowest(self) -> float:
         """The one-sided lower bound of the difference, with the least favourable grades."""
-        low = self.found.margin.low if self.found.margin is not None else -inf
-        return low if self.other_grades is None else low - (self.difference - self.other_grades.interval.low)
+        low = self.details.margin.low if self.details.margin is not None else -inf
+        return low if self.unjudged_bounds is None else low - (self.difference - self.unjudged_bounds.interval.low)
 
     @property
     def _highest(self) -> float:
         """The one-sided upper bound of the difference, with the most favourable grades."""
-        high = self.found.margin.high if self.found.margin is not None else inf
-        return high if self.other_grades is None else high + (self.other_grades.interval.high - self.difference)
+        high = self.details.margin.high if self.details.margin is not None else inf
+        return high if self.unjudged_bounds is None else high + (self.unjudged_bounds.interval.high - self.difference)
 
     @cached_property
     def sentence(self) -> str:
         """The conclusion in one sentence."""
-        return f"{said_of([Concluded(self.system, (self,))])}{self.rest}."
+        return f"{format_conclusion_groups([ConclusionGroup(self.system, (self,))])}{self.rest}."
 
     @property
     def rest(self) -> str:
@@ -173,7 +178,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         return f"{self._said_of_grades()}{self._said_of_margin()}"
 
     @cached_property
-    def unseen(self) -> str:
+    def rare_effect_note(self) -> str:
         """What so few queries cannot have shown, a rare large change, in a sentence; empty where it does not matter.
 
         It matters with a margin that is not exceeded, and where such changes could shift the mean beyond the interval.
@@ -181,19 +186,19 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         """
         if self.kind in {"not comparable", "no common query"}:
             return ""
-        if self.kind == "no clear difference" and self.found.units < self.found.fewest:
+        if self.kind == "no clear difference" and self.details.n_units < self.details.min_units:
             return ""
-        for_the_margin = self.margin is not None and self.within_margin != "worse"
-        if not (for_the_margin or self.found.rare_matters):
+        for_the_margin = self.margin is not None and self.noninferiority != "worse"
+        if not (for_the_margin or self.details.rare_effect_matters):
             return ""
-        worse, better = ("lower", "higher") if self.found.higher_is_better else ("higher", "lower")
+        worse, better = ("lower", "higher") if self.details.higher_is_better else ("higher", "lower")
         if for_the_margin or self.kind == "better":
             moved = ("be worse", f"{worse} by")
         elif self.kind == "worse":
             moved = ("be better", f"{better} by")
         else:
             moved = ("differ", "by")
-        return f"{rare_changes(self.n, self.found.span, self.found.rare, moved)}."
+        return f"{format_rare_effect(self.n, self.details.max_difference, self.details.rare_effect, moved)}."
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as built-in types, for JSON."""
@@ -204,42 +209,42 @@ tried would change that; "on these queries" in the sentence if a rare change tha
             "conclusion": self.kind,
             "difference": self.difference,
             "interval": list(self.interval),
-            "p": self.p,
-            "p_alone": self.found.p_alone,
+            "p": self.p_corrected,
+            "p_alone": self.details.p_uncorrected,
             "n": self.n,
-            "margin": None if self.within_margin is None else {"size": self.margin, "outcome": self.within_margin},
-            "unjudged": None if self.other_grades is None else list(self.other_grades.interval),
+            "margin": None if self.noninferiority is None else {"size": self.margin, "outcome": self.noninferiority},
+            "unjudged": None if self.unjudged_bounds is None else list(self.unjudged_bounds.interval),
             "sentence": self.sentence,
-            "caveats": [*self.caveats, *([self.unseen] if self.unseen else [])],
+            "caveats": [*self.caveats, *([self.rare_effect_note] if self.rare_effect_note else [])],
         }
 
     @property
-    def here(self) -> bool:
+    def sample_only(self) -> bool:
         """Whether a finding holds on these queries only, because a rare change that they cannot show could undo it."""
-        return bool(self.unseen) and self.found.rare.shift >= abs(self.difference)
+        return bool(self.rare_effect_note) and self.details.rare_effect.mean_shift >= abs(self.difference)
 
     @property
-    def depends(self) -> bool:
+    def depends_on_unjudged(self) -> bool:
         """Whether it is a finding that other grades could undo."""
         return self.kind == "depends on what is unjudged"
 
     def _said_of_grades(self) -> str:
-        if self.other_grades is None:
+        if self.unjudged_bounds is None:
             return ""
-        ends = " to ".join(numbers.signed(end) for end in self.other_grades.interval)
-        documents = self.other_grades.documents
-        if self.depends:
+        ends = " to ".join(numbers.signed(end) for end in self.unjudged_bounds.interval)
+        documents = self.unjudged_bounds.documents
+        if self.depends_on_unjudged:
             here = numbers.signed(self.difference)
             return f": as judged the difference is {here}, with other grades of {documents} it could be {ends}"
-        if self.other_grades.change:
+        if self.unjudged_bounds.change:
             return f"; with other grades of {documents} the difference could be {ends}"
-        if not self.other_grades.queries:
+        if not self.unjudged_bounds.queries:
             return f", and nothing is {documents.removeprefix('the ')}"
         would = {"no clear difference": "show one", "the same": "show a clear difference"}
         return f", and no grades of {documents} would {would.get(self.kind, 'change that')}"
 
     def _said_of_margin(self) -> str:
-        outcome, test = self.within_margin, self.found.margin
+        outcome, test = self.noninferiority, self.details.margin
         if outcome is None or test is None or self.margin is None or (outcome == "no worse" and self.kind == "better"):
             return ""
         if self.kind == "worse":
@@ -253,10 +258,10 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         said = f"; that {self.system} is no worse by more than {self.margin:g} is not shown"
         if self.kind == "better":
             said = f"; that rare losses make it worse by more than {self.margin:g} is not ruled out"
-        if test.low > -self.margin and self.found.rare.shift >= self.margin:
-            what = "queries" if self.found.clusters is None else "independent queries"
-            return f"{said}, which takes about {test.fewest} {what}"
-        if test.low <= -self.found.span < self._ends.low:
+        if test.low > -self.margin and self.details.rare_effect.mean_shift >= self.margin:
+            what = "queries" if self.details.clusters is None else "independent queries"
+            return f"{said}, which takes about {test.min_units} {what}"
+        if test.low <= -self.details.max_difference < self._ends.low:
             return f"{said}: the loss lies on so few queries that the test, which allows for skewness, cannot bound it"
         grades = " and with other grades" if self._lowest < test.low - ROUNDING else ""
         return f"{said}: one-sided{grades}, it may be worse by up to {numbers.three(-self._lowest)}"
@@ -283,9 +288,9 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
         [('mrr', 'better'), ('recall@2', 'the same')]
     """
 
-    flattered: tuple[Flattered, ...] = ()
+    selection_bias: tuple[SelectionBias, ...] = ()
 
-    def of(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Conclusion:
+    def get(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Conclusion:
         """Return one of the conclusions.
 
         Args:
@@ -296,7 +301,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
         Raises:
             KeyError: If there is no such conclusion, or more than one.
         """
-        return only_one(self, "conclusions", metric, system, baseline)
+        return require_one_pair(self, "conclusions", metric, system, baseline)
 
     @property
     def caveats(self) -> list[str]:
@@ -309,28 +314,35 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
 
         What is concluded alike of two systems in several metrics is one sentence, which names them.
         """
-        said = said_together((Concluded(each.system, (each,)) for each in self), whole=True)
-        return [*self.caveats, *said, *self.flattery, *self.unseen]
+        said = combine_sentences((ConclusionGroup(each.system, (each,)) for each in self), with_suffix=True)
+        return [*self.caveats, *said, *self.selection_bias_notes, *self.rare_effect_notes]
 
     @property
-    def flattery(self) -> list[str]:
+    def selection_bias_notes(self) -> list[str]:
         """What the best of many systems are worth on new questions, in a sentence; nothing if there are few."""
-        return said_of_flattery(self.flattered)
+        return said_of_selection_bias(self.selection_bias)
 
     @property
-    def unseen(self) -> list[str]:
+    def rare_effect_notes(self) -> list[str]:
         """What so few queries cannot have shown, each once, and of which metrics if it is not the same of all."""
         metrics: dict[str, list[str]] = {}
         for each in self:
-            if each.unseen and each.metric not in metrics.setdefault(each.unseen, []):
-                metrics[each.unseen].append(each.metric)
+            if each.rare_effect_note and each.metric not in metrics.setdefault(each.rare_effect_note, []):
+                metrics[each.rare_effect_note].append(each.metric)
         whole = len({each.metric for each in self})
         return [
-            said if len(names) == whole else f"In {numbers.listed(names)}, {said}" for said, names in metrics.items()
+            said if len(names) == whole else f"In {numbers.join_names(names)}, {said}"
+            for said, names in metrics.items()
         ]
 
     def _tables(self) -> list[Table]:
-        return [Table((), (), [*self.caveats, *(each.sentence for each in self), *self.flattery, *self.unseen])]
+        return [
+            Table(
+                (),
+                (),
+                [*self.caveats, *(each.sentence for each in self), *self.selection_bias_notes, *self.rare_effect_notes],
+            )
+        ]
 
     def __str__(self) -> str:  # of two parents, tuple would win
         return Printed.__str__(self)
@@ -346,7 +358,7 @@ def conclude(
     margin: float | None,
     bounds: UnjudgedBounds | None,
     caveats: tuple[str, ...],
-    flattered: tuple[Flattered, ...] = (),
+    selection_bias: tuple[SelectionBias, ...] = (),
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     found = []
@@ -358,19 +370,19 @@ def conclude(
             found.append(
                 Conclusion(
                     kind=kind,
-                    found=each,
+                    details=each,
                     level=level,
                     margin=margin if compared else None,
-                    other_grades=grades if compared else None,
+                    unjudged_bounds=grades if compared else None,
                     caveats=caveats,
                 )
             )
     conclusions = Conclusions(found)
-    conclusions.flattered = flattered
+    conclusions.selection_bias = selection_bias
     return conclusions
 
 
-def _kind(one: Difference, grades: OtherGrades | None) -> ConclusionKind:
+def _kind(one: Difference, grades: DifferenceBounds | None) -> ConclusionKind:
     if not one.n:
         return "no common query"
     if not one.comparable:
@@ -384,18 +396,18 @@ def _kind(one: Difference, grades: OtherGrades | None) -> ConclusionKind:
     return "better" if one.gain > 0 else "worse"
 
 
-def _other_grades(one: Difference, bounds: UnjudgedBounds, level: float) -> OtherGrades:
+def _other_grades(one: Difference, bounds: UnjudgedBounds, level: float) -> DifferenceBounds:
     """Return what other grades could change: a finding could vanish, or one could appear."""
     key = one.metric, *one.pair
     low, high = bounds.differences[key]
-    p_low, p_high = (min(p * one.looks, 1.0) for p in bounds.p_values[key])
-    worse, better = high < 0 and is_found(p_high, level), low > 0 and is_found(p_low, level)
-    may_be_worse, may_be_better = low < 0 and is_found(p_low, level), high > 0 and is_found(p_high, level)
+    p_low, p_high = (min(p * one.selected_from, 1.0) for p in bounds.p_values[key])
+    worse, better = high < 0 and is_significant(p_high, level), low > 0 and is_significant(p_low, level)
+    may_be_worse, may_be_better = low < 0 and is_significant(p_low, level), high > 0 and is_significant(p_high, level)
     if one.significant and not one.identical:
         change = not (better if one.mean > 0 else worse)
     else:
         change = may_be_worse or may_be_better
-    return OtherGrades(bounds.differences[key], bounds.graded(one.metric), bounds.queries[one.metric], change)
+    return DifferenceBounds(bounds.differences[key], bounds.graded(one.metric), bounds.queries[one.metric], change)
 
 
 # How much of what systems retrieved is judged, and what the unjudged rest could change.
@@ -404,7 +416,7 @@ IMBALANCE = 0.1
 """Systems whose judged shares differ by more than this are not judged alike."""
 
 
-class Ignorance(NamedTuple):
+class JudgedCoverage(NamedTuple):
     """How much of each system's first k documents is judged.
 
     Attributes:
@@ -415,41 +427,41 @@ class Ignorance(NamedTuple):
     """
 
     k: int
-    judged: Mapping[str, float]
+    shares: Mapping[str, float]
     has_nonrelevant: bool
 
     @property
-    def judged_less(self) -> str | None:
+    def least_judged(self) -> str | None:
         """The system with the smallest share, if that is much smaller than another's."""
-        shares = {name: share for name, share in self.judged.items() if not isnan(share)}
+        shares = {name: share for name, share in self.shares.items() if not isnan(share)}
         if not shares or max(shares.values()) - min(shares.values()) <= IMBALANCE:
             return None
         return min(shares, key=shares.__getitem__)
 
     @property
-    def unbalanced(self) -> bool:
+    def is_unbalanced(self) -> bool:
         """Whether one system is judged so much less than another that this alone could explain a difference."""
-        return self.has_nonrelevant and self.judged_less is not None
+        return self.has_nonrelevant and self.least_judged is not None
 
     @property
-    def shares(self) -> str:
+    def shares_in_words(self) -> str:
         """How much of each system is judged, in words."""
-        shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.judged.items())
+        shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.shares.items())
         return f"of the first {self.k} retrieved: {shares}"
 
     def sentence(self, *, condensed: bool, bounded: bool) -> str:
         """Return how unjudged documents were treated; empty if that alone could not explain a difference."""
         if condensed:
-            favoured = "" if self.judged_less is None else f", so it favours {self.judged_less}"
+            favoured = "" if self.least_judged is None else f", so it favours {self.least_judged}"
             return (
                 "Unjudged documents were taken out of the rankings, which favours the system that is judged less "
-                f"(Sakai and Kando 2008): judged {self.shares}{favoured}."
+                f"(Sakai and Kando 2008): judged {self.shares_in_words}{favoured}."
             )
-        if not self.unbalanced:
+        if not self.is_unbalanced:
             return ""
-        better = "" if bounded else f"; {argument('unjudged', 'bounds')} shows how much"
+        better = "" if bounded else f"; {format_argument('unjudged', 'bounds')} shows how much"
         return (
-            f"The systems are not judged alike ({self.shares}). Unjudged documents count as not relevant, "
+            f"The systems are not judged alike ({self.shares_in_words}). Unjudged documents count as not relevant, "
             f"which alone can make a difference{better}."
         )
 
@@ -480,7 +492,7 @@ class UnjudgedBounds:
 
     depths: Mapping[str, int | None]
     grades: tuple[float, ...]
-    unseen: int
+    unretrieved_relevant: int
     means: Mapping[str, Mapping[str, Interval]]
     differences: Mapping[tuple[str, str, str], Interval]
     p_values: Mapping[tuple[str, str, str], tuple[float, float]]
@@ -496,8 +508,8 @@ class UnjudgedBounds:
         """Return in words which documents the bounds of a metric give other grades."""
         depth = self.depths[metric]
         where = "that were retrieved" if depth is None else f"among the first {depth}"
-        further = f" and of up to {self.unseen:,} more relevant ones per query that nobody retrieved"
-        return f"the unjudged {where}{further if self.unseen else ''}"
+        further = f" and of up to {self.unretrieved_relevant:,} more relevant ones per query that nobody retrieved"
+        return f"the unjudged {where}{further if self.unretrieved_relevant else ''}"
 
 
 class ToJudge(NamedTuple):
@@ -525,7 +537,7 @@ RESAMPLES, NUMBERS = 2_000, 2_000_000
 """The number of resamples, and of draws in all, which limits it for many queries."""
 
 
-class Flattered(NamedTuple):
+class SelectionBias(NamedTuple):
     """The best mean of several systems, and what choosing by it is worth on new questions.
 
     Attributes:
@@ -540,19 +552,19 @@ class Flattered(NamedTuple):
     metric: str
     system: str
     systems: int
-    mean: float
-    worth: float
+    observed: float
+    expected: float
     sign: int = 1
 
     @property
-    def flatters(self) -> bool:
+    def is_optimistic(self) -> bool:
         """Whether it is worth less than it seems; of few questions, the estimate may say the contrary."""
-        return self.sign * (self.mean - self.worth) > 0
+        return self.sign * (self.observed - self.expected) > 0
 
 
-def flattered(
+def estimate_selection_bias(
     metric: str, systems: Sequence[str], columns: FloatArray, sign: int, clusters: IntArray | None
-) -> Flattered | None:
+) -> SelectionBias | None:
     """Return how much the best of several systems is flattered; None for few systems, or without queries."""
     if len(systems) < MANY or not columns.size:
         return None
@@ -562,17 +574,19 @@ def flattered(
     found = out_of_bag(values, best, clusters=clusters, resamples=resamples)
     if isnan(found.mean):
         return None
-    return Flattered(metric, systems[best], len(systems), sign * float(values[:, best].mean()), sign * found.mean, sign)
+    return SelectionBias(
+        metric, systems[best], len(systems), sign * float(values[:, best].mean()), sign * found.mean, sign
+    )
 
 
-def said_of_flattery(found: Sequence[Flattered]) -> list[str]:
+def said_of_selection_bias(found: Sequence[SelectionBias]) -> list[str]:
     """Return in a sentence what the best are worth on new questions, of all metrics in which that can be seen."""
-    seen = [one for one in found if numbers.value(one.mean) != numbers.value(one.worth) and one.flatters]
+    seen = [one for one in found if numbers.value(one.observed) != numbers.value(one.expected) and one.is_optimistic]
     if not seen:
         return []
     each = [
-        f"about {numbers.value(one.worth)} in {one.metric} ({one.system} has {numbers.value(one.mean)} here)"
+        f"about {numbers.value(one.expected)} in {one.metric} ({one.system} has {numbers.value(one.observed)} here)"
         for one in seen
     ]
-    said = numbers.listed(each, most=NAMED)
+    said = numbers.join_names(each, most=MAX_NAMES)
     return [f"The best of {seen[0].systems} systems is flattered by the choice: on new questions, expect {said}."]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import grouped, positive_integer
-from retrieval_metrics.metrics.base.metric import Metric, leading, spelled
+from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric, match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics import (
@@ -18,13 +18,13 @@ from retrieval_metrics.statistics import (
     Units,
     detectable_difference,
     difference_interval,
-    fewest_units,
     level_of_critical,
+    min_significant_units,
     queries_needed,
     rare_change,
     students_critical,
 )
-from retrieval_metrics.statistics.paired import is_found
+from retrieval_metrics.statistics.paired import is_significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import Clusters
-    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, RareChange, WithinMargin
+    from retrieval_metrics.statistics import Interval, MarginTest, PairedDifference, QueriesNeeded, RareChange
 
 
 POWER = 0.8
@@ -69,11 +69,11 @@ class Difference:
     paired: PairedDifference
     comparisons: int
     p_corrected: float
-    span: float
+    max_difference: float
     clusters: IntArray | None = None
-    margin: WithinMargin | None = None
+    margin: MarginTest | None = None
     comparable: bool = True
-    looks: int = 1
+    selected_from: int = 1
     higher_is_better: bool = True
 
     @property
@@ -87,7 +87,7 @@ class Difference:
         return self.paired.count
 
     @property
-    def units(self) -> int:
+    def n_units(self) -> int:
         """The number of independent units: clusters, or the queries themselves."""
         return self.paired.clusters
 
@@ -111,47 +111,47 @@ class Difference:
         return self.paired.interval
 
     @property
-    def interval_alone(self) -> Interval:
+    def interval_uncorrected(self) -> Interval:
         """The confidence interval as if nothing else had been compared; never wider than `interval`."""
-        if self.comparisons == 1 or self.units < fewest_units(level := self.paired.level):
+        if self.comparisons == 1 or self.n_units < min_significant_units(level := self.paired.level):
             return self.interval
         units = self._units
-        critical = min(students_critical(units.alike, level), self.paired.critical)
-        return difference_interval(units, critical, span=self.span, level=level)
+        critical = min(students_critical(units.has_equal_values, level), self.paired.critical_value)
+        return difference_interval(units, critical, span=self.max_difference, level=level)
 
     @cached_property
-    def rare(self) -> RareChange:
+    def rare_effect(self) -> RareChange:
         """What so few queries cannot have shown: rare, large differences, none of which they happen to contain."""
-        return rare_change(self._units, span=self.span, level=1 - self.alpha)
+        return rare_change(self._units, span=self.max_difference, level=1 - self.alpha)
 
     @property
-    def rare_matters(self) -> bool:
+    def rare_effect_matters(self) -> bool:
         """Whether rare differences could shift the mean beyond the interval."""
-        return not self.rare.shift <= (self.interval.high - self.interval.low) / 2
+        return not self.rare_effect.mean_shift <= (self.interval.high - self.interval.low) / 2
 
     @property
-    def test_level(self) -> float:
+    def corrected_alpha(self) -> float:
         """The p value below which this difference is significant: at least alpha divided by the comparisons."""
         alpha = 1 - self.paired.level
         if self.comparisons == 1:
             return alpha
-        found = level_of_critical(self.paired.critical, self.units)
+        found = level_of_critical(self.paired.critical_value, self.n_units)
         return min(max(found, alpha / self.comparisons), alpha)
 
     @property
-    def p_alone(self) -> float:
+    def p_uncorrected(self) -> float:
         """The p value as if nothing else had been compared; decide by `p_corrected`."""
         return self.paired.p_randomisation
 
     @property
     def alpha(self) -> float:
         """The accepted rate of false findings over all comparisons together: 1 - level."""
-        return (1 - self.paired.level) * self.looks
+        return (1 - self.paired.level) * self.selected_from
 
     @property
     def significant(self) -> bool:
         """Whether the data can tell the two systems apart: comparable, and the corrected p value is at most alpha."""
-        return self.comparable and is_found(self.p_corrected, 1 - self.alpha)
+        return self.comparable and is_significant(self.p_corrected, 1 - self.alpha)
 
     @property
     def identical(self) -> bool:
@@ -159,14 +159,14 @@ class Difference:
         return not self.values.any()
 
     @property
-    def fewest(self) -> int:
+    def min_units(self) -> int:
         """The smallest number of queries, or clusters, with which the corrected test can find anything.
 
         The joint test needs no more of them than a single one, if all differences have the same sign on every query.
         """
-        return fewest_units(self.paired.level)
+        return min_significant_units(self.paired.level)
 
-    def detectable(self, power: float = POWER, span: float | None = None) -> Detectable:
+    def mde(self, power: float = POWER, max_difference: float | None = None) -> Detectable:
         """Return the true difference that a comparison like this one finds with a given power, as a range.
 
         The lower end is found if the difference is spread over the queries as the differences seen are, the upper one
@@ -178,10 +178,10 @@ class Difference:
             power: Probability of finding it.
             span: The largest change of a query; None takes the largest possible difference.
         """
-        reach = self.span if span is None else span
+        reach = self.max_difference if max_difference is None else max_difference
         if reach <= 0:
             return Detectable(inf, inf)
-        level, clusters = self.test_level, self.clusters
+        level, clusters = self.corrected_alpha, self.clusters
         return detectable_difference(self.values, power=power, level=level, span=reach, clusters=clusters)
 
     def queries_needed(self, difference: float, power: float = POWER) -> QueriesNeeded:
@@ -197,14 +197,14 @@ class Difference:
         Raises:
             ValueError: If there are fewer than two queries, or the difference is 0 or larger than possible.
         """
-        level, span, clusters = self.test_level, self.span, self.clusters
+        level, span, clusters = self.corrected_alpha, self.max_difference, self.clusters
         return queries_needed(self.values, difference, power=power, level=level, span=span, clusters=clusters)
 
     @cached_property
     def _units(self) -> Units:
         return Units.of(self.values, self.clusters)
 
-    def moved(self, n: int = 5) -> list[tuple[QueryId, float]]:
+    def largest_changes(self, n: int = 5) -> list[tuple[QueryId, float]]:
         """Return the `n` queries with the largest differences in either direction; equal queries are left out.
 
         Raises:
@@ -217,7 +217,7 @@ class Difference:
     def __repr__(self) -> str:
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
-            f"p {numbers.p_value(self.p_alone)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
+            f"p {numbers.p_value(self.p_uncorrected)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
         )
 
 
@@ -233,12 +233,12 @@ class Differences(tuple[Difference, ...], Printed):
     @property
     def by_pair(self) -> dict[tuple[str, str], Differences]:
         """The differences of each pair of systems, under system and baseline."""
-        return {pair: Differences(those) for pair, those in grouped((each.pair, each) for each in self).items()}
+        return {pair: Differences(those) for pair, those in group_pairs((each.pair, each) for each in self).items()}
 
     @property
     def leading(self) -> Difference:
         """The first whose metric is computed, or else the first."""
-        main = str(leading([Metric.parse(each.metric) for each in self]))
+        main = str(choose_leading_metric([Metric.parse(each.metric) for each in self]))
         return next(each for each in self if each.metric == main)
 
     def table(self, *, whole: bool = False) -> Table:
@@ -246,7 +246,7 @@ class Differences(tuple[Difference, ...], Printed):
         header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "won/tied/lost"]
         header += ["effect", "detects"] if whole else []
         main = self.leading
-        moved = ", ".join(f"{query} {numbers.signed(change)}" for query, change in main.moved(MOVED))
+        moved = ", ".join(f"{query} {numbers.signed(change)}" for query, change in main.largest_changes(MOVED))
         notes = [f"moved most in {main.metric}: {moved or 'none'}"]
         return Table(header, [_row(each, whole=whole) for each in self], notes, f"{main.system} - {main.baseline}")
 
@@ -269,13 +269,13 @@ def _row(each: Difference, *, whole: bool) -> list[str]:
         numbers.p_value(each.p_corrected),
         f"{paired.wins}/{paired.ties}/{paired.losses}",
     ]
-    return [*cells, numbers.signed(paired.effect_size), numbers.size(each.detectable().low)] if whole else cells
+    return [*cells, numbers.signed(paired.effect_size), numbers.size(each.mde().spread)] if whole else cells
 
 
 # Choose differences by metric and systems.
 
 
-class OfPair(Protocol):
+class PairRecord(Protocol):
     """A difference of two systems in a metric."""
 
     @property
@@ -291,10 +291,10 @@ class OfPair(Protocol):
         """The system it is compared with."""
 
 
-PairT = TypeVar("PairT", bound=OfPair)
+PairT = TypeVar("PairT", bound=PairRecord)
 
 
-def fitting(differences: Iterable[PairT], metric: str, system: str | None, baseline: str | None) -> list[PairT]:
+def select_pairs(differences: Iterable[PairT], metric: str, system: str | None, baseline: str | None) -> list[PairT]:
     """Return the differences in a metric between a system and a baseline; None stands for any."""
     return [
         each
@@ -303,12 +303,12 @@ def fitting(differences: Iterable[PairT], metric: str, system: str | None, basel
     ]
 
 
-def only_one(
+def require_one_pair(
     differences: Sequence[PairT], kind: str, metric: str | Metric, system: str | None, baseline: str | None
 ) -> PairT:
     """Return the one that fits, of `differences` of a kind; the metric is in any spelling."""
-    name = spelled(metric, {each.metric for each in differences})
-    found = fitting(differences, name, system, baseline)
+    name = match_metric_name(metric, {each.metric for each in differences})
+    found = select_pairs(differences, name, system, baseline)
     if len(found) != 1:
         there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in differences))
         metrics = ", ".join(dict.fromkeys(each.metric for each in differences))
@@ -317,7 +317,7 @@ def only_one(
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class PairedValues:
     """The values of systems in metrics, query by query.
 
     Attributes:
@@ -335,7 +335,9 @@ class Aligned:
     labels: IntArray | None
 
     @classmethod
-    def of(cls, scores: Mapping[str, Scores], metrics: Sequence[Metric], clusters: Clusters | None) -> Aligned:
+    def from_scores(
+        cls, scores: Mapping[str, Scores], metrics: Sequence[Metric], clusters: Clusters | None
+    ) -> PairedValues:
         """Align the scores of systems."""
         first, *others = scores.values()
         queries: Sequence[QueryId] = first.queries
@@ -345,15 +347,15 @@ class Aligned:
         values = np.full((len(scores), len(queries), len(metrics)), np.nan)
         for of_system, one in zip(values, scores.values(), strict=True):
             rows = [place[query] for query in one.queries]
-            of_system[rows] = np.column_stack([one.of_metric(metric) for metric in metrics])
-        labels = None if clusters is None else clusters.of(queries).labels
+            of_system[rows] = np.column_stack([one.column(metric) for metric in metrics])
+        labels = None if clusters is None else clusters.select(queries).labels
         return cls(tuple(scores), queries, {metric: at for at, metric in enumerate(metrics)}, values, labels)
 
-    def queries_at(self, rows: IntArray) -> Sequence[QueryId]:
+    def shared_queries(self, rows: IntArray) -> Sequence[QueryId]:
         """Return the queries at some places."""
         return self.queries if len(rows) == len(self.queries) else [self.queries[row] for row in rows.tolist()]
 
-    def labels_at(self, rows: IntArray) -> IntArray | None:
+    def shared_labels(self, rows: IntArray) -> IntArray | None:
         """Return the clusters of the queries at some places."""
         return None if self.labels is None else self.labels[rows]
 

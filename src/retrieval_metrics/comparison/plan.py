@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import positive_integer, positive_number, proportion, require
+from retrieval_metrics._internal.validation import import_optional, positive_integer, positive_number, proportion
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.difference import POWER, Difference
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import bounds_of, said_of_few_clusters
-from retrieval_metrics.inputs.clusters import Clusters, clusters_by
+from retrieval_metrics.evaluation.summary import few_clusters_notes, metric_bounds
+from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics import Sums, Units, fewest_for_margin
-from retrieval_metrics.statistics.power import room_for_error, spread_bounds, units_needed
+from retrieval_metrics.statistics.power import min_units_for_power, sd_bounds, variance_allowance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import ClustersBy
 
 
-IF_FEW = "if few carry it: a few questions change by as much as they can, the others not at all"
+SPARSE_SCENARIO = "if few carry it: a few questions change by as much as they can, the others not at all"
 CURVE = 60  # sizes at which the curve is drawn
 MATTERS = 1.005  # a smaller surplus is not worth a line
 
 
-class PlannedQuestions(NamedTuple):
+class PlanScenario(NamedTuple):
     """How many questions it takes, if differences vary by so much.
 
     Attributes:
@@ -47,10 +47,10 @@ class PlannedQuestions(NamedTuple):
     """
 
     name: str
-    spread: float
-    freedom: float
-    questions: int
-    uneven: int | None
+    sd: float
+    df: float
+    n_questions: int
+    n_questions_sparse: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,29 +80,29 @@ class Plan(Printed):
     level: float
     comparisons: int
     design_effect: float
-    basis: str
-    span: float
-    rows: tuple[PlannedQuestions, ...]
+    spread_source: str
+    max_difference: float
+    scenarios: tuple[PlanScenario, ...]
 
     @property
-    def size(self) -> float:
+    def target(self) -> float:
         """The difference, or the margin."""
         return (self.margin or 0.0) if self.difference is None else self.difference
 
     @property
-    def questions(self) -> int:
+    def n_questions(self) -> int:
         """The number of questions to ask, from the middle row."""
-        return self.rows[len(self.rows) // 2].questions
+        return self.scenarios[len(self.scenarios) // 2].n_questions
 
     @property
     def range(self) -> tuple[int, int]:
         """The numbers of questions of the smallest and the largest spread."""
-        return self.rows[0].questions, self.rows[-1].questions
+        return self.scenarios[0].n_questions, self.scenarios[-1].n_questions
 
     @property
     def _more_for_error(self) -> float:
         level = 2 * (1 - self.level) if self.difference is None else (1 - self.level) / self.comparisons
-        return room_for_error(self.rows[len(self.rows) // 2].freedom, self.power, level)
+        return variance_allowance(self.scenarios[len(self.scenarios) // 2].df, self.power, level)
 
     def _tables(self) -> list[Table]:
         wanted = self.margin if self.difference is None else self.difference
@@ -110,12 +110,12 @@ class Plan(Printed):
             f"no worse by more than {wanted:g}, if equal" if self.difference is None else f"a difference of {wanted:g}"
         )
         header = ["differences vary as", "standard deviation", "questions"]
-        rows = [[each.name, numbers.value(each.spread), f"{each.questions:,}"] for each in self.rows]
-        notes = [f"found in {100 * self.power:g} % of such evaluations at {100 * self.level:g} %; {self.basis}"]
+        rows = [[each.name, numbers.value(each.sd), f"{each.n_questions:,}"] for each in self.scenarios]
+        notes = [f"found in {100 * self.power:g} % of such evaluations at {100 * self.level:g} %; {self.spread_source}"]
         if self.difference is not None:
             header = [*header, "if few carry it"]
-            rows = [[*row, f"{each.uneven:,}"] for row, each in zip(rows, self.rows, strict=True)]
-            notes.append(IF_FEW)
+            rows = [[*row, f"{each.n_questions_sparse:,}"] for row, each in zip(rows, self.scenarios, strict=True)]
+            notes.append(SPARSE_SCENARIO)
         if self._more_for_error > MATTERS:
             found = f"{100 * self.power:g} % are found on average over such pilots"
             notes.append(f"the middle row has {100 * (self._more_for_error - 1):.0f} % more, so that {found}")
@@ -124,7 +124,9 @@ class Plan(Printed):
         if self.design_effect > 1:
             notes.append(f"design effect {self.design_effect:.2g}: clustered questions say less than independent ones")
         return [
-            Table(header, rows, notes, f"{self.metric}: {what.format(self.size)} takes {self.questions:,} questions")
+            Table(
+                header, rows, notes, f"{self.metric}: {what.format(self.target)} takes {self.n_questions:,} questions"
+            )
         ]
 
     def plot(self) -> Figure:
@@ -133,36 +135,38 @@ class Plan(Printed):
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
         """
-        require("matplotlib", "plot")
-        from retrieval_metrics.reports.plots import Panel, figure, rows_at_ends  # noqa: PLC0415  (matplotlib is an extra)
+        import_optional("matplotlib", "plot")
+        from retrieval_metrics.reports.plots import Panel, count_name_rows, figure  # noqa: PLC0415  (matplotlib is an extra)
 
-        return figure([Panel(self._draw, rows_at_ends([self._named(each) for each in self.rows]))])
+        return figure([Panel(self._draw, count_name_rows([self._named(each) for each in self.scenarios]))])
 
     @staticmethod
-    def _named(row: PlannedQuestions) -> str:
-        return f"{row.name} ({row.spread:.2f})"
+    def _named(row: PlanScenario) -> str:
+        return f"{row.name} ({row.sd:.2f})"
 
     def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.reports.charts import TIED, style  # noqa: PLC0415  (likewise)
-        from retrieval_metrics.reports.plots import dash, entitle, name_ends, plain  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.reports.charts import TIED_COLOUR, line_style  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.reports.plots import add_title, label_line_ends, line_dashes, simplify_axes  # noqa: PLC0415  (matplotlib is an extra)
 
-        wanted = self.size
-        sizes = np.geomspace(min(wanted * 4, self.span), wanted / 8, CURVE)
-        most, ends = 3 * max(row.questions for row in self.rows), []
-        for at, row in enumerate(self.rows):
-            counts = [_needed(self, row.spread, row.freedom, size)[0] for size in sizes.tolist()]
+        wanted = self.target
+        sizes = np.geomspace(min(wanted * 4, self.max_difference), wanted / 8, CURVE)
+        most, ends = 3 * max(row.n_questions for row in self.scenarios), []
+        for at, row in enumerate(self.scenarios):
+            counts = [_needed(self, row.sd, row.df, size)[0] for size in sizes.tolist()]
             shown = [each for each in zip(counts, sizes.tolist(), strict=True) if each[0] <= most]
-            axes.plot(*zip(*shown, strict=True), color=style(at).colour, linestyle=dash(at), linewidth=1.8)
+            axes.plot(*zip(*shown, strict=True), color=line_style(at).colour, linestyle=line_dashes(at), linewidth=1.8)
             ends.append((self._named(row), *shown[-1]))
-            axes.plot([row.questions], [wanted], marker=style(at).marker, color=style(at).colour, markersize=6)
-        axes.axhline(wanted, color=TIED, linewidth=0.9, linestyle=":")
+            axes.plot(
+                [row.n_questions], [wanted], marker=line_style(at).marker, color=line_style(at).colour, markersize=6
+            )
+        axes.axhline(wanted, color=TIED_COLOUR, linewidth=0.9, linestyle=":")
         axes.set_xscale("log")
         axes.set_xlabel("questions")
         axes.set_ylabel("margin" if self.difference is None else "difference found")
-        entitle(axes, self.metric)
+        add_title(axes, self.metric)
         axes.set_ylim(bottom=0)
-        plain(axes, grid="y")
-        name_ends(axes, ends)
+        simplify_axes(axes, grid="y")
+        label_line_ends(axes, ends)
 
 
 def plan(
@@ -241,7 +245,7 @@ def plan(
     of = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if isinstance(pilot, Evaluation) and of in pilot.metrics:
         of = pilot.metrics[pilot.metrics.index(of)]
-    if pilot is None and of.definition.given:
+    if pilot is None and of.definition.is_given:
         raise ValueError(f"nothing is known of the spread of {of}; pass a pilot, an evaluation or a comparison with it")
     proportion(power, "power")
     proportion(level, "level")
@@ -256,13 +260,13 @@ def plan(
         level=level,
         comparisons=positive_integer(comparisons, "comparisons"),
         design_effect=known.design_effect if design_effect is None else positive_number(design_effect, "design_effect"),
-        basis=known.basis,
-        span=known.span,
-        rows=(),
+        spread_source=known.basis,
+        max_difference=known.span,
+        scenarios=(),
     )
-    if found.size > known.span:
-        raise ValueError(f"the largest possible difference in {of} is {known.span:g}, got {found.size:g}")
-    rows = tuple(PlannedQuestions(*each, *_needed(found, *each[1:], found.size)) for each in known.spreads)
+    if found.target > known.span:
+        raise ValueError(f"the largest possible difference in {of} is {known.span:g}, got {found.target:g}")
+    rows = tuple(PlanScenario(*each, *_needed(found, *each[1:], found.target)) for each in known.spreads)
     return replace(found, rows=rows)
 
 
@@ -270,23 +274,23 @@ def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[
     """Return how many questions a difference or margin of that size takes, and how many if few questions carry it."""
     alpha, variance, effect = 1 - asked.level, spread**2, max(asked.design_effect, 1.0)
     if asked.difference is None:
-        equal = units_needed(wanted, variance, 0.0, asked.power, 2 * alpha, freedom=freedom)
-        return ceil(max(equal, fewest_for_margin(wanted, span=asked.span, alpha=alpha)) * effect), None
+        equal = min_units_for_power(wanted, variance, 0.0, asked.power, 2 * alpha, freedom=freedom)
+        return ceil(max(equal, fewest_for_margin(wanted, span=asked.max_difference, alpha=alpha)) * effect), None
     each = alpha / asked.comparisons
-    alike = units_needed(wanted, variance, 0.0, asked.power, each, freedom=freedom)
-    if wanted >= asked.span:  # every question changes by as much as it can
+    alike = min_units_for_power(wanted, variance, 0.0, asked.power, each, freedom=freedom)
+    if wanted >= asked.max_difference:  # every question changes by as much as it can
         return ceil(alike * effect), ceil(alike * effect)
-    uneven = units_needed(wanted, variance, asked.span, asked.power, each, freedom=freedom)
+    uneven = min_units_for_power(wanted, variance, asked.max_difference, asked.power, each, freedom=freedom)
     return ceil(alike * effect), ceil(max(alike, uneven) * effect)
 
 
 # How much the values of a metric spread: in a pilot, in one evaluation, or usually.
 
-FEWEST_OF_A_PILOT = 2
+MIN_PILOT_QUERIES = 2
 """Queries, or clusters of them, that show a spread."""
 
 
-class KnownSpreads(NamedTuple):
+class SpreadEstimates(NamedTuple):
     """Names, spreads and their degrees of freedom; where they come from; and the largest possible difference."""
 
     spreads: Sequence[tuple[str, float, float]]
@@ -295,14 +299,16 @@ class KnownSpreads(NamedTuple):
     span: float
 
 
-def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> KnownSpreads:
+def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> SpreadEstimates:
     """Return what is known of the spread of differences in a metric, before the comparison is made."""
     if pilot is None:
         names = "the most similar pair", "the median pair", "the most different pair"
         spreads = usual_spread(metric)
         where = f"spreads of {metric.name}" if metric.name in SPREADS else "spreads of other metrics"
         basis = f"{where} in 13 pairs of retrievers on two public collections; yours may differ"
-        return KnownSpreads([(name, spread, inf) for name, spread in zip(names, spreads, strict=True)], basis, 1.0, 1.0)
+        return SpreadEstimates(
+            [(name, spread, inf) for name, spread in zip(names, spreads, strict=True)], basis, 1.0, 1.0
+        )
     if isinstance(pilot, Evaluation):
         return _of_one_system(metric, pilot, clusters)
     if isinstance(pilot, Comparison):
@@ -319,56 +325,56 @@ def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> KnownS
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
     labels = pilot.clusters if clusters == "source" else _cluster_labels(pilot.queries, clusters)
     units = Units.of(pilot.values, labels)
-    if len(units.sizes) < FEWEST_OF_A_PILOT or not pilot.values.any():
+    if len(units.sizes) < MIN_PILOT_QUERIES or not pilot.values.any():
         raise ValueError(
-            f"the pilot shows no spread: {numbers.queries(pilot.n)}, of which {np.count_nonzero(pilot.values)} differ"
+            f"the pilot shows no spread: {numbers.format_query_count(pilot.n)}, of which {np.count_nonzero(pilot.values)} differ"
         )
     spread = float(pilot.values.std(ddof=1))
-    low, high = spread_bounds(max(units.alike, FEWEST_OF_A_PILOT))
+    low, high = sd_bounds(max(units.has_equal_values, MIN_PILOT_QUERIES))
     around = [
         ("the least that the pilot allows", low * spread, inf),
-        ("in the pilot", spread, max(units.alike, FEWEST_OF_A_PILOT) - 1),
+        ("in the pilot", spread, max(units.has_equal_values, MIN_PILOT_QUERIES) - 1),
         ("the most that the pilot allows", high * spread, inf),
     ]
     effect = 1.0 if labels is None else max(units.design_effect, 1.0)
-    basis = f"a pilot of {numbers.queries(pilot.n)}"
+    basis = f"a pilot of {numbers.format_query_count(pilot.n)}"
     if labels is not None:
         basis = "; ".join(
-            [f"{basis} in {numbers.count(len(units.sizes), 'cluster')}", *said_of_few_clusters(len(units.sizes))]
+            [f"{basis} in {numbers.format_count(len(units.sizes), 'cluster')}", *few_clusters_notes(len(units.sizes))]
         )
-    return KnownSpreads(around, basis, effect, pilot.span)
+    return SpreadEstimates(around, basis, effect, pilot.max_difference)
 
 
 def _cluster_labels(
     queries: Sequence[QueryId], clusters: Mapping[Any, Any] | Callable[[Any], Any] | Clusters | None
 ) -> IntArray | None:
-    found = clusters if clusters is None or isinstance(clusters, Clusters) else clusters_by(queries, clusters)
-    return None if found is None else found.of(queries).labels
+    found = clusters if clusters is None or isinstance(clusters, Clusters) else cluster_queries(queries, clusters)
+    return None if found is None else found.select(queries).labels
 
 
-def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> KnownSpreads:
+def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> SpreadEstimates:
     if metric not in pilot.metrics:
         raise ValueError(f"the pilot has no {metric}; it has {', '.join(map(str, pilot.metrics))}")
-    column = pilot.scores.of_metric(metric)
+    column = pilot.scores.column(metric)
     defined = ~np.isnan(column)
     values = column[defined]
-    if len(values) < FEWEST_OF_A_PILOT or not np.ptp(values):
+    if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
     spread = float(values.std(ddof=1))
-    low, high = bounds_of(pilot.scores, metric, Sums.of(values))
-    span = high - max(low, 0.0) if not metric.definition.given else high - low
-    basis = f"an evaluation of {numbers.queries(len(values))} whose values vary by {numbers.value(spread)}"
+    low, high = metric_bounds(pilot.scores, metric, Sums.of(values))
+    span = high - max(low, 0.0) if not metric.definition.is_given else high - low
+    basis = f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.value(spread)}"
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     effect = 1.0 if labels is None else Units.of(values, labels[defined]).design_effect  # of differences it is less
     largest = float(span) if span not in {0.0, float("inf")} else max(float(np.ptp(values)), sqrt(spread))
     spreads = [(f"{by:g} times the values of the evaluation", by * spread, inf) for by in OF_VALUES]
-    return KnownSpreads(spreads, basis, effect if effect > 1 else 1.0, largest)
+    return SpreadEstimates(spreads, basis, effect if effect > 1 else 1.0, largest)
 
 
 # How much the per-query differences of two retrievers usually vary, by metric.
 
 
-class Spread(NamedTuple):
+class SpreadRange(NamedTuple):
     """Standard deviations of per-query differences.
 
     Attributes:
@@ -377,29 +383,31 @@ class Spread(NamedTuple):
         most: Of the pair that differs most.
     """
 
-    least: float
+    smallest: float
     usual: float
-    most: float
+    largest: float
 
 
 # tests/benchmarks/spreads.py measures them: Cranfield (225 questions; BM25, TF-IDF, embeddings, two fusions) and
 # Chroma's chunking evaluation (472 questions; BM25 over three sizes of chunks), 13 pairs.
 SPREADS = {
-    "hit_rate": Spread(0.27, 0.39, 0.54),
-    "full_recall": Spread(0.13, 0.22, 0.50),
-    "precision": Spread(0.07, 0.17, 0.23),
-    "recall": Spread(0.15, 0.19, 0.43),
-    "mrr": Spread(0.29, 0.35, 0.46),
-    "map": Spread(0.11, 0.15, 0.37),
-    "ndcg": Spread(0.14, 0.20, 0.37),
+    "hit_rate": SpreadRange(0.27, 0.39, 0.54),
+    "full_recall": SpreadRange(0.13, 0.22, 0.50),
+    "precision": SpreadRange(0.07, 0.17, 0.23),
+    "recall": SpreadRange(0.15, 0.19, 0.43),
+    "mrr": SpreadRange(0.29, 0.35, 0.46),
+    "map": SpreadRange(0.11, 0.15, 0.37),
+    "ndcg": SpreadRange(0.14, 0.20, 0.37),
 }
-OF_ANY = Spread(min(each.least for each in SPREADS.values()), 0.3, max(each.most for each in SPREADS.values()))
+OF_ANY = SpreadRange(
+    min(each.smallest for each in SPREADS.values()), 0.3, max(each.largest for each in SPREADS.values())
+)
 """For a metric that was not measured: from the least to the most of all, and what is usual for binary ones."""
 
-OF_VALUES = Spread(0.5, 0.8, 1.2)
+OF_VALUES = SpreadRange(0.5, 0.8, 1.2)
 """The spread of differences, in standard deviations of one system's values: the same pairs, all metrics together."""
 
 
-def usual_spread(metric: Metric) -> Spread:
+def usual_spread(metric: Metric) -> SpreadRange:
     """Return how much differences in a metric usually vary."""
     return SPREADS.get(metric.name, OF_ANY)

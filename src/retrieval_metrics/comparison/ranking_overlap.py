@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument
-from retrieval_metrics.inputs.run import as_list, refuse_bad_score
+from retrieval_metrics._internal.validation import format_argument
+from retrieval_metrics.inputs.run import as_list, require_finite_scores
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from retrieval_metrics._internal.validation import DocumentId, FloatArray, IntArray, QueryId
-    from retrieval_metrics.matching.ranking_order import Rankings
+    from retrieval_metrics.matching.ranking_order import OrderedRankings
 
 
-class Placed(NamedTuple):
+class DistinctRanking(NamedTuple):
     """A ranking, each document once.
 
     Attributes:
@@ -32,33 +32,33 @@ class Placed(NamedTuple):
     scores: FloatArray
 
 
-def placed(rankings: Rankings, ranking: Any, query: QueryId) -> Placed:
+def distinct_ranking(rankings: OrderedRankings, ranking: Any, query: QueryId) -> DistinctRanking:
     """Return a ranking of a run as what can be compared."""
     given = ranking if isinstance(ranking, Mapping) else as_list(ranking, query)
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no value for {argument('match', str(rankings.matching))}; "
-            f"say what makes two items the same, such as {argument('match', 'source')}"
+            f"an item in the ranking of query {query!r} has no value for {format_argument('match', str(rankings.matching))}; "
+            f"say what makes two items the same, such as {format_argument('match', 'source')}"
         )
     if not isinstance(ranking, Mapping):
-        return Placed(documents, -np.arange(len(documents), dtype=np.float64))
+        return DistinctRanking(documents, -np.arange(len(documents), dtype=np.float64))
     scores = np.array([ranking[document] for document in documents], dtype=np.float64)
     if not np.isfinite(scores).all():
-        refuse_bad_score(ranking, query)
-    return Placed(documents, scores)
+        require_finite_scores(ranking, query)
+    return DistinctRanking(documents, scores)
 
 
 # What can be told of two rankings alone.
 
-P = 0.9
+RBO_PERSISTENCE = 0.9
 """The persistence of rank-biased overlap: the first ten ranks have 86 % of the weight."""
 _OVERLAP = re.compile(r"overlap@([1-9]\d*)")
 _RBO = re.compile(r"rbo(?:\(p=([-\d.]+)\))?")
 _SINGLE = ("mrr", "recall", "hit_rate")
 
 
-class Likeness(NamedTuple):
+class RankingSimilarity(NamedTuple):
     """A measure of two rankings.
 
     Attributes:
@@ -68,29 +68,29 @@ class Likeness(NamedTuple):
     """
 
     columns: tuple[str, ...]
-    of: Callable[[Placed, Placed], tuple[float, ...]]
+    of: Callable[[DistinctRanking, DistinctRanking], tuple[float, ...]]
     k: int | None
 
 
-def as_likeness(name: str | Metric, tolerance: float = 0.0) -> Likeness:
+def as_similarity(name: str | Metric, tolerance: float = 0.0) -> RankingSimilarity:
     """Return what a name means: `overlap@k`, `rbo`, or a metric whose possible change has bounds."""
     given = str(name).strip()
     if found := _OVERLAP.fullmatch(given):
         depth = int(found[1])
-        return Likeness((given,), lambda one, other: (overlap(one, other, depth, tolerance),), depth)
+        return RankingSimilarity((given,), lambda one, other: (overlap(one, other, depth, tolerance),), depth)
     if found := _RBO.fullmatch(given):
-        p = float(found[1] or P)
+        p = float(found[1] or RBO_PERSISTENCE)
         if not 0 < p < 1:
             raise ValueError(f"p of rbo must be between 0 and 1, got {p:g}")
-        column = "rbo" if p == P else f"rbo(p={p:g})"
-        return Likeness((column,), lambda one, other: (rank_biased_overlap(one, other, p),), None)
+        column = "rbo" if p == RBO_PERSISTENCE else f"rbo(p={p:g})"
+        return RankingSimilarity((column,), lambda one, other: (rank_biased_overlap(one, other, p),), None)
     if re.match(r"overlap|rbo", given):
         raise ValueError(f"{given!r} must be written overlap@10 or rbo, which sees every rank, or rbo(p=0.8)")
     metric = as_metric(name)
     refuse_unbounded(metric)
     k = metric.k if isinstance(metric.k, int) else None
     columns = (f"possible loss of {metric}", f"possible gain of {metric}")
-    return Likeness(columns, lambda one, other: most_moved(one, other, metric.name, k), k)
+    return RankingSimilarity(columns, lambda one, other: most_moved(one, other, metric.name, k), k)
 
 
 def refuse_unbounded(metric: Metric) -> None:
@@ -104,7 +104,7 @@ def refuse_unbounded(metric: Metric) -> None:
         )
 
 
-def overlap(one: Placed, other: Placed, k: int, tolerance: float = 0.0) -> float:
+def overlap(one: DistinctRanking, other: DistinctRanking, k: int, tolerance: float = 0.0) -> float:
     """Return the share of the first k that two rankings have in common, of the longer of the two.
 
     Ties at rank k, on either side, are broken in favour of agreement, so a tie that is broken otherwise is no change.
@@ -123,7 +123,7 @@ def overlap(one: Placed, other: Placed, k: int, tolerance: float = 0.0) -> float
     return (len(ours & theirs) + mine + yours + both) / longest
 
 
-def _cut(ranking: Placed, k: int, tolerance: float) -> tuple[set[DocumentId], set[DocumentId], int]:
+def _cut(ranking: DistinctRanking, k: int, tolerance: float) -> tuple[set[DocumentId], set[DocumentId], int]:
     """Return what is surely among the first k, what ties at rank k, and how many of these fit."""
     documents, scores = ranking
     if len(documents) <= k:
@@ -135,7 +135,7 @@ def _cut(ranking: Placed, k: int, tolerance: float) -> tuple[set[DocumentId], se
     return set(documents[:first]), set(documents[first:last]), k - first
 
 
-def rank_biased_overlap(one: Placed, other: Placed, p: float = P) -> float:
+def rank_biased_overlap(one: DistinctRanking, other: DistinctRanking, p: float = RBO_PERSISTENCE) -> float:
     """Return the rank-biased overlap, extrapolated beyond the shorter ranking and beyond both.
 
     With ties, agreement at depth d is the cosine of the shares of the documents in the first d, so a ranking agrees
@@ -158,7 +158,7 @@ def rank_biased_overlap(one: Placed, other: Placed, p: float = P) -> float:
     return float((1 - p) / p * (agreement * p**depth).sum() + agreement[-1] * p**l)
 
 
-def _overlaps(short: Placed, long: Placed) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _overlaps(short: DistinctRanking, long: DistinctRanking) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return, at each depth, the product of the shares of both rankings, and of each with itself."""
     s, l = len(short.documents), len(long.documents)  # noqa: E741  (as above)
     if not (_ties(short.scores) or _ties(long.scores)):
@@ -177,7 +177,7 @@ def _ties(scores: FloatArray) -> bool:
     return bool((scores[1:] == scores[:-1]).any())
 
 
-def _shares(ranking: Placed, place: Mapping[DocumentId, int], depths: int) -> FloatArray:
+def _shares(ranking: DistinctRanking, place: Mapping[DocumentId, int], depths: int) -> FloatArray:
     """Return the share of each document's ties that is among the first d, shape (documents of both, depths)."""
     first, last = _blocks(ranking.scores)
     shares = np.zeros((len(place), depths))
@@ -195,7 +195,7 @@ def _blocks(scores: FloatArray) -> tuple[IntArray, IntArray]:
 # What can be told of a metric that needs judgments: the most it can have moved, whatever they are.
 
 
-def most_moved(before: Placed, after: Placed, name: str, k: int | None) -> tuple[float, float]:
+def most_moved(before: DistinctRanking, after: DistinctRanking, name: str, k: int | None) -> tuple[float, float]:
     """Return the most that a metric of one query can have lost and gained, over every judgment of every document.
 
     NDCG: let d be what the place of a document is worth after minus before. The gain is at most the largest sum of the
@@ -221,13 +221,13 @@ def most_moved(before: Placed, after: Placed, name: str, k: int | None) -> tuple
     return float(left > 0), float(entered > 0)
 
 
-def worth_moved(before: Placed, after: Placed, name: str, k: int | None) -> dict[DocumentId, float]:
+def worth_moved(before: DistinctRanking, after: DistinctRanking, name: str, k: int | None) -> dict[DocumentId, float]:
     """Return how much more the place of each document is worth after than before, to a metric."""
-    was, is_ = worth_of(before.documents, name, k), worth_of(after.documents, name, k)
+    was, is_ = document_weights(before.documents, name, k), document_weights(after.documents, name, k)
     return {document: is_.get(document, 0.0) - was.get(document, 0.0) for document in was | is_}
 
 
-def worth_of(documents: Sequence[Any], name: str, k: int | None) -> dict[Any, float]:
+def document_weights(documents: Sequence[Any], name: str, k: int | None) -> dict[Any, float]:
     """Return what the place of each of the first k documents is worth to a metric, if it is relevant."""
     if name == "ndcg":
         return {document: 1 / log2(rank + 1) for rank, document in enumerate(documents[:k], start=1)}

@@ -8,39 +8,45 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import in_python
-from retrieval_metrics.comparison.difference import Aligned, Differences
-from retrieval_metrics.comparison.system_ranking import Compared
-from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_of
+from retrieval_metrics._internal.validation import python_or_cli_text
+from retrieval_metrics.comparison.difference import Differences, PairedValues
+from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
 from retrieval_metrics.files.saved_format import (
-    WITHOUT_DIGEST,
-    Document,
+    VERSION_WITHOUT_DIGEST,
     Lines,
+    SavedFile,
     Section,
-    column_of,
-    of_column,
-    of_record,
-    record_of,
-    write_document,
+    decode_column,
+    decode_record,
+    encode_column,
+    encode_record,
+    write_saved_file,
 )
-from retrieval_metrics.inputs.documents import Sources
-from retrieval_metrics.inputs.items import key_of
+from retrieval_metrics.inputs.documents import SourceDocuments
+from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import (
-    error_of,
-    judgments_of,
-    of_error,
-    of_id,
-    of_judgments,
-    of_ranking,
-    plain,
-    ranking_of,
+    decode_error,
+    decode_judgments,
+    decode_ranking,
+    encode_error,
+    encode_id,
+    encode_judgments,
+    encode_ranking,
+    to_json_value,
 )
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import HISTORY_KEY, Provenance, Questions
+from retrieval_metrics.inputs.questions import CONVERSATION_KEY, Provenance, Questions
 from retrieval_metrics.inputs.run import RetrievedRun, Run
-from retrieval_metrics.matching.judge import calls_of, judge
+from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.metrics.base.metric import GivenMetric, Metric, bounds_by_metric, given_metric, parse_computed
+from retrieval_metrics.metrics.base.metric import (
+    GivenMetric,
+    Metric,
+    as_given_metric,
+    parse_computable_metric,
+    read_bounds,
+)
 from retrieval_metrics.metrics.base.score import score
 
 if TYPE_CHECKING:
@@ -49,7 +55,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.scores import Column
-    from retrieval_metrics.files.saved_format import Labels
+    from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.matching.judged_run import JudgedRun
 
@@ -63,12 +69,12 @@ OF_A_METRIC: Mapping[str, Column] = {"residuals": "residual", "ideals": "ideal",
 
 
 def save_evaluation(
-    record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool
+    record: Scores | Totals, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
 ) -> None:
     """Write an evaluation; see `Evaluation.save`."""
     texts: dict[str, int] = {}
     said = of_evaluation(record, texts, rankings=rankings)
-    write_document(path, "evaluation", {"texts": Lines(texts), "evaluation": said}, labels)
+    write_saved_file(path, "evaluation", {"texts": Lines(texts), "evaluation": said}, labels)
 
 
 def of_evaluation(
@@ -82,25 +88,27 @@ def of_evaluation(
     said = Section(metrics=Lines(map(of_metric, record.metrics)), scale=record.scale)
     for name in (field.name for field in fields(record)):
         if name not in OWN:
-            said[name] = of_record(getattr(record, name), name)
+            said[name] = encode_record(getattr(record, name), name)
     if rankings and record.origin is not None:
         said["origin"] = _of_origin(record.origin, texts, questions_like)
-    said["values"] = Section(queries=[of_id(query) for query in record.queries])
+    said["values"] = Section(queries=[encode_id(query) for query in record.queries])
     columns = {
-        kind: {metric: values for metric in record.metrics if (values := record.column(kind, metric)) is not None}
+        kind: {
+            metric: values for metric in record.metrics if (values := record.per_query_column(kind, metric)) is not None
+        }
         for kind in (*TABLES.values(), *OF_A_METRIC.values())
     }
     for name, kind in TABLES.items():
         said["values"][name] = _by_query(record.queries, list(columns[kind].values())) if columns[kind] else None
     for name, kind in OF_A_METRIC.items():
-        said["values"][name] = {str(metric): of_column(values) for metric, values in columns[kind].items()}
+        said["values"][name] = {str(metric): encode_column(values) for metric, values in columns[kind].items()}
     return said
 
 
 def _by_query(queries: Sequence[QueryId], columns: Sequence[FloatArray]) -> Lines:
     """Return columns with the query at the beginning of each row, which makes diffs of files readable."""
     table = np.column_stack(columns)
-    return Lines([of_id(query), *row] for query, row in zip(queries, of_column(table), strict=True))
+    return Lines([encode_id(query), *row] for query, row in zip(queries, encode_column(table), strict=True))
 
 
 def _of_origin(origin: Origin, texts: dict[str, int], questions_like: str | None) -> Section:
@@ -112,13 +120,13 @@ def _of_origin(origin: Origin, texts: dict[str, int], questions_like: str | None
             "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
         )
     try:
-        match = of_record(origin.match, "match")
+        match = encode_record(origin.match, "match")
     except ValueError as error:
         error.add_note("save(path, rankings=False) saves only the numbers")
         raise
     rounds = {} if origin.rounds == 1 else {"rounds": origin.rounds}
     return Section(
-        match=match, largest_grade=qrels.largest_grade, **rounds, questions=questions, run=of_run(origin.run, texts)
+        match=match, largest_grade=qrels.largest_grade, **rounds, questions=questions, run=encode_run(origin.run, texts)
     )
 
 
@@ -127,7 +135,7 @@ def of_metric(metric: Metric) -> dict[str, Any]:
     if isinstance(metric, GivenMetric):
         ends = [end if isfinite(end) else None for end in metric.bounds]
         return {"metric": str(metric), "bounds": ends, "lower_is_better": metric.lower_is_better}
-    made_by = metric.definition.made_by
+    made_by = metric.definition.recipe
     return {"metric": str(metric)} if made_by is None else {"metric": str(metric), "module": made_by.module}
 
 
@@ -135,25 +143,25 @@ def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
     """Return the metric of that name."""
     if "bounds" in entry:
         of = str(entry["metric"])
-        pair = bounds_by_metric([of], tuple(entry["bounds"]))[of]
-        return given_metric(of, pair, lower_is_better=bool(entry.get("lower_is_better")))
+        pair = read_bounds([of], tuple(entry["bounds"]))[of]
+        return as_given_metric(of, pair, lower_is_better=bool(entry.get("lower_is_better")))
     try:
-        return parse_computed(entry["metric"])
+        return parse_computable_metric(entry["metric"])
     except ValueError as error:
         module = entry.get("module")
         if module is None:
             raise
         how = "call define_metric as in the program that saved it"
         if module != "__main__":
-            how = in_python(f"first `import {module}`", f"pass --metrics-from {module}") + ", which defined it"
+            how = python_or_cli_text(f"first `import {module}`", f"pass --metrics-from {module}") + ", which defined it"
         raise ValueError(
             f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}"
-            + in_python(", and load the file again (loading a file imports nothing)")
+            + python_or_cli_text(", and load the file again (loading a file imports nothing)")
         ) from error
 
 
-def evaluation_of(
-    said: Mapping[str, Any], document: Document, texts: list[str], others: Mapping[str, Qrels] | None = None
+def decode_evaluation(
+    said: Mapping[str, Any], document: SavedFile, texts: list[str], others: Mapping[str, Qrels] | None = None
 ) -> Scores | Totals:
     """Return what `of_evaluation` was given."""
     with document.place("metrics"):
@@ -163,7 +171,7 @@ def evaluation_of(
     names = {field.name for field in fields(Scores)} - OWN
     for name in names & said.keys():
         with document.place(name):
-            known[name] = record_of(said[name])
+            known[name] = decode_record(said[name])
     if "totals" in said:
         return _totals_of(said, document, metrics, known)
     if "origin" in said:
@@ -177,7 +185,7 @@ def evaluation_of(
         try:
             refuse_wrong_values(scores)
         except ValueError as error:
-            if document.content.get("version") != WITHOUT_DIGEST:
+            if document.content.get("version") != VERSION_WITHOUT_DIGEST:
                 raise
             raise ValueError(
                 f"{document.name} was saved by an earlier version, whose rules may have been others: {error}; evaluate "
@@ -186,7 +194,7 @@ def evaluation_of(
         return scores
 
 
-def _metric(entry: Any, document: Document, number: int) -> Metric:
+def _metric(entry: Any, document: SavedFile, number: int) -> Metric:
     if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
         raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
             f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name"
@@ -199,11 +207,11 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any]) -> Scor
     columns: dict[tuple[Column, Metric], FloatArray] = {}
     for name, kind in TABLES.items():
         if (table := _table(held, name, queries, len(metrics))) is not None:
-            columns |= columns_of(kind, metrics, table)
+            columns |= columns_by_metric(kind, metrics, table)
     by_name = {str(metric): metric for metric in metrics}
     for name, kind in OF_A_METRIC.items():
         for each, said in held.get(name, {}).items():  # earlier versions knew fewer
-            values = column_of(said)
+            values = decode_column(said)
             if values.shape != (len(queries),):
                 raise ValueError(f"{name} of {by_name[each]} has {values.size} numbers for {len(queries)} queries")
             columns[kind, by_name[each]] = values
@@ -222,50 +230,50 @@ def _table(held: Any, name: str, queries: Sequence[QueryId], n: int) -> Any:
         if (named := [row[0] for row in rows]) != list(queries):
             raise ValueError(f"the rows of {name} are those of other queries, such as {named[0]!r}")
         rows = [row[1:] for row in rows]
-    table = column_of(rows)
+    table = decode_column(rows)
     if table.size != len(queries) * n:
         raise ValueError(f"{name} has {table.size} numbers for {len(queries)} queries and {n} metrics")
     return table.reshape(len(queries), n)
 
 
-def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, others: Mapping[str, Qrels]) -> Origin:
+def _origin_of(said: Any, document: SavedFile, texts: list[str], rules: Any, others: Mapping[str, Qrels]) -> Origin:
     with document.place("origin"):
         questions, held, largest = said["questions"], said["run"], float(said["largest_grade"])
         rounds = int(said.get("rounds", 1))
-        match: str | Key | Matching = record_of(said["match"])
-        known = others[questions] if isinstance(questions, str) else questions_of(questions, document)
+        match: str | Key | Matching = decode_record(said["match"])
+        known = others[questions] if isinstance(questions, str) else decode_questions(questions, document)
     with document.place("questions"):
         qrels = as_qrels(known)
     with document.place("run"):
-        run = run_of(held, texts)
+        run = decode_run(held, texts)
     with document.place("origin"):
         if largest != qrels.largest_grade:
             qrels = qrels.with_largest_grade(largest)
         if not isinstance(match, Matching):
-            key_of(match)
+            get_match_key(match)
         return Origin(judge(qrels, run, match, rules.order), run, match, rounds)
 
 
 def _of_totals(totals: Totals) -> Section:
     exact = Lines(
-        {"column": column, "metric": str(metric), "sums": of_record(sums, f"the sums of {metric}")}
+        {"column": column, "metric": str(metric), "sums": encode_record(sums, f"the sums of {metric}")}
         for (column, metric), sums in totals.exact.items()
     )
     return Section(
         metrics=Lines(map(of_metric, totals.metrics)),
-        rules=of_record(totals.rules, "the rules"),
-        counts=of_record(totals.counts, "the counts"),
+        rules=encode_record(totals.rules, "the rules"),
+        counts=encode_record(totals.counts, "the counts"),
         scale=totals.scale,
         totals=Section(exact=exact),
     )
 
 
 def _totals_of(
-    said: Mapping[str, Any], document: Document, metrics: tuple[Metric, ...], known: Mapping[str, Any]
+    said: Mapping[str, Any], document: SavedFile, metrics: tuple[Metric, ...], known: Mapping[str, Any]
 ) -> Totals:
     with document.place("totals"):
         by_name = {str(metric): metric for metric in metrics}
-        exact = {(one["column"], by_name[one["metric"]]): record_of(one["sums"]) for one in said["totals"]["exact"]}
+        exact = {(one["column"], by_name[one["metric"]]): decode_record(one["sums"]) for one in said["totals"]["exact"]}
         return Totals(metrics, known["rules"], known["counts"], exact, _scale_of(said))
 
 
@@ -290,20 +298,22 @@ def same_questions(one: Scores, other: Scores) -> bool:
 
 OWN_COMPARISONS = {"scores", "metrics", "aligned", "differences"}
 """Fields of `Compared` with a special form in the file, or that follow from these; all others are small records."""
-OTHERS = [field.name for field in fields(Compared) if field.name not in OWN_COMPARISONS]
+OTHERS = [field.name for field in fields(ComparisonRecord) if field.name not in OWN_COMPARISONS]
 
 
-def save_comparison(compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
+def save_comparison(
+    compared: ComparisonRecord, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
+) -> None:
     """Write a comparison; see `Comparison.save`."""
     sections = {
-        **of_systems(compared.scores, rankings=rankings),
+        **encode_systems(compared.scores, rankings=rankings),
         "metrics": Lines(map(of_metric, compared.metrics)),
         **_of_others(compared),
     }
-    write_document(path, "comparison", sections, labels)
+    write_saved_file(path, "comparison", sections, labels)
 
 
-def are_alike(one: Compared, other: Compared) -> bool:
+def has_same_numbers(one: ComparisonRecord, other: ComparisonRecord) -> bool:
     """Return whether two comparisons hold the same numbers, as a saved one and what is loaded of it do."""
     return (
         list(one.scores.items()) == list(other.scores.items())
@@ -312,20 +322,20 @@ def are_alike(one: Compared, other: Compared) -> bool:
     )
 
 
-def _of_others(compared: Compared) -> dict[str, Any]:
+def _of_others(compared: ComparisonRecord) -> dict[str, Any]:
     """Return what is neither scores nor metrics as JSON holds it, where NaN equals itself."""
-    others = {name: of_record(getattr(compared, name), name) for name in OTHERS}
-    differences = (of_record(each, f"the difference in {each.metric}") for each in compared.differences)
+    others = {name: encode_record(getattr(compared, name), name) for name in OTHERS}
+    differences = (encode_record(each, f"the difference in {each.metric}") for each in compared.differences)
     return {**others, "differences": Lines(differences)}
 
 
-def has_earlier_tests(document: Document) -> bool:
+def has_earlier_tests(document: SavedFile) -> bool:
     """Return whether the differences of a comparison hold a test of the first version, which is no longer made."""
     with document.place("differences"):
         return any("p_t" in each["paired"] for each in document.content["differences"])
 
 
-def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
+def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
     """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
     texts: dict[str, int] = {}
     systems = Section()
@@ -335,7 +345,7 @@ def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any
     return {"texts": Lines(texts), "systems": systems}
 
 
-def systems_of(document: Document) -> dict[str, Scores]:
+def decode_systems(document: SavedFile) -> dict[str, Scores]:
     """Return the scores of each system."""
     content = document.content
     scores: dict[str, Scores] = {}
@@ -343,7 +353,7 @@ def systems_of(document: Document) -> dict[str, Scores]:
     with document.place("systems"):
         texts, systems = content["texts"], dict(content["systems"])
     for name, said in systems.items():
-        found = evaluation_of(said, document, texts, judged)
+        found = decode_evaluation(said, document, texts, judged)
         if not isinstance(found, Scores):
             raise ValueError(f"{document.name} is damaged at systems: {name!r} has no values of single queries")  # noqa: TRY004  (said of the file)
         scores[name] = found
@@ -352,20 +362,20 @@ def systems_of(document: Document) -> dict[str, Scores]:
     return scores
 
 
-def compared_of(document: Document, *, differences: bool = True) -> dict[str, Any]:
+def decode_comparison(document: SavedFile, *, differences: bool = True) -> dict[str, Any]:
     """Return the fields of the `Compared` that was saved."""
-    content, scores = document.content, systems_of(document)
+    content, scores = document.content, decode_systems(document)
     known: dict[str, Any] = {}
     for name in OTHERS:
         if name in content:
             with document.place(name):
-                known[name] = record_of(content[name])
+                known[name] = decode_record(content[name])
     if differences:
         with document.place("differences"):
-            known["differences"] = Differences(record_of(each) for each in content["differences"])
+            known["differences"] = Differences(decode_record(each) for each in content["differences"])
     with document.place("metrics"):
         metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
-    aligned = Aligned.of(scores, metrics, known.get("clusters"))
+    aligned = PairedValues.from_scores(scores, metrics, known.get("clusters"))
     return {"scores": scores, "metrics": metrics, "aligned": aligned, **known}
 
 
@@ -373,7 +383,7 @@ def compared_of(document: Document, *, differences: bool = True) -> dict[str, An
 
 
 def save_questions(
-    questions: Questions, path: str | PathLike[str], labels: Labels | None = None, *, sources: bool = False
+    questions: Questions, path: str | PathLike[str], labels: LabelMapping | None = None, *, sources: bool = False
 ) -> None:
     """Write an evaluation set; see `EvaluationSet.save`."""
     kept = questions.sources
@@ -383,7 +393,8 @@ def save_questions(
         Qrels(questions.qrels)  # errors in the judgments are raised before anything is written
     qrels = judgments_by_query(questions.qrels)
     entries = Lines(
-        _entry(query, text, qrels[query], questions.provenance.get(query)) | kept_beside(questions, query)
+        _entry(query, text, qrels[query], questions.provenance.get(query))
+        | encode_answer_and_conversation(questions, query)
         for query, text in questions.queries.items()
     )
     sections: dict[str, Any] = {"questions": entries}
@@ -391,16 +402,16 @@ def save_questions(
         sections["digests"] = dict(kept.digests)
     if kept is not None and sources:
         sections["sources"] = dict(kept.texts)
-    write_document(path, "questions", sections, labels)
+    write_saved_file(path, "questions", sections, labels)
 
 
-def sources_of(content: Mapping[str, Any], document: Document) -> Sources | None:
+def decode_sources(content: Mapping[str, Any], document: SavedFile) -> SourceDocuments | None:
     """Return the sources of a saved set; None if neither their texts nor their digests were saved."""
     if "digests" not in content:
         return None
     with document.place("sources"):
-        kept = Sources(dict(content.get("sources", {})), dict(content["digests"]))
-        if changed := kept.changed(kept.texts):
+        kept = SourceDocuments(dict(content.get("sources", {})), dict(content["digests"]))
+        if changed := kept.find_changed(kept.texts):
             raise ValueError(f"the text of {changed[0]!r} is not the one that was saved")
         return kept
 
@@ -414,23 +425,23 @@ def of_qrels(qrels: Qrels) -> Lines:
 
 
 def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provenance | None) -> dict[str, Any]:
-    entry: dict[str, Any] = {"query": of_id(query)}
+    entry: dict[str, Any] = {"query": encode_id(query)}
     if text is not None:
         entry["text"] = text
-    entry["relevant"] = of_judgments(judgments, f"query {query!r}")
+    entry["relevant"] = encode_judgments(judgments, f"query {query!r}")
     if provenance is not None:
-        entry["provenance"] = plain(provenance.as_dict(), f"the provenance of query {query!r}")
+        entry["provenance"] = to_json_value(provenance.as_dict(), f"the provenance of query {query!r}")
     return entry
 
 
-def kept_beside(questions: Questions, query: QueryId) -> dict[str, Any]:
+def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict[str, Any]:
     """Return the answer to a question and what was said before it, as JSON holds them, as far as there is either."""
-    answer, said = questions.answers.get(query), questions.history.get(query)
+    answer, said = questions.answers.get(query), questions.conversation.get(query)
     entry: dict[str, Any] = {} if answer is None else {"answer": answer}
-    return entry if said is None else entry | {HISTORY_KEY: [dict(message) for message in said]}
+    return entry if said is None else entry | {CONVERSATION_KEY: [dict(message) for message in said]}
 
 
-def questions_of(entries: list[Any], document: Document) -> Questions:
+def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
     """Return the questions of a file; those without a text have none in `queries`."""
     queries: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
@@ -444,53 +455,55 @@ def questions_of(entries: list[Any], document: Document) -> Questions:
                 raise ValueError(f"query {query!r} appears twice")
             if "text" in entry:
                 queries[query] = entry["text"]
-            qrels[query] = judgments_of(entry["relevant"], f"query {query!r}")
+            qrels[query] = decode_judgments(entry["relevant"], f"query {query!r}")
             if "provenance" in entry:
                 provenance[query] = Provenance(**entry["provenance"])
             if "answer" in entry:
                 answers[query] = entry["answer"]
-            if HISTORY_KEY in entry:
-                history[query] = entry[HISTORY_KEY]
+            if CONVERSATION_KEY in entry:
+                history[query] = entry[CONVERSATION_KEY]
     with document.place("questions"):
-        return Questions(queries, qrels, provenance, answers=answers, history=history)
+        return Questions(queries, qrels, provenance, answers=answers, conversation=history)
 
 
 # Runs as JSON: ids best first, ids with scores, or items with their texts, each text once.
 
 
-def of_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
+def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
     """Return a run as JSON holds it, and add its texts to those of the file; see `of_ranking`."""
     said = Section(rankings=_of_rankings(run, texts))
     if isinstance(run, RetrievedRun):
-        said["failed"] = Lines({"query": of_id(query), **of_error(error)} for query, error in run.errors.items())
-        said["seconds"] = Lines([of_id(query), float(seconds)] for query, seconds in run.seconds.items())
+        said["failed"] = Lines(
+            {"query": encode_id(query), **encode_error(error)} for query, error in run.errors.items()
+        )
+        said["seconds"] = Lines([encode_id(query), float(seconds)] for query, seconds in run.seconds.items())
         if run.calls:
-            said["calls"] = Lines([of_id(query), list(calls)] for query, calls in run.calls.items())
-        if run.steps:  # the last one is the run itself
+            said["calls"] = Lines([encode_id(query), list(calls)] for query, calls in run.calls.items())
+        if run.stages:  # the last one is the run itself
             said["steps"] = Section(
-                {name: None if step is run else _of_rankings(step, texts) for name, step in run.steps.items()}
+                {name: None if step is run else _of_rankings(step, texts) for name, step in run.stages.items()}
             )
     return said
 
 
 def _of_rankings(run: Mapping[Any, Any], texts: dict[str, int]) -> Lines:
     rankings = run.rankings() if isinstance(run, Run) else run.items()
-    return Lines({"query": of_id(query), **of_ranking(ranking, query, texts)} for query, ranking in rankings)
+    return Lines({"query": encode_id(query), **encode_ranking(ranking, query, texts)} for query, ranking in rankings)
 
 
-def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
+def decode_run(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
     """Return the run that `of_run` was given, in memory."""
     run = _rankings_of(said["rankings"], texts)
     if "failed" not in said:
         return run
-    errors = {entry["query"]: error_of(entry) for entry in said["failed"]}
+    errors = {entry["query"]: decode_error(entry) for entry in said["failed"]}
     held = said.get("steps", {}).items()
     steps = {name: run if rankings is None else _rankings_of(rankings, texts) for name, rankings in held}
-    return RetrievedRun(run, errors, dict(said["seconds"]), calls=dict(said.get("calls", ())), steps=steps)
+    return RetrievedRun(run, errors, dict(said["seconds"]), calls=dict(said.get("calls", ())), stages=steps)
 
 
 def _rankings_of(entries: Sequence[Mapping[str, Any]], texts: list[str]) -> dict[Any, Any]:
-    return {entry["query"]: ranking_of(entry, texts) for entry in entries}
+    return {entry["query"]: decode_ranking(entry, texts) for entry in entries}
 
 
 FEW = 16
@@ -502,10 +515,10 @@ ROUNDING = 1e-9
 def refuse_wrong_values(scores: Scores) -> None:
     """Raise if a value is outside the range of its metric, or not what the saved rankings and judgments give."""
     for metric in scores.metrics:
-        column = scores.of_metric(metric)
+        column = scores.column(metric)
         low, high = metric.definition.bounds
         wrong = (column < low - ROUNDING) | (column > high + ROUNDING)
-        if (metric.definition.bounded or metric.definition.given) and wrong.any():
+        if (metric.definition.bounded or metric.definition.is_given) and wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
                 f"{metric} of query {scores.queries[row]!r} is {column[row]:g}, which is not in [{low:g}, {high:g}]"
@@ -516,12 +529,12 @@ def refuse_wrong_values(scores: Scores) -> None:
     rows = np.unique(np.linspace(0, n - 1, min(FEW, n)).astype(np.intp))
     judged = _judged_again(scores, scores.origin, rows)
     for metric in scores.metrics:
-        if not metric.definition.given and metric.definition.made_by is None:
+        if not metric.definition.is_given and metric.definition.recipe is None:
             _compare(scores, rows, metric, score(judged, metric, scores.rules).values)
 
 
 def _compare(scores: Scores, rows: IntArray, metric: Metric, found: FloatArray) -> None:
-    said = scores.of_metric(metric)[rows]
+    said = scores.column(metric)[rows]
     wrong = ~np.isclose(said, found, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
     if wrong.any():
         row = int(wrong.argmax())
@@ -537,6 +550,6 @@ def _judged_again(scores: Scores, origin: Origin, rows: IntArray) -> JudgedRun:
     places = scores.positions[rows].tolist()
     few = Qrels({query: truth.judgments(at) for query, at in zip(queries, places, strict=True)})
     run = {query: origin.run[query] for query in queries if query in origin.run}
-    calls = {query: found for query, found in calls_of(origin.run).items() if query in run}
+    calls = {query: found for query, found in call_numbers(origin.run).items() if query in run}
     again = RetrievedRun(run, calls=calls) if calls else run
     return judge(few.with_largest_grade(truth.largest_grade), again, origin.match, scores.rules.order)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics._internal.validation import in_python
+from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.reports import numbers, page
-from retrieval_metrics.reports.tables import beginning
+from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ SHOWN = 240
 """The characters of a text that are shown."""
 
 
-class OnPage(NamedTuple):
+class SideBySideQuery(NamedTuple):
     """One query on the page.
 
     Attributes:
@@ -37,13 +37,13 @@ class OnPage(NamedTuple):
 
 
 def write_side_by_side(
-    path: str | PathLike[str], title: str, summary: Table, shown: Sequence[OnPage], *, depth: int, changed: int
+    path: str | PathLike[str], title: str, summary: Table, shown: Sequence[SideBySideQuery], *, depth: int, changed: int
 ) -> None:
     """Write the page: the numbers, then the queries, of which the first is open."""
     queries = "".join(_query(one, depth, opened=not at) for at, one in enumerate(shown))
     left_out = changed - len(shown)
-    shown_by = in_python("; explain(query) shows them")
-    rest = [page.paragraph(f"{numbers.queries(left_out)} more changed less{shown_by}")]
+    shown_by = python_or_cli_text("; explain(query) shows them")
+    rest = [page.paragraph(f"{numbers.format_query_count(left_out)} more changed less{shown_by}")]
     parts = [
         page.table(summary),
         page.section("Most changed first", queries or page.paragraph(f"No query has other first {depth}.")),
@@ -52,7 +52,7 @@ def write_side_by_side(
     page.write(path, title, parts)
 
 
-def _query(one: OnPage, depth: int, *, opened: bool) -> str:
+def _query(one: SideBySideQuery, depth: int, *, opened: bool) -> str:
     words = f'<span class="id">{escape(str(one.query))}</span><span class="words">{escape(one.text)}</span>'
     columns = "".join(
         f'<div class="system"><h3>{name}</h3><ol>{_column(one, side, depth)}</ol></div>'
@@ -65,7 +65,7 @@ def _query(one: OnPage, depth: int, *, opened: bool) -> str:
     )
 
 
-def _column(one: OnPage, side: int, depth: int) -> str:
+def _column(one: SideBySideQuery, side: int, depth: int) -> str:
     """Return the first documents of one side, each with what became of it on the other."""
     items = []
     for document, *ranks, text in one.rows:
@@ -76,7 +76,7 @@ def _column(one: OnPage, side: int, depth: int) -> str:
         where = "" if other in {None, rank} else f"{('to', 'from')[side]} {other}"
         said = f"{('left', 'entered')[side]} {where}".strip() if gone else where
         state = ("1", "0")[side] if gone else "3" if said else "2"
-        body = f'<div class="text">{escape(beginning(text, SHOWN))}</div>' if text else ""
+        body = f'<div class="text">{escape(shorten(text, SHOWN))}</div>' if text else ""
         head = f'<span class="rank">{rank}</span><span class="id">{escape(str(document))}</span>'
         item = f'<div class="head">{head}<span class="state">{said}</span></div>{body}'
         items.append((rank, f'<li class="result state{state}">{item}</li>'))

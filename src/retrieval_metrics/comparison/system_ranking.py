@@ -9,17 +9,22 @@ from math import isfinite, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from retrieval_metrics.comparison.conclusion_wording import NAMED, Concluded, beside, said_together
-from retrieval_metrics.comparison.conclusions import Flattered, conclude, flattered
-from retrieval_metrics.comparison.difference import only_one
-from retrieval_metrics.evaluation.budget_coverage import said_of_depth, said_of_room
-from retrieval_metrics.evaluation.data_warnings import said_of_systems
+from retrieval_metrics.comparison.conclusion_wording import (
+    MAX_NAMES,
+    ConclusionGroup,
+    combine_sentences,
+    group_by_outcome,
+)
+from retrieval_metrics.comparison.conclusions import SelectionBias, conclude, estimate_selection_bias
+from retrieval_metrics.comparison.difference import require_one_pair
+from retrieval_metrics.evaluation.budget_coverage import unequal_depth_note, unequal_text_note
+from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.scores import ByMetric
-from retrieval_metrics.evaluation.summary import clustered_sums, interval_of
-from retrieval_metrics.metrics.base.metric import spelled
+from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
+from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
-from retrieval_metrics.statistics import fewest_units
+from retrieval_metrics.statistics import min_significant_units
 from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
@@ -27,8 +32,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import FloatArray, IntArray
     from retrieval_metrics.comparison.conclusion_wording import ConclusionKind
-    from retrieval_metrics.comparison.conclusions import Conclusion, Conclusions, Ignorance, UnjudgedBounds
-    from retrieval_metrics.comparison.difference import Aligned, Difference, Differences
+    from retrieval_metrics.comparison.conclusions import Conclusion, Conclusions, JudgedCoverage, UnjudgedBounds
+    from retrieval_metrics.comparison.difference import Difference, Differences, PairedValues
     from retrieval_metrics.evaluation.budget_coverage import BudgetUse
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import Clusters
@@ -38,22 +43,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Compared:
+class ComparisonRecord:
     """What is known of several systems on the same queries; `Comparison` says what each attribute is."""
 
     scores: Mapping[str, Scores]
     metrics: tuple[Metric, ...]
-    aligned: Aligned
+    paired_values: PairedValues
     baseline: str | None
     level: float
     differences: Differences
     margin: float | None = None
     clusters: Clusters | None = None
-    ignorance: Ignorance | None = None
+    judged_coverage: JudgedCoverage | None = None
     unjudged: UnjudgedBounds | None = None
     notes: tuple[str, ...] = ()
     budgets: tuple[BudgetUse, ...] = ()
-    drawn: tuple[int, int] | None = None
+    resampling: tuple[int, int] | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -68,32 +73,36 @@ class Compared:
     @cached_property
     def conclusions(self) -> Conclusions:
         """What the comparison shows: one entry for each pair of systems and metric, from which all else speaks."""
-        caveats = said_of_systems(self.scores)
+        caveats = system_wide_warnings(self.scores)
         caveats += [said for use in self.budgets for said in use.sentences]
-        caveats += [said_of_ignorance(self), said_of_room(self.scores, self.metrics, self.budgets)]
-        caveats.append(said_of_depth(self.scores, self.metrics))
+        caveats += [judged_coverage_note(self), unequal_text_note(self.scores, self.metrics, self.budgets)]
+        caveats.append(unequal_depth_note(self.scores, self.metrics))
         return conclude(
             self.differences,
             level=self.level,
             margin=self.margin,
             bounds=self.unjudged,
             caveats=tuple(filter(None, caveats)),
-            flattered=self._flattered,
+            selection_bias=self._flattered,
         )
 
     @cached_property
-    def _flattered(self) -> tuple[Flattered, ...]:
+    def _flattered(self) -> tuple[SelectionBias, ...]:
         """How much the best system of each metric is flattered by being chosen, from five systems on; else empty."""
         found = []
         for metric in self.metrics:
-            if metric.definition.says_how_good:
+            if metric.definition.is_quality_metric:
                 rows, values = self._shared[str(metric)]
                 sign = metric.definition.sign
-                found.append(flattered(str(metric), self.systems, values.T, sign, self.aligned.labels_at(rows)))
+                found.append(
+                    estimate_selection_bias(
+                        str(metric), self.systems, values.T, sign, self.paired_values.shared_labels(rows)
+                    )
+                )
         return tuple(one for one in found if one is not None)
 
     @cached_property
-    def table(self) -> ByMetric[dict[str, float]]:
+    def means(self) -> ByMetric[dict[str, float]]:
         """The mean of each metric for each system, over the queries for which it is defined in all systems."""
         return ByMetric({name: {system: one.mean for system, one in of.items()} for name, of in self._sums.items()})
 
@@ -103,10 +112,10 @@ class Compared:
         found: dict[str, dict[str, Interval]] = {}
         for metric, (name, sums) in zip(self.metrics, self._sums.items(), strict=True):
             rows, values = self._shared[name]
-            labels = self.aligned.labels_at(rows)
-            worth = sums.values() if labels is None else (clustered_sums(column, labels) for column in values.T)
+            labels = self.paired_values.shared_labels(rows)
+            worth = sums.values() if labels is None else (sum_clustered_values(column, labels) for column in values.T)
             systems = zip(self.scores.items(), worth, strict=True)
-            found[name] = {system: interval_of(one, metric, of, self.level) for (system, one), of in systems}
+            found[name] = {system: mean_interval_of_sums(one, metric, of, self.level) for (system, one), of in systems}
         return ByMetric(found)
 
     @cached_property
@@ -123,25 +132,25 @@ class Compared:
 
     @cached_property
     def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
-        return {str(metric): self.aligned.shared(metric) for metric in self.metrics}
+        return {str(metric): self.paired_values.shared(metric) for metric in self.metrics}
 
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
         """Return one of the differences."""
-        return only_one(self.differences, "differences", metric, system, baseline)
+        return require_one_pair(self.differences, "differences", metric, system, baseline)
 
 
-def said_of_ignorance(comparison: Compared) -> str:
+def judged_coverage_note(comparison: ComparisonRecord) -> str:
     """Return how unjudged documents were treated, in a sentence; empty if that alone could not explain a difference."""
-    if comparison.ignorance is None:
+    if comparison.judged_coverage is None:
         return ""
     condensed = any(one.rules.unjudged == "condensed" for one in comparison.scores.values())
-    return comparison.ignorance.sentence(condensed=condensed, bounded=comparison.unjudged is not None)
+    return comparison.judged_coverage.sentence(condensed=condensed, bounded=comparison.unjudged is not None)
 
 
 # The systems of a comparison in order, and how each stands to the baseline or to the best.
 
 Status: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
-SIGNS: dict[Status, str] = {
+SIGN_BY_STATUS: dict[Status, str] = {
     "better": "▲",
     "best": " ",
     "baseline": " ",
@@ -164,7 +173,7 @@ OPPOSITE: dict[Status, Status] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankedSystem:
     """The place of one system in one metric.
 
     Attributes:
@@ -179,11 +188,11 @@ class Standing:
     system: str
     mean: float
     interval: Interval
-    standing: Status
+    status: Status
 
 
 @dataclass(frozen=True, repr=False)
-class Standings(Printed):
+class SystemRanking(Printed):
     """The systems by metric, best first, and how each stands to the baseline or to the best.
 
     Attributes:
@@ -210,19 +219,19 @@ class Standings(Printed):
         [('good', 'best'), ('same', 'no clear difference'), ('bad', 'worse')]
     """
 
-    places: Mapping[str, tuple[Standing, ...]]
-    impossible: int
+    by_metric: Mapping[str, tuple[RankedSystem, ...]]
+    n_unattainable: int
     tests: int
-    units: int
+    n_units: int
     baseline: str | None
     seconds: Mapping[str, float]
     level: float
     margin: float | None = None
-    within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
-    gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
-    concluded: Mapping[str, Sequence[Concluded]] = field(default_factory=dict, compare=False)
+    noninferiority: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
+    _gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
+    _concluded: Mapping[str, Sequence[ConclusionGroup]] = field(default_factory=dict, compare=False)
 
-    def frontier(
+    def pareto_frontier(
         self, cost: Mapping[str, float] | Literal["seconds"] = "seconds", metric: str | Metric | None = None
     ) -> dict[str, OnFrontier]:
         """Return which systems are worth their cost: `"on"` the frontier, `"off"` it, or `"possibly"` on it.
@@ -257,7 +266,7 @@ class Standings(Printed):
                 found[one] = "on" if all(gains[one, other][0] for other in cheaper) else "possibly"
         return found
 
-    def cheapest(
+    def cheapest_noninferior(
         self,
         margin: float,
         cost: Mapping[str, float] | Literal["seconds"] = "seconds",
@@ -284,14 +293,14 @@ class Standings(Printed):
                 f"only {self.baseline} was compared with the others; leave out baseline= to learn which are worth "
                 "their cost"
             )
-        name = next(iter(self.gains)) if metric is None else spelled(metric, self.gains)
-        if name not in self.gains:
-            raise KeyError(f"{name} was not compared; there are {', '.join(self.gains)}")
-        return self.gains[name]
+        name = next(iter(self._gains)) if metric is None else match_metric_name(metric, self._gains)
+        if name not in self._gains:
+            raise KeyError(f"{name} was not compared; there are {', '.join(self._gains)}")
+        return self._gains[name]
 
     def _costs(self, cost: Mapping[str, float] | Literal["seconds"]) -> dict[str, float]:
         costs = self.seconds if isinstance(cost, str) else cost
-        systems = [place.system for place in next(iter(self.places.values()))]
+        systems = [place.system for place in next(iter(self.by_metric.values()))]
         if missing := [system for system in systems if system not in costs]:
             raise KeyError(f"{missing[0]!r} has no cost; pass cost={{...}}, a number for each of {', '.join(systems)}")
         for system in systems:
@@ -303,16 +312,16 @@ class Standings(Printed):
     def best(self) -> dict[str, tuple[str, ...]]:
         """The systems of each metric that are not shown to be worse than the best."""
         found = {}
-        for metric, places in self.places.items():
-            better = tuple(place.system for place in places if place.standing == "better")
+        for metric, places in self.by_metric.items():
+            better = tuple(place.system for place in places if place.status == "better")
             rest = {"best", "baseline", "no clear difference", "not known"}
-            found[metric] = better or tuple(place.system for place in places if place.standing in rest)
+            found[metric] = better or tuple(place.system for place in places if place.status in rest)
         return found
 
     def _tables(self) -> list[Table]:
-        order = [place.system for place in next(iter(self.places.values()))]
-        found = {metric: {place.system: place for place in places} for metric, places in self.places.items()}
-        rows, worth = [], self.worth
+        order = [place.system for place in next(iter(self.by_metric.values()))]
+        found = {metric: {place.system: place for place in places} for metric, places in self.by_metric.items()}
+        rows, worth = [], self.pareto
         for system in order:
             cells = [_cell(found[metric][system]) for metric in found]
             timed = [f"{self.seconds[system]:.3g}"] if system in self.seconds else ["-"] if self.seconds else []
@@ -326,37 +335,37 @@ class Standings(Printed):
         return [Table(header, rows, self.notes, words=range(len(found) + 1))]
 
     @property
-    def worth(self) -> dict[str, OnFrontier]:
+    def pareto(self) -> dict[str, OnFrontier]:
         """Which systems are worth their seconds; empty unless all were timed, and compared without a baseline."""
-        systems = len(next(iter(self.places.values())))
+        systems = len(next(iter(self.by_metric.values())))
         asked = self.baseline is None and len(self.seconds) == systems > 2
-        return self.frontier() if asked else {}
+        return self.pareto_frontier() if asked else {}
 
     @property
     def sentences(self) -> list[str]:
         """How the systems stand in each metric, in words."""
         return [
-            *said_together(chain(*self.concluded.values())),
+            *combine_sentences(chain(*self._concluded.values())),
             *self._said_of_margin(),
         ]
 
     @property
-    def said(self) -> dict[str, list[str]]:
+    def sentences_by_metric(self) -> dict[str, list[str]]:
         """What is concluded in each metric, in words."""
-        return {metric: said_together(parts) for metric, parts in self.concluded.items()}
+        return {metric: combine_sentences(parts) for metric, parts in self._concluded.items()}
 
     def _said_of_margin(self) -> list[str]:
         words: dict[MarginOutcome, str] = {"no worse": "no worse", "worse": "worse", "cannot tell": "no worse"}
         alike: dict[tuple[MarginOutcome, frozenset[str]], list[str]] = {}
-        for metric, outcomes in self.within.items():
+        for metric, outcomes in self.noninferiority.items():
             for outcome in words:
                 if systems := frozenset(system for system, found in outcomes.items() if found == outcome):
                     alike.setdefault((outcome, systems), []).append(metric)
         said = []
         for (outcome, systems), metrics in alike.items():
-            named = [system for system in self.within[metrics[0]] if system in systems]
-            are = f"{numbers.listed(named, most=NAMED)} {'is' if len(named) == 1 else 'are'}"
-            in_these = f"by more than {self.margin:g} in {numbers.listed(metrics)}"
+            named = [system for system in self.noninferiority[metrics[0]] if system in systems]
+            are = f"{numbers.join_names(named, most=MAX_NAMES)} {'is' if len(named) == 1 else 'are'}"
+            in_these = f"by more than {self.margin:g} in {numbers.join_names(metrics)}"
             one = f"{are} {words[outcome]} than {self.baseline} {in_these}"
             said.append(f"That {one} is not shown." if outcome == "cannot tell" else f"{one}.")
         return said
@@ -364,7 +373,7 @@ class Standings(Printed):
     @property
     def notes(self) -> list[str]:
         """What the signs in front of the means are, and which tests could not find anything."""
-        there = {place.standing for places in self.places.values() for place in places}
+        there = {place.status for places in self.by_metric.values() for place in places}
         other = "the best" if self.baseline is None else self.baseline
         words = {
             "better": f"▲ better than {other}",
@@ -375,34 +384,34 @@ class Standings(Printed):
         signs = [said for standing, said in words.items() if standing in there]
         kind = f"{other} with its {numbers.level_name(self.level)}"
         said = [f"{', '.join(signs)}; {kind}" if signs else kind]
-        if self.worth:
+        if self.pareto:
             said.insert(
                 0,
-                f"worth them, in {next(iter(self.gains))}: on, better than each that is as fast; off, one as fast is "
+                f"worth them, in {next(iter(self._gains))}: on, better than each that is as fast; off, one as fast is "
                 "better; seconds count as exact",
             )
-        if self.impossible:
-            tests = numbers.count(self.tests, "test")
-            these = f"{self.impossible:,} of these {tests} can hardly succeed"
+        if self.n_unattainable:
+            tests = numbers.format_count(self.tests, "test")
+            these = f"{self.n_unattainable:,} of these {tests} can hardly succeed"
             advice = "choose fewer metrics" if self.baseline is not None else "choose a baseline or fewer metrics"
-            if self.units < (fewest := fewest_units(self.level)):
+            if self.n_units < (fewest := min_significant_units(self.level)):
                 these = f"none of these {tests} can succeed" if self.tests > 1 else "the test cannot succeed"
                 advice = f"one test alone needs {fewest}" if self.tests > 1 else f"it needs {fewest}"
-            said.insert(0, f"with {numbers.queries(self.units)} {these}; {advice}")
+            said.insert(0, f"with {numbers.format_query_count(self.n_units)} {these}; {advice}")
         return said
 
     def __repr__(self) -> str:
-        metric, places = next(iter(self.places.items()))
+        metric, places = next(iter(self.by_metric.items()))
         return (
             f"<Standings by {metric}: {', '.join(f'{place.system} {numbers.value(place.mean)}' for place in places)}>"
         )
 
 
-def ranking_of(comparison: Compared) -> Standings:
+def rank_systems(comparison: ComparisonRecord) -> SystemRanking:
     """Return the ranking of a comparison."""
     places, found = {}, {}
     for each_metric in comparison.metrics:
-        metric, means = str(each_metric), comparison.table[each_metric]
+        metric, means = str(each_metric), comparison.means[each_metric]
         ordered = _best_first(means, each_metric.definition.sign)
         concluded = [each for each in comparison.conclusions if each.metric == metric]
         other = comparison.baseline or _best(ordered, concluded)
@@ -410,17 +419,20 @@ def ranking_of(comparison: Compared) -> Standings:
         standings[other] = "best" if comparison.baseline is None else "baseline"
         ends = comparison.intervals[metric]
         places[metric] = tuple(
-            Standing(system, means[system], ends[system], standings[system])
+            RankedSystem(system, means[system], ends[system], standings[system])
             for system in sorted(ordered, key=lambda system: HEIGHT.get(standings[system], 0))
         )
-        by_system = {system: one for one in concluded if other in one.found.pair for system in one.found.pair}
+        by_system = {system: one for one in concluded if other in one.details.pair for system in one.details.pair}
         these = [by_system[place.system] for place in places[metric] if place.system in by_system.keys() - {other}]
-        found[metric] = beside(other, these, leads=comparison.baseline is None)
-    return Standings(
+        found[metric] = group_by_outcome(other, these, system_first=comparison.baseline is None)
+    return SystemRanking(
         places,
-        sum(not each.significant and each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
+        sum(
+            not each.significant and each.n_units < min_significant_units(1 - each.corrected_alpha)
+            for each in comparison.differences
+        ),
         len(comparison.differences),
-        max(each.units for each in comparison.differences),
+        max(each.n_units for each in comparison.differences),
         comparison.baseline,
         _seconds(comparison),
         comparison.level,
@@ -431,25 +443,27 @@ def ranking_of(comparison: Compared) -> Standings:
     )
 
 
-def _gains(comparison: Compared, metric: str) -> dict[tuple[str, str], tuple[bool, float]]:
+def _gains(comparison: ComparisonRecord, metric: str) -> dict[tuple[str, str], tuple[bool, float]]:
     """Return for each two systems, in both orders, whether the first is better, and the least that it gains."""
     found = {}
     for each in comparison.conclusions:
         if each.metric == metric:
             low, high = (
-                each.found.interval if each.found.higher_is_better else [-end for end in each.found.interval][::-1]
+                each.details.interval
+                if each.details.higher_is_better
+                else [-end for end in each.details.interval][::-1]
             )
             found[each.system, each.baseline] = (each.kind == "better", low)
             found[each.baseline, each.system] = (each.kind == "worse", -high)
     return found
 
 
-def _within(comparison: Compared) -> dict[str, dict[str, MarginOutcome]]:
+def _within(comparison: ComparisonRecord) -> dict[str, dict[str, MarginOutcome]]:
     """Return by metric and system the outcome of the test against the margin, best first; nothing without one."""
     found: dict[str, dict[str, MarginOutcome]] = {}
     for each in sorted(comparison.conclusions, key=lambda one: -one.gain):
-        if each.within_margin is not None:
-            found.setdefault(each.metric, {})[each.system] = each.within_margin
+        if each.noninferiority is not None:
+            found.setdefault(each.metric, {})[each.system] = each.noninferiority
     return {str(metric): found[str(metric)] for metric in comparison.metrics if str(metric) in found}
 
 
@@ -458,16 +472,16 @@ def _best_first(means: Mapping[str, float], sign: int) -> list[str]:
     return sorted(means, key=lambda system: -sign * means[system] if not isnan(means[system]) else float("inf"))
 
 
-def _cell(place: Standing) -> str:
-    has_interval = place.standing in {"best", "baseline"}
+def _cell(place: RankedSystem) -> str:
+    has_interval = place.status in {"best", "baseline"}
     mean = numbers.mean(place.mean, place.interval) if has_interval else numbers.value(place.mean)
-    return f"{SIGNS[place.standing]} {mean}"
+    return f"{SIGN_BY_STATUS[place.status]} {mean}"
 
 
 def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:
     """Return the system with the largest mean that no other is better than; one without values only if all are."""
     beaten = {each.baseline if each.kind == "better" else each.system for each in concluded if each.kind in OPPOSITE}
-    compared = {system for each in concluded if each.n for system in each.found.pair}
+    compared = {system for each in concluded if each.n for system in each.details.pair}
     leading = [system for system in ordered if system in compared] or ordered
     return next((system for system in leading if system not in beaten), leading[0])
 
@@ -484,7 +498,7 @@ def _beside(other: str, ordered: Sequence[str], concluded: Sequence[Conclusion])
     return found
 
 
-def _seconds(comparison: Compared) -> dict[str, float]:
+def _seconds(comparison: ComparisonRecord) -> dict[str, float]:
     """Return the mean time per query of each system whose run was timed."""
     found = {}
     for system, scores in comparison.scores.items():
@@ -494,13 +508,13 @@ def _seconds(comparison: Compared) -> dict[str, float]:
     return found
 
 
-def order_of(comparison: Compared, metric: Metric) -> list[str]:
+def systems_in_order(comparison: ComparisonRecord, metric: Metric) -> list[str]:
     """Return the systems as the ranking has them in a metric, the best first."""
-    return [place.system for place in ranking_of(comparison).places[str(metric)]]
+    return [place.system for place in rank_systems(comparison).by_metric[str(metric)]]
 
 
-def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
+def choose_main_pair(comparison: ComparisonRecord, metric: Metric) -> tuple[str, str]:
     """Return the pair to show first: the best systems in a metric that differ, or the best beside the baseline."""
-    order = order_of(comparison, metric)
+    order = systems_in_order(comparison, metric)
     differ = [pair for pair in comparison.pairs if not comparison.difference(metric, *pair).identical]
     return min(differ or comparison.pairs, key=lambda pair: sorted(map(order.index, pair)))

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import named, require
-from retrieval_metrics.evaluation.data_warnings import said_of_distances
-from retrieval_metrics.evaluation.evaluate import scored_run
-from retrieval_metrics.evaluation.summary import clustered_sums, intervals, means
+from retrieval_metrics._internal.validation import argument_name, import_optional
+from retrieval_metrics.evaluation.data_warnings import distances_note
+from retrieval_metrics.evaluation.evaluate import score_run
+from retrieval_metrics.evaluation.summary import intervals, means, sum_clustered_values
 from retrieval_metrics.files.saved_format import SavedFields
-from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, refuse_bad_score
-from retrieval_metrics.matching.ids import common_queries
-from retrieval_metrics.matching.judge import with_documents
+from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, require_finite_scores
+from retrieval_metrics.matching.ids import count_common_queries
+from retrieval_metrics.matching.judge import with_source_texts
 from retrieval_metrics.matching.judged_run import is_relevant
-from retrieval_metrics.metrics.base.metric import as_metric, relevant_from
+from retrieval_metrics.metrics.base.metric import as_metric, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
@@ -48,7 +48,7 @@ HALF = 0.5
 T = TypeVar("T")
 
 
-class Cutoff(NamedTuple):
+class ThresholdPoint(NamedTuple):
     """What a threshold would do.
 
     Attributes:
@@ -60,8 +60,8 @@ class Cutoff(NamedTuple):
     """
 
     score: float
-    wrong: int
-    upper: float
+    false_answers: int
+    false_answer_bound: float
     mean: float
     answered: float
 
@@ -91,57 +91,57 @@ class Threshold(SavedFields):
     """
 
     kind: ClassVar[str] = "threshold"
-    records: ClassVar[tuple[type, ...]] = (Cutoff,)
+    records: ClassVar[tuple[type, ...]] = (ThresholdPoint,)
 
     score: float | None
-    false_answer: float
+    max_false_answers: float
     level: float
     metric: str
-    n: int
-    worth: float
-    fewest: int
-    wrong: int
-    upper: float
-    answerable: int
-    before: float
-    before_interval: Interval
-    after: float
-    after_interval: Interval
-    curve: tuple[Cutoff, ...]
+    n_unanswerable: int
+    effective_n: float
+    min_n: int
+    false_answers: int
+    false_answer_bound: float
+    n_answerable: int
+    mean_before: float
+    mean_before_interval: Interval
+    mean_after: float
+    mean_after_interval: Interval
+    curve: tuple[ThresholdPoint, ...]
     kinds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
-    def is_worth_it(self) -> bool:
+    def is_useful(self) -> bool:
         """Whether there is a score, and it costs at most half of the metric."""
-        return self.score is not None and not self.before - self.after > HALF * self.before
+        return self.score is not None and not self.mean_before - self.mean_after > HALF * self.mean_before
 
     @property
     def conclusion(self) -> str:
         """What to do, in a sentence."""
         asked = "questions without an answer"
         if self.score is None:
-            worth = f"{self.worth:.0f}" if self.worth >= 2 else "fewer than 2"
-            by = "" if self.worth >= self.n else f", worth {worth} independent ones,"
-            promised = "nothing" if self.upper > HALF else f"{100 * self.upper:.1f} %"
+            worth = f"{self.effective_n:.0f}" if self.effective_n >= 2 else "fewer than 2"
+            by = "" if self.effective_n >= self.n_unanswerable else f", worth {worth} independent ones,"
+            promised = "nothing" if self.false_answer_bound > HALF else f"{100 * self.false_answer_bound:.1f} %"
             return (
-                f"No threshold: {self.n} {asked}{by} cannot promise {_percent(self.false_answer)}, whatever they "
-                f"score: at least {self.fewest} are needed if none of them gets an answer; these can promise "
+                f"No threshold: {self.n_unanswerable} {asked}{by} cannot promise {_percent(self.max_false_answers)}, whatever they "
+                f"score: at least {self.min_n} are needed if none of them gets an answer; these can promise "
                 f"{promised}."
             )
         if isinf(self.score):
             return (
-                f"Nothing needs to be cut: {self.wrong} of {self.n} {asked} get one, which bounds new ones at "
-                f"{100 * self.upper:.1f} %."
+                f"Nothing needs to be cut: {self.false_answers} of {self.n_unanswerable} {asked} get one, which bounds new ones at "
+                f"{100 * self.false_answer_bound:.1f} %."
             )
         promised = (
             f"Keep what scores above {_short(self.score)}: with {_percent(self.level)} confidence at most "
-            f"{_percent(self.false_answer)} of new {asked}, if they are like these {self.n}, then get one (here "
-            f"{self.wrong}; the bound is {100 * self.upper:.1f} %)."
+            f"{_percent(self.max_false_answers)} of new {asked}, if they are like these {self.n_unanswerable}, then get one (here "
+            f"{self.false_answers}; the bound is {100 * self.false_answer_bound:.1f} %)."
         )
-        if not self.answerable:
+        if not self.n_answerable:
             return f"{promised} No question with an answer is in the run, so what it costs is unknown."
-        cost = f"{promised} It costs {self.before - self.after:.3f} of {self.metric}"
-        if self.is_worth_it:
+        cost = f"{promised} It costs {self.mean_before - self.mean_after:.3f} of {self.metric}"
+        if self.is_useful:
             return f"{cost}."
         return f"{cost}: the scores hardly tell the two kinds of question apart, so no threshold is worth it."
 
@@ -167,7 +167,7 @@ class Threshold(SavedFields):
         Raises:
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
         """
-        require("matplotlib", "plot")
+        import_optional("matplotlib", "plot")
         from retrieval_metrics.comparison.comparison_plots import threshold_figure  # noqa: PLC0415  (brings matplotlib)
 
         return threshold_figure(self)
@@ -181,15 +181,21 @@ class Threshold(SavedFields):
         if self.score is None or isinf(self.score):
             return [Table((), (), notes)]
         every = self.curve[0]
-        rows = [["false answers", f"{every.wrong} of {self.n}", f"{self.wrong} of {self.n}"]]
-        if self.answerable:
+        rows = [
+            [
+                "false answers",
+                f"{every.false_answers} of {self.n_unanswerable}",
+                f"{self.false_answers} of {self.n_unanswerable}",
+            ]
+        ]
+        if self.n_answerable:
             here = next(one for one in self.curve if one.score == self.score)
-            both = (self.before, self.before_interval), (self.after, self.after_interval)
+            both = (self.mean_before, self.mean_before_interval), (self.mean_after, self.mean_after_interval)
             rows.append([self.metric, *(numbers.mean(*one) for one in both)])
             rows.append(
                 [
                     "answered",
-                    *(f"{round(one.answered * self.answerable)} of {self.answerable}" for one in (every, here)),
+                    *(f"{round(one.answered * self.n_answerable)} of {self.n_answerable}" for one in (every, here)),
                 ]
             )
         return [Table(["", "all", f"above {_short(self.score)}"], rows, notes)]
@@ -203,7 +209,7 @@ def threshold(
     run: RunMapping | Run,
     metric: str | Metric = "hit_rate@5",
     *,
-    false_answer: float = 0.1,
+    max_false_answers: float = 0.1,
     level: float = 0.95,
     clusters: ClustersBy = "source",
     match: str | Key | Matching = "id",
@@ -251,15 +257,15 @@ def threshold(
         A. N. Angelopoulos et al. (2025). Learn then test: calibrating predictive algorithms to achieve risk control.
         Annals of Applied Statistics 19.
     """
-    if not 0 < false_answer < 1:
-        raise ValueError(f"{named('false_answer')} must be above 0 and below 1, got {false_answer!r}")
+    if not 0 < max_false_answers < 1:
+        raise ValueError(f"{argument_name('false_answer')} must be above 0 and below 1, got {max_false_answers!r}")
     if not HALF < level < 1:
-        raise ValueError(f"{named('level')} must be above 0.5 and below 1, got {level!r}")
+        raise ValueError(f"{argument_name('level')} must be above 0.5 and below 1, got {level!r}")
     truth = as_qrels(questions)
-    (chosen,) = relevant_from([as_metric(metric)], truth.relevant_from)
+    (chosen,) = with_relevance_threshold([as_metric(metric)], truth.relevant_from)
     if not chosen.definition.higher_is_better or not chosen.definition.needs_relevant:
         raise ValueError(f"{chosen} does not show what a threshold costs; name a metric such as hit_rate@5")
-    common_queries(run, truth)
+    count_common_queries(run, truth)
     rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
     errors = run.errors if isinstance(run, RetrievedRun) else {}
     rel: Any = dict(chosen.parameters).get("rel")
@@ -273,14 +279,17 @@ def threshold(
         )
     best = _best_scores({query: rankings[query] for query in given})
     judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if given.get(query)}
-    known = clusters_of(questions, truth, clusters)
-    choice = _Choice(
-        np.array([best[query] for query in asked]), None if known is None else known.of(asked).labels, level
+    known = find_clusters(questions, truth, clusters)
+    choice = _ThresholdChoice(
+        np.array([best[query] for query in asked]), None if known is None else known.select(asked).labels, level
     )
-    cost = _Cost(
-        judged, {query: rankings[query] for query in judged}, chosen, with_documents(match, documents, truth, questions)
+    cost = _ThresholdCost(
+        judged,
+        {query: rankings[query] for query in judged},
+        chosen,
+        with_source_texts(match, documents, truth, questions),
     )
-    score = choice.lowest(false_answer)
+    score = choice.lowest(max_false_answers)
     shown = inf if score is None else score
     firsts = np.array([best[query] for query in judged], dtype=np.float64)
     before, after = cost.at(-inf), (nan, Interval(nan, nan)) if score is None else cost.at(score)
@@ -290,21 +299,21 @@ def threshold(
             kinds.setdefault(made.kind, []).append(top > (-inf if score is None else score))
     return Threshold(
         score=score,
-        false_answer=false_answer,
+        max_false_answers=max_false_answers,
         level=level,
         metric=str(chosen),
-        n=len(asked),
-        worth=choice.worth,
-        fewest=ceil(log(1 - level) / log1p(-false_answer) - 1e-12),
-        wrong=choice.wrong(shown),
-        upper=choice.upper(shown),
-        answerable=len(judged),
-        before=before[0],
-        before_interval=before[1],
-        after=after[0],
-        after_interval=after[1],
+        n_unanswerable=len(asked),
+        effective_n=choice.worth,
+        min_n=ceil(log(1 - level) / log1p(-max_false_answers) - 1e-12),
+        false_answers=choice.wrong(shown),
+        false_answer_bound=choice.upper(shown),
+        n_answerable=len(judged),
+        mean_before=before[0],
+        mean_before_interval=before[1],
+        mean_after=after[0],
+        mean_after_interval=after[1],
         curve=tuple(
-            Cutoff(
+            ThresholdPoint(
                 at, choice.wrong(at), choice.upper(at), cost.at(at)[0], float(np.mean(firsts > at)) if judged else nan
             )
             for at in _tried(np.concatenate([choice.best, firsts]), score)
@@ -313,7 +322,7 @@ def threshold(
     )
 
 
-class _Choice:
+class _ThresholdChoice:
     """The best scores of the questions without an answer, and what a cut-off makes of them."""
 
     def __init__(self, best: FloatArray, labels: IntArray | None, level: float) -> None:
@@ -322,7 +331,7 @@ class _Choice:
 
     def _sums(self, score: float) -> Sums:
         wrong = (self.best > score).astype(np.float64)
-        return Sums.of(wrong) if self._labels is None else clustered_sums(wrong, self._labels)
+        return Sums.of(wrong) if self._labels is None else sum_clustered_values(wrong, self._labels)
 
     def wrong(self, score: float) -> int:
         """Return how many questions get an answer above a score."""
@@ -342,7 +351,7 @@ class _Choice:
         return found
 
 
-class _Cost:
+class _ThresholdCost:
     """The metric of the questions with an answer at any cut-off."""
 
     def __init__(self, judged: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
@@ -353,8 +362,8 @@ class _Cost:
         """Return its mean with its interval; NaN without such questions."""
         if self._truth is None:
             return nan, Interval(nan, nan)
-        scores = scored_run(self._truth, _above(self._rankings, score), [self._metric], STANDARD, self._match)
-        if score == -inf and (said := said_of_distances(scores.needed_origin("cut").judged, self._rankings)):
+        scores = score_run(self._truth, _above(self._rankings, score), [self._metric], STANDARD, self._match)
+        if score == -inf and (said := distances_note(scores.require_origin("cut").judged, self._rankings)):
             raise ValueError(said)
         name = str(self._metric)
         return means(scores)[name], intervals(scores, 0.95)[name]
@@ -370,7 +379,7 @@ def _tried(firsts: FloatArray, score: float | None) -> list[float]:
 def _scores(ranking: Any, query: QueryId) -> list[float]:
     """Return the scores of a ranking in the order in which it is given."""
     if isinstance(ranking, Mapping):
-        refuse_bad_score(ranking, query)
+        require_finite_scores(ranking, query)
         return list(ranking.values())
     items = as_list(ranking, query)
     for item in items:
@@ -379,7 +388,7 @@ def _scores(ranking: Any, query: QueryId) -> list[float]:
                 f"the ranking of query {query!r} has no scores, which a threshold needs; pass documents with their "
                 f"scores, or Retrieved(..., score=...)"
             )
-    refuse_bad_score({at: item.score for at, item in enumerate(items)}, query)
+    require_finite_scores({at: item.score for at, item in enumerate(items)}, query)
     return [item.score for item in items]
 
 

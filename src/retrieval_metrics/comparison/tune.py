@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import RetrievalWarning, argument, named, positive_integer
+from retrieval_metrics._internal.validation import RetrievalWarning, argument_name, format_argument, positive_integer
 from retrieval_metrics.comparison.compare import compare_evaluations, require_comparable
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers
-from retrieval_metrics.comparison.tuning_result import NAMED, SECONDS, TriedSetting, Tuning, TuningRule
+from retrieval_metrics.comparison.tuning_result import (
+    LATENCY_COLUMN,
+    MAX_NAMED_SETTINGS,
+    TriedSetting,
+    Tuning,
+    TuningRule,
+)
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import refuse_bound
+from retrieval_metrics.evaluation.summary import require_useful_bound
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.progress import watched
+from retrieval_metrics.reports.progress import track_steps
 from retrieval_metrics.statistics.means import Interval
-from retrieval_metrics.statistics.out_of_bag import out_of_bag, possibly_best
+from retrieval_metrics.statistics.out_of_bag import find_possibly_best, out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +41,7 @@ def tune(
     *,
     default: str | Mapping[str, Any],
     parameters: Mapping[str, Sequence[Any] | Mapping[str, Any]] | None = None,
-    others: str | Metric | Iterable[str | Metric] = (),
+    extra_metrics: str | Metric | Iterable[str | Metric] = (),
     at_least: Mapping[str, float] | None = None,
     at_most: Mapping[str, float] | None = None,
     level: float = 0.95,
@@ -92,16 +98,16 @@ def tune(
     if not chosen_by.definition.higher_is_better:
         raise ValueError(
             f"lower is better in {chosen_by}; tune takes the largest mean, so bound it: "
-            f"{argument('at_most', python='at_most={...}')}"
+            f"{format_argument('at_most', python='at_most={...}')}"
         )
     bounds = {**_bounds(at_least, "at_least"), **_bounds(at_most, "at_most")}
-    further = [others] if isinstance(others, (str, Metric)) else list(others)
-    wanted = [chosen_by, *further, *(name for name in bounds if name != SECONDS)]
+    further = [extra_metrics] if isinstance(extra_metrics, (str, Metric)) else list(extra_metrics)
+    wanted = [chosen_by, *further, *(name for name in bounds if name != LATENCY_COLUMN)]
     metrics = list(dict.fromkeys(one if isinstance(one, Metric) else Metric.parse(one) for one in wanted))
     settings, default_name = _settings(candidates, default, parameters)
     if default_name not in settings:
         raise ValueError(
-            f"the default, {default_name!r}, is not among the settings: {numbers.listed(list(settings), NAMED)}"
+            f"the default, {default_name!r}, is not among the settings: {numbers.join_names(list(settings), MAX_NAMED_SETTINGS)}"
         )
     # Everything is refused before the first call that costs.
     require_comparable(list(settings), {"baseline": default_name, "level": level, "seed": seed})
@@ -120,7 +126,7 @@ def tune(
         resamples=resamples,
         seed=seed,
     )
-    return chosen(evaluations, rule, show_progress=show_progress)
+    return choose_setting(evaluations, rule, show_progress=show_progress)
 
 
 def _bounds(given: Any, what: str) -> Mapping[str, float]:
@@ -128,14 +134,14 @@ def _bounds(given: Any, what: str) -> Mapping[str, float]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise TypeError(f"{named(what)} must map names of metrics to numbers, got {type(given).__name__}")
+        raise TypeError(f"{argument_name(what)} must map names of metrics to numbers, got {type(given).__name__}")
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{named(what)} of {name} must be a number, got {value!r} ({type(value).__name__})")
+            raise TypeError(f"{argument_name(what)} of {name} must be a number, got {value!r} ({type(value).__name__})")
         if isnan(value):
-            raise ValueError(f"{named(what)} of {name} must be a number, got nan")
-        if name != SECONDS:
-            refuse_bound(what, name, float(value))
+            raise ValueError(f"{argument_name(what)} of {name} must be a number, got nan")
+        if name != LATENCY_COLUMN:
+            require_useful_bound(what, name, float(value))
     return given
 
 
@@ -214,8 +220,8 @@ def _evaluated(
     if not made and not all(isinstance(value, Mapping) for value in values.values()):
         raise TypeError("candidates must be all runs, all evaluations or all retrievers")
     evaluations: dict[str, Evaluation] = {}
-    doing = f"trying {numbers.count(len(settings), 'setting')}"
-    with watched(
+    doing = f"trying {numbers.format_count(len(settings), 'setting')}"
+    with track_steps(
         "trying settings", len(settings), doing, "fewer settings take less", show_progress=show_progress
     ) as advance:
         for done, (name, one) in enumerate(settings.items(), start=1):
@@ -232,7 +238,7 @@ def _evaluated(
     return evaluations
 
 
-def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
+def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
     """Choose among evaluated settings."""
     first = evaluations[rule.default]
     chosen_by = next(each for each in first.metrics if str(each) == rule.metrics[0])
@@ -251,10 +257,12 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
             f"{dict(first.means)}"
         )
     left = list(dict.fromkeys([rule.default, *allowed]))
-    rows, values = compared.aligned.shared(chosen_by, left)
+    rows, values = compared.paired_values.shared(chosen_by, left)
     if not len(values):
         raise ValueError(f"{chosen_by} is defined for no question in all settings")
-    clusters = None if compared.clusters is None else compared.clusters.of(compared.aligned.queries_at(rows))
+    clusters = (
+        None if compared.clusters is None else compared.clusters.select(compared.paired_values.shared_queries(rows))
+    )
     drawn: dict[str, Any] = {
         "clusters": None if clusters is None else clusters.labels,
         "level": rule.level,
@@ -264,7 +272,7 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
     found = out_of_bag(values, 0, keep=rule.default in allowed, **drawn)
     winner = left[found.winner]
     contenders = [at for at, name in enumerate(left) if name in allowed]
-    may_be = possibly_best(values[:, contenders], **drawn)
+    may_be = find_possibly_best(values[:, contenders], **drawn)
     shares = dict(zip(left, found.chosen.tolist(), strict=True))
     settings = [
         TriedSetting(
@@ -309,7 +317,7 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
 
 def _keeps(evaluation: Evaluation, rule: TuningRule) -> bool:
     def value(name: str) -> float:
-        if name == SECONDS:
+        if name == LATENCY_COLUMN:
             if not evaluation.scores.seconds:
                 raise ValueError("seconds are known only of retrievers that tune asks, or of runs of retrieve")
             return float(np.mean(list(evaluation.scores.seconds.values())))

@@ -9,26 +9,26 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
-from retrieval_metrics.comparison.tuning_result import curve, gains, grid
+from retrieval_metrics.comparison.tuning_result import curve, gain_rows, grid
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import GAIN, LOSS, TIED, NameKey, style
+from retrieval_metrics.reports.charts import GAIN, LOSS_COLOUR, TIED_COLOUR, NameKey, line_style
 from retrieval_metrics.reports.plots import (
-    SMALL,
+    SMALL_FONT_SIZE,
     Panel,
-    broken,
-    dash,
-    entitle,
+    add_title,
+    count_name_rows,
     figure,
-    name_ends,
-    plain,
-    rows_at_ends,
+    label_line_ends,
+    line_dashes,
     rows_panel,
+    simplify_axes,
+    wrap_text,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.comparison.tuning_result import Choice, Curve
+    from retrieval_metrics.comparison.tuning_result import Curve, TuningResult
     from retrieval_metrics.reports.plots import Plot
 
 
@@ -40,20 +40,20 @@ PALE = 0.45
 """How opaque the smallest and the largest gain of a grid are: letters stay readable on them."""
 
 
-def drawn(tuning: Choice, kind: str | None) -> Plot:
+def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
     """Return the figure of a choice; see `Tuning.plot`."""
     found = curve(tuning) if kind in {None, "curve"} else None
     key = NameKey([one.name for one in tuning.settings])
     if found is not None:
         panel = Panel(
-            partial(_curve, tuning, found, key), rows=max(10.0, rows_at_ends([name for name, _ in found.lines]))
+            partial(_curve, tuning, found, key), rows=max(10.0, count_name_rows([name for name, _ in found.lines]))
         )
         note = f"diamond: what to expect of {tuning.winner} on new questions" if tuning.winner != tuning.default else ""
         return figure([panel], title=tuning.conclusion, note=note, wide=2, key=key)
     if kind in {None, "settings"}:
         left = sum(one.difference is not None for one in tuning.settings) - SHOWN
-        note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""
-        return figure([rows_panel(key(gains(tuning, SHOWN)))], title=tuning.conclusion, note=note, key=key)
+        note = f"{numbers.format_count(left, 'setting')} with smaller means left out" if left > 0 else ""
+        return figure([rows_panel(key(gain_rows(tuning, SHOWN)))], title=tuning.conclusion, note=note, key=key)
     if kind == "grid":
         panel = Panel(partial(_grid, tuning, key), rows=1.6 * len(grid(tuning).rows))
         return figure([panel], title=tuning.conclusion, key=key)
@@ -62,17 +62,17 @@ def drawn(tuning: Choice, kind: str | None) -> Plot:
     raise ValueError(f"there is no plot {kind!r} of a tuning; there are curve, settings and grid")
 
 
-def _curve(tuning: Choice, found: Curve, key: NameKey, axes: Axes) -> None:
+def _curve(tuning: TuningResult, found: Curve, key: NameKey, axes: Axes) -> None:
     """Draw the gain over a number, with whole intervals; lines are the values of the other parameters."""
     xs = sorted({x for _, points in found.lines for x, _ in points})
     step = min(np.diff(xs)) / 8
-    axes.axhline(0, color=TIED, linewidth=1, linestyle=":")
+    axes.axhline(0, color=TIED_COLOUR, linewidth=1, linestyle=":")
     for at, (_, points) in enumerate(found.lines):
-        colour, marker, _ = style(at)
+        colour, marker, _ = line_style(at)
         places = [x + step * (at - (len(found.lines) - 1) / 2) for x, _ in points]
         gained = [one.gain for _, one in points]
         axes.plot(
-            places, gained, color=colour, marker=marker, linestyle=dash(at), linewidth=1.6, markersize=5.5,
+            places, gained, color=colour, marker=marker, linestyle=line_dashes(at), linewidth=1.6, markersize=5.5,
         )  # fmt: skip
         for place, (_, one) in zip(places, points, strict=True):
             if one.difference is not None:
@@ -83,26 +83,26 @@ def _curve(tuning: Choice, found: Curve, key: NameKey, axes: Axes) -> None:
                 axes.plot([place], [one.gain], marker="o", markersize=12, markerfacecolor="none", color=colour)
                 axes.annotate(
                     word, (place, one.gain), xytext=(-9 if right else 9, -9 if word == "default" else 9),
-                    textcoords="offset points", ha="right" if right else "left", va="center", fontsize=SMALL,
+                    textcoords="offset points", ha="right" if right else "left", va="center", fontsize=SMALL_FONT_SIZE,
                 )  # fmt: skip
             if one.name == tuning.winner != tuning.default:
                 beside = place + step / 2
-                axes.vlines(beside, *tuning.new_gain_interval[:2], color=rcParams["text.color"], linewidth=1.1)
-                axes.plot([beside], [tuning.new_gain], marker="D", markersize=5, color=rcParams["text.color"])
+                axes.vlines(beside, *tuning.expected_gain_interval[:2], color=rcParams["text.color"], linewidth=1.1)
+                axes.plot([beside], [tuning.expected_gain], marker="D", markersize=5, color=rcParams["text.color"])
     axes.margins(x=0.06, y=0.08)
     axes.autoscale_view()
     axes.set_xlabel(found.parameter)
-    entitle(axes, key(f"gain in {tuning.metric} over {tuning.default}, {numbers.level_name(tuning.level)}"))
-    plain(axes, grid="y")
+    add_title(axes, key(f"gain in {tuning.metric} over {tuning.default}, {numbers.level_name(tuning.level)}"))
+    simplify_axes(axes, grid="y")
     if len(found.lines) > 1:
-        name_ends(axes, [(name, points[-1][0], points[-1][1].gain) for name, points in found.lines])
+        label_line_ends(axes, [(name, points[-1][0], points[-1][1].gain) for name, points in found.lines])
 
 
-def _grid(tuning: Choice, key: NameKey, axes: Axes) -> None:
+def _grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
     held = grid(tuning)
     gains = np.array([[np.nan if one is None else one.gain for one in row] for row in held.settings])
     most = float(np.nanmax(np.abs(gains))) or 1.0
-    ends = [to_rgba(LOSS, PALE), to_rgba(LOSS, 0), to_rgba(GAIN, 0), to_rgba(GAIN, PALE)]
+    ends = [to_rgba(LOSS_COLOUR, PALE), to_rgba(LOSS_COLOUR, 0), to_rgba(GAIN, 0), to_rgba(GAIN, PALE)]
     colours = LinearSegmentedColormap.from_list("gains", list(zip((0, 0.5, 0.5, 1), ends, strict=True)))
     axes.imshow(gains, cmap=colours, norm=TwoSlopeNorm(0.0, -most, most), aspect="auto")
     for at, row in enumerate(held.settings):
@@ -112,12 +112,12 @@ def _grid(tuning: Choice, key: NameKey, axes: Axes) -> None:
             marks = {tuning.winner: "winner", tuning.default: "default"}.get(one.name, "")
             said = numbers.signed(float(gains[at, across])) if gains.size <= NAMED_CELLS else ""
             axes.text(
-                across, at, "\n".join(filter(None, [said, marks])), ha="center", va="center", fontsize=SMALL,
+                across, at, "\n".join(filter(None, [said, marks])), ha="center", va="center", fontsize=SMALL_FONT_SIZE,
                 color=rcParams["text.color"],
             )  # fmt: skip
-    axes.set_xticks(range(len(held.columns)), [broken(f"{value}", 8) for value in held.columns])
-    axes.set_yticks(range(len(held.rows)), [broken(f"{value}", 14) for value in held.rows])
+    axes.set_xticks(range(len(held.columns)), [wrap_text(f"{value}", 8) for value in held.columns])
+    axes.set_yticks(range(len(held.rows)), [wrap_text(f"{value}", 14) for value in held.rows])
     axes.tick_params(length=0)
     axes.set_xlabel(held.names[1])
     axes.set_ylabel(held.names[0])
-    entitle(axes, key(f"gain in {tuning.metric} over {tuning.default}"))
+    add_title(axes, key(f"gain in {tuning.metric} over {tuning.default}"))

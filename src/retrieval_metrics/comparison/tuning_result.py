@@ -7,13 +7,13 @@ from numbers import Real
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics._internal.validation import data_frame, require
-from retrieval_metrics.comparison.comparison_report import about
-from retrieval_metrics.comparison.saved_results import of_systems
-from retrieval_metrics.files.saved_format import of_record, write_document
+from retrieval_metrics._internal.validation import import_optional, to_data_frame
+from retrieval_metrics.comparison.comparison_report import format_about_section
+from retrieval_metrics.comparison.saved_results import encode_systems
+from retrieval_metrics.files.saved_format import encode_record, write_saved_file
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
-from retrieval_metrics.reports.charts import ChartRow, Rows
+from retrieval_metrics.reports.charts import ChartRow, ChartRows
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.files.saved_format import Labels
+    from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.statistics.means import Interval
 
 
 # A choice among settings: the rule, the settings, and what the choice is worth.
 
-SECONDS = "seconds"
+LATENCY_COLUMN = "seconds"
 """The name of the time of a query among the bounds."""
-NAMED = 6
+MAX_NAMED_SETTINGS = 6
 """How many settings an error names."""
 
 
@@ -77,8 +77,8 @@ class TriedSetting(NamedTuple):
     name: str
     parameters: Mapping[str, Any]
     means: Mapping[str, float]
-    allowed: bool
-    chosen: float
+    feasible: bool
+    selection_rate: float
     difference: Difference | None
 
     @property
@@ -88,26 +88,26 @@ class TriedSetting(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Choice:
+class TuningResult:
     """What is known of a choice, without the ways of showing it; `Tuning` says what each attribute is."""
 
     rule: TuningRule
     winner: str
     settings: tuple[TriedSetting, ...]
-    as_good: tuple[str, ...]
-    questions: int
+    indistinguishable: tuple[str, ...]
+    n_questions: int
     mean: float
     default_mean: float
-    new_mean: float
-    new_mean_interval: Interval
+    expected_mean: float
+    expected_mean_interval: Interval
     gain: float
-    new_gain: float
-    new_gain_interval: Interval
+    expected_gain: float
+    expected_gain_interval: Interval
     p: float
     evaluations: Mapping[str, Evaluation]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Choice):
+        if not isinstance(other, TuningResult):
             return NotImplemented
         # All else follows from these.
         return self.rule == other.rule and list(self.evaluations.items()) == list(other.evaluations.items())
@@ -131,7 +131,7 @@ class Choice:
         return self.rule.level
 
     @property
-    def better(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the questions show that the winner is better than the default."""
         found = self[self.winner].difference
         return found is not None and found.significant and found.mean > 0
@@ -139,7 +139,7 @@ class Choice:
     def __getitem__(self, name: str) -> TriedSetting:
         found = next((one for one in self.settings if one.name == name), None)
         if found is None:
-            names = numbers.listed([one.name for one in self.settings], NAMED)
+            names = numbers.join_names([one.name for one in self.settings], MAX_NAMED_SETTINGS)
             raise KeyError(f"there is no setting {name!r}; there are {names}")
         return found
 
@@ -148,21 +148,21 @@ class Choice:
         """What to do, in a sentence."""
         if self.winner == self.default:
             return f"Keep {self.default}: no other setting has a better {self.metric} on these questions."
-        gain = numbers.signed(self.new_gain)
-        if self.better:
+        gain = numbers.signed(self.expected_gain)
+        if self.is_significant:
             here = numbers.signed(self.gain)
             said = f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions"
             return f"{said}." if here == gain else f"{said}, not the {here} of these."
         found = self[self.winner].difference
-        if found is not None and not self[self.default].allowed:
+        if found is not None and not self[self.default].feasible:
             unsure = "" if found.significant else ", which these questions cannot tell from 0"
             return (
                 f"{self.default} is beyond the bounds; within them, {self.winner} has the best {self.metric}. Compared "
                 f"with {self.default}, expect {gain} on new questions{unsure}."
             )
-        if self.new_gain > 0:
+        if self.expected_gain > 0:
             return (
-                f"Switching to {self.winner} is right on average ({gain} on new questions), but {self.questions:,} "
+                f"Switching to {self.winner} is right on average ({gain} on new questions), but {self.n_questions:,} "
                 f"questions cannot show that it is better than {self.default}."
             )
         return (
@@ -177,7 +177,7 @@ ALIKE = 4
 """How many settings are named that cannot be told from the winner."""
 
 
-class Tuning(Choice, Printed):
+class Tuning(TuningResult, Printed):
     """The best of several settings, and what the choice is worth on new questions.
 
     Attributes:
@@ -201,25 +201,32 @@ class Tuning(Choice, Printed):
     def _tables(self) -> list[Table]:
         level = numbers.level_name(self.level)
         rows = [
-            ["winner", self.winner, numbers.value(self.mean), numbers.mean(self.new_mean, self.new_mean_interval)],
+            [
+                "winner",
+                self.winner,
+                numbers.value(self.mean),
+                numbers.mean(self.expected_mean, self.expected_mean_interval),
+            ],
             ["default", self.default, numbers.value(self.default_mean), ""],
         ]
         if self.winner != self.default:
-            ends = numbers.interval(self.new_gain_interval, difference=True)
-            rows.append(["gain", "", numbers.signed(self.gain), f"{numbers.signed(self.new_gain)} {ends}"])
-        title = f"{len(self.settings)} settings on {numbers.queries(self.questions)}, chosen by {self.metric}"
+            ends = numbers.interval(self.expected_gain_interval, difference=True)
+            rows.append(["gain", "", numbers.signed(self.gain), f"{numbers.signed(self.expected_gain)} {ends}"])
+        title = (
+            f"{len(self.settings)} settings on {numbers.format_query_count(self.n_questions)}, chosen by {self.metric}"
+        )
         notes = []
-        stable = sorted(self.settings, key=lambda one: -one.chosen)[:STABLE]
-        shares = ", ".join(f"{one.name} {100 * one.chosen:.0f} %" for one in stable)
+        stable = sorted(self.settings, key=lambda one: -one.selection_rate)[:STABLE]
+        shares = ", ".join(f"{one.name} {100 * one.selection_rate:.0f} %" for one in stable)
         notes.append(f"wins on similar questions: {shares}")
         if self.winner != self.default:
-            tried = numbers.count(len(self.settings) - 1, "setting")
+            tried = numbers.format_count(len(self.settings) - 1, "setting")
             notes.append(f"winner against default: p {numbers.p_value(self.p)}, corrected for {tried}")
-        if self.as_good:
-            notes.append(f"may be as good as the winner: {numbers.listed(list(self.as_good), ALIKE)}")
-        excluded = sum(not one.allowed for one in self.settings)
+        if self.indistinguishable:
+            notes.append(f"may be as good as the winner: {numbers.join_names(list(self.indistinguishable), ALIKE)}")
+        excluded = sum(not one.feasible for one in self.settings)
         if excluded:
-            notes.append(f"{numbers.count(excluded, 'setting')} beyond the bounds, not chosen from")
+            notes.append(f"{numbers.format_count(excluded, 'setting')} beyond the bounds, not chosen from")
         means = [str(metric) for metric in self.settings[0].means if metric != self.metric]
         header = ["", "setting", "on these questions", f"expected on new ones [{level}]"]
         tables = [Table(header, rows, notes, title, (0, 1))]
@@ -249,12 +256,12 @@ class Tuning(Choice, Printed):
                 **one.means,
                 "difference": 0.0 if one.difference is None else one.difference.mean,
                 "p": 1.0 if one.difference is None else one.difference.p_corrected,
-                "chosen": one.chosen,
-                "allowed": one.allowed,
+                "chosen": one.selection_rate,
+                "allowed": one.feasible,
             }
             for one in self.settings
         ]
-        return data_frame(rows)
+        return to_data_frame(rows)
 
     def plot(self, kind: Literal["curve", "settings", "grid"] | None = None) -> Figure:
         """Return a figure of the gains over the default.
@@ -269,10 +276,10 @@ class Tuning(Choice, Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
             ValueError: If the kind is unknown, or there is no such parameter, or not exactly two for a grid.
         """
-        require("matplotlib", "plot")
-        from retrieval_metrics.comparison.tuning_plots import drawn  # noqa: PLC0415  (matplotlib is an extra)
+        import_optional("matplotlib", "plot")
+        from retrieval_metrics.comparison.tuning_plots import tuning_figure  # noqa: PLC0415  (matplotlib is an extra)
 
-        return drawn(self, kind)
+        return tuning_figure(self, kind)
 
     def report(self, path: str | PathLike[str], *, title: str = "") -> None:
         """Write an HTML report: the conclusion, the gains, the grid of two parameters, and every setting.
@@ -313,7 +320,7 @@ DRAWN = 12
 """The largest number of settings in the chart, the best; the table has all."""
 
 
-def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[str], title: str) -> None:
+def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | PathLike[str], title: str) -> None:
     """Write the report; see `Tuning.report`."""
     try:
         by_two = [page.section("By the two parameters", page.table(_by_two(tuning)))]
@@ -322,17 +329,17 @@ def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[
     key = draw.NameKey([one.name for one in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
-        draw.grid(draw.rows(key(gains(tuning, DRAWN)))),
+        draw.grid(draw.rows(key(gain_rows(tuning, DRAWN)))),
         *([page.sentences(key.lines)] if key.lines else []),
         *map(page.table, tables[:-1]),  # the last is the conclusion, which leads
         *by_two,
         page.section("Every setting", page.table(_every(tuning))),
-        *about({name: one.scores for name, one in list(tuning.evaluations.items())[:1]}, {}, None),
+        *format_about_section({name: one.scores for name, one in list(tuning.evaluations.items())[:1]}, {}, None),
     ]
     page.write(path, title or f"Tuning of {len(tuning.settings):,} settings by {tuning.metric}", parts)
 
 
-def _by_two(tuning: Choice) -> Table:
+def _by_two(tuning: TuningResult) -> Table:
     held = grid(tuning)
     header = [f"{held.names[0]} \\ {held.names[1]}", *map(str, held.columns)]
     marked = {tuning.winner: " (winner)", tuning.default: " (default)"}
@@ -346,7 +353,7 @@ def _by_two(tuning: Choice) -> Table:
     return Table(header, rows, [f"gain in {tuning.metric} over the default, on these questions"])
 
 
-def _every(tuning: Choice) -> Table:
+def _every(tuning: TuningResult) -> Table:
     header = ["setting", *tuning.rule.metrics, "gain", f"{numbers.level_name(tuning.level)}", "p", "chosen", ""]
     rows = []
     for one in tuning.settings:
@@ -357,34 +364,38 @@ def _every(tuning: Choice) -> Table:
         said = "default" if found is None else ""
         if one.name == tuning.winner:
             said = "winner"
-        elif one.name in tuning.as_good:
+        elif one.name in tuning.indistinguishable:
             said = f"{said}{', ' * bool(said)}may be as good"
-        elif not one.allowed:
+        elif not one.feasible:
             said = f"{said}{', ' * bool(said)}beyond the bounds"
         means = [numbers.value(one.means[metric]) for metric in tuning.rule.metrics]
-        rows.append([one.name, *means, *gained, f"{100 * one.chosen:.0f} %", said])
+        rows.append([one.name, *means, *gained, f"{100 * one.selection_rate:.0f} %", said])
     notes = ["intervals and p values hold for all settings together; chosen: wins on similar questions"]
     return Table(header, rows, notes, words=(0, len(header) - 1))
 
 
-def save_tuning(tuning: Choice, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
+def save_tuning(
+    tuning: TuningResult, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
+) -> None:
     """Write a tuning; see `Tuning.save`."""
-    if not rankings and SECONDS in {**tuning.rule.at_least, **tuning.rule.at_most}:
+    if not rankings and LATENCY_COLUMN in {**tuning.rule.at_least, **tuning.rule.at_most}:
         raise ValueError("seconds are bounded, and they are saved only with the rankings; leave out rankings=False")
     scores = {name: each.scores for name, each in tuning.evaluations.items()}
-    rule = {name: of_record(value, name) for name, value in asdict(tuning.rule).items()}
-    write_document(path, "tuning", {**of_systems(scores, rankings=rankings), "rule": rule}, labels)
+    rule = {name: encode_record(value, name) for name, value in asdict(tuning.rule).items()}
+    write_saved_file(path, "tuning", {**encode_systems(scores, rankings=rankings), "rule": rule}, labels)
 
 
-def gains(tuning: Choice, most: int) -> Rows:
+def gain_rows(tuning: TuningResult, most: int) -> ChartRows:
     """Return the gain of at most so many settings, the best, below what is expected on new questions."""
     tried = [(one.name, one.difference) for one in tuning.settings if one.difference is not None][:most]
     rows = [ChartRow(name, each.mean, each.interval, numbers.signed(each.mean)) for name, each in tried]
     if tuning.winner != tuning.default:  # to keep the default gains nothing
-        gain = tuning.new_gain
-        rows.insert(0, ChartRow("expected on new questions", gain, tuning.new_gain_interval, numbers.signed(gain), 1))
+        gain = tuning.expected_gain
+        rows.insert(
+            0, ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.signed(gain), 1)
+        )
     label = f"difference in {tuning.metric}, with its {numbers.level_name(tuning.level)}"
-    return Rows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
+    return ChartRows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
 
 
 FEWEST_NUMBERS, MOST_LINES = 3, 6
@@ -398,7 +409,7 @@ class Curve(NamedTuple):
     lines: list[tuple[str, list[tuple[float, TriedSetting]]]]
 
 
-def curve(tuning: Choice) -> Curve | None:
+def curve(tuning: TuningResult) -> Curve | None:
     """Return the settings over the parameter with the most numbers, in their order; None if there is no such curve."""
     numeric = {
         name: {value for value in values if isinstance(value, Real) and not isinstance(value, bool)}
@@ -418,7 +429,7 @@ def curve(tuning: Choice) -> Curve | None:
     return Curve(name, [(words, sorted(points, key=itemgetter(0))) for words, points in sorted(lines.items())])
 
 
-def _varied(tuning: Choice) -> dict[str, list[Any]]:
+def _varied(tuning: TuningResult) -> dict[str, list[Any]]:
     """Return the values of each parameter that has more than one."""
     values: dict[str, list[Any]] = {}
     for given in tuning.rule.parameters.values():
@@ -448,7 +459,7 @@ class Grid(NamedTuple):
     settings: list[list[TriedSetting | None]]
 
 
-def grid(tuning: Choice) -> Grid:
+def grid(tuning: TuningResult) -> Grid:
     """Return the settings by the two parameters that vary."""
     values = _varied(tuning)
     varied = list(values)

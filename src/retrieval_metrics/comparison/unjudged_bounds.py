@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, integer, named
-from retrieval_metrics.comparison.conclusions import Ignorance, ToJudge, UnjudgedBounds
-from retrieval_metrics.evaluation.evaluate import scored_run
+from retrieval_metrics._internal.validation import argument_name, format_argument, integer
+from retrieval_metrics.comparison.conclusions import JudgedCoverage, ToJudge, UnjudgedBounds
+from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import in_single_precision
+from retrieval_metrics.inputs.run import round_ranking
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score
 from retrieval_metrics.statistics import Interval, paired_differences
-from retrieval_metrics.statistics.paired import without_rounding
+from retrieval_metrics.statistics.paired import subtract_exactly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics._internal.validation import DocumentId, FloatArray, IntArray, QueryId
-    from retrieval_metrics.comparison.difference import Aligned, Difference
+    from retrieval_metrics.comparison.difference import Difference, PairedValues
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.matching.ranking_order import Rankings
+    from retrieval_metrics.matching.ranking_order import OrderedRankings
 
 
 NOTHING: Mapping[Any, int] = MappingProxyType({})
@@ -36,7 +36,7 @@ DEPTH = 10
 """The number of documents of each ranking that are used if no metric has a cut-off."""
 
 
-class Open(NamedTuple):
+class PartlyJudgedQuery(NamedTuple):
     """A query with documents whose grades are unknown.
 
     Attributes:
@@ -53,34 +53,36 @@ class Open(NamedTuple):
     documents: tuple[DocumentId, ...]
     rankings: Mapping[str, Any]
     ranks: Mapping[DocumentId, Mapping[str, int]]
-    unseen: int = 0
+    unretrieved_relevant: int = 0
 
 
-def depth_of(metrics: Iterable[Metric]) -> int:
+def largest_cutoff(metrics: Iterable[Metric]) -> int:
     """Return the largest cut-off of the metrics, or ten if none has one."""
     return max((metric.k for metric in metrics if isinstance(metric.k, int)), default=DEPTH)
 
 
-def ignorance(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Ignorance | None:
+def measure_judged_coverage(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> JudgedCoverage | None:
     """Return how much of each system's first documents is judged; None if that is unknown or meaningless."""
     origins = [one.origin for one in scores.values()]
     if any(origin is None or not origin.judged.is_by_id or origin.judged.qrels.has_pieces for origin in origins):
         return None
-    k = depth_of(metrics)
+    k = largest_cutoff(metrics)
     judged = Metric.parse(f"judged@{k}")
     shares = {}
     for name, one in scores.items():
-        values = score(one.needed_origin("looked into").judged, judged, one.rules).values[one.positions]
+        values = score(one.require_origin("looked into").judged, judged, one.rules).values[one.positions]
         known = values[~np.isnan(values)]
         shares[name] = float(known.mean()) if len(known) else float("nan")
-    first = next(iter(scores.values())).needed_origin("looked into")
-    return Ignorance(k, shares, bool((first.judged.qrels.document_grade <= 0).any()))
+    first = next(iter(scores.values())).require_origin("looked into")
+    return JudgedCoverage(k, shares, bool((first.judged.qrels.document_grade <= 0).any()))
 
 
-def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[QueryId, int] = NOTHING) -> list[Open]:
+def open_queries(
+    scores: Mapping[str, Scores], k: int | None, unretrieved_relevant: Mapping[QueryId, int] = NOTHING
+) -> list[PartlyJudgedQuery]:
     """Return the queries of all systems with documents of unknown grade, retrieved or not."""
     first = next(iter(scores.values()))
-    qrels = first.needed_origin("completed with grades").judged.qrels
+    qrels = first.require_origin("completed with grades").judged.qrels
     if qrels.has_pieces or not qrels.is_flat:
         raise ValueError("unjudged documents can be given grades only if single documents are judged by id")
     common = set.intersection(*(set(one.queries) for one in scores.values()))
@@ -90,40 +92,40 @@ def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[Qu
     ranks: dict[QueryId, dict[DocumentId, dict[str, int]]] = {query: {} for query in queries}
     for name, one in scores.items():
         found = one.rankings("completed with grades")
-        for query, ranking in found.of(queries):
+        for query, ranking in found.iterate(queries):
             rankings[query][name] = ranking
             for rank, document in enumerate(_first(found, ranking, k), start=1):
                 if document not in known[query]:
                     ranks[query].setdefault(document, {}).setdefault(name, rank)
     return [
-        Open(
+        PartlyJudgedQuery(
             query,
             known[query],
             tuple(sorted(ranks[query], key=lambda document: min(ranks[query][document].values()))),
             rankings[query],
             ranks[query],
-            unseen.get(query, 0),
+            unretrieved_relevant.get(query, 0),
         )
         for query in queries
-        if ranks[query] or unseen.get(query, 0)
+        if ranks[query] or unretrieved_relevant.get(query, 0)
     ]
 
 
-def _first(rankings: Rankings, ranking: Any, k: int | None) -> list[DocumentId]:
+def _first(rankings: OrderedRankings, ranking: Any, k: int | None) -> list[DocumentId]:
     """Return the first k documents, with those that tie with the last of them if the ties are in no order."""
     ids = rankings.ids(ranking)
     if k is None or len(ids) <= k:
         return ids
     if rankings.order.ties != "expected" or not isinstance(ranking, Mapping):
         return ids[:k]
-    scores = in_single_precision(ranking) if rankings.order.single_precision else ranking
+    scores = round_ranking(ranking) if rankings.order.single_precision else ranking
     return [document for document in ids if scores[document] >= scores[ids[k - 1]]]
 
 
 def completed_scores(
     scores: Mapping[str, Scores],
     metrics: Sequence[Metric],
-    completed: Sequence[tuple[Open, Sequence[Mapping[Any, float]]]],
+    completed: Sequence[tuple[PartlyJudgedQuery, Sequence[Mapping[Any, float]]]],
 ) -> dict[str, FloatArray]:
     """Return the values of each system under completed judgments, shape (completions, metrics)."""
     truth: dict[int, Any] = {}
@@ -139,18 +141,18 @@ def completed_scores(
     qrels = Qrels(truth)
     found = {}
     for name, of_system in scores.items():
-        origin = of_system.needed_origin("completed with grades")
+        origin = of_system.require_origin("completed with grades")
         scale = origin.judged.qrels.largest_grade
-        found[name] = scored_run(qrels, runs[name], metrics, of_system.rules, origin.match, scale=scale).values
+        found[name] = score_run(qrels, runs[name], metrics, of_system.rules, origin.match, scale=scale).values
     return found
 
 
-def to_judge(
+def rank_documents_to_judge(
     scores: Mapping[str, Scores], metrics: Sequence[Metric], pairs: Sequence[tuple[str, str]], n: int
 ) -> list[ToJudge]:
     """Return the n unjudged documents, one at a time, whose grade would move a difference most; see `Comparison`."""
-    k = depth_of(metrics)
-    qrels = next(iter(scores.values())).needed_origin("completed with grades").judged.qrels
+    k = largest_cutoff(metrics)
+    qrels = next(iter(scores.values())).require_origin("completed with grades").judged.qrels
     queries = open_queries(scores, k)
     highest = max(qrels.largest_grade, 1.0)
     extremes = [highest] if all(one.definition.higher_is_better for one in metrics) else [highest, -1.0]
@@ -179,35 +181,37 @@ MOST_OF_ALL = 2**17
 """of all queries and depths together, those with the fewest ways first; about ten seconds for two systems."""
 
 
-def bounds_of_unjudged(
+def bound_unjudged(
     scores: Mapping[str, Scores],
-    aligned: Aligned,
+    aligned: PairedValues,
     metrics: Sequence[Metric],
     differences: Sequence[Difference],
     *,
     resamples: int,
     seed: int,
-    unseen: int | Mapping[QueryId, int] | None = None,
+    unretrieved_relevant: int | Mapping[QueryId, int] | None = None,
 ) -> UnjudgedBounds:
     """Return the bounds of means and differences over all grades of the unjudged documents."""
     for metric in metrics:
-        if metric.definition.given:
+        if metric.definition.is_given:
             raise ValueError(
-                f"{metric} is given, so {argument('unjudged', 'bounds')} has nothing to grade; leave it out"
+                f"{metric} is given, so {format_argument('unjudged', 'bounds')} has nothing to grade; leave it out"
             )
         if not metric.definition.bounded:
-            raise ValueError(f"{metric} has no upper bound, which {argument('unjudged', 'bounds')} needs; leave it out")
+            raise ValueError(
+                f"{metric} has no upper bound, which {format_argument('unjudged', 'bounds')} needs; leave it out"
+            )
     first = next(iter(scores.values()))
     if first.rules.unjudged == "condensed":
         raise ValueError(
-            f"{argument('unjudged', 'bounds')} grades what {argument('unjudged', 'condensed')} takes out of the "
+            f"{format_argument('unjudged', 'bounds')} grades what {format_argument('unjudged', 'condensed')} takes out of the "
             "rankings; choose one"
         )
-    further = _unseen(unseen, first.queries)
-    qrels = first.needed_origin("completed with grades").judged.qrels
+    further = _unretrieved_relevant(unretrieved_relevant, first.queries)
+    qrels = first.require_origin("completed with grades").judged.qrels
     known = {0.0, *qrels.document_grade.tolist()}
     depths = {metric: metric.k if isinstance(metric.k, int) else None for metric in metrics}
-    reaches: dict[str, _Reach] = {}
+    reaches: dict[str, _CompletionValues] = {}
     for depth in dict.fromkeys(depths.values()):
         among = [metric for metric in metrics if depths[metric] == depth]
         # What is forbidden is another grade only where a metric looks for it.
@@ -223,7 +227,7 @@ def bounds_of_unjudged(
     return UnjudgedBounds(
         depths={str(metric): depth for metric, depth in depths.items()},
         grades=tuple(sorted(grade for grade in known if grade >= 0)),
-        unseen=max(further.values(), default=0),
+        unretrieved_relevant=max(further.values(), default=0),
         means={str(metric): reaches[str(metric)].of_means(aligned, metric) for metric in metrics},
         differences={key: Interval(*map(_mean, both)) for key, both in zip(keys, ends, strict=True)},
         p_values=dict(zip(keys, zip(*tested, strict=True), strict=True)),
@@ -234,17 +238,19 @@ def bounds_of_unjudged(
     )
 
 
-def _unseen(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:
+def _unretrieved_relevant(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:
     numbers = given if isinstance(given, Mapping) else dict.fromkeys(queries, 0 if given is None else given)
     if others := numbers.keys() - set(queries):
         raise ValueError(f"unseen has a number for {min(others, key=str)!r}, which is no query that was evaluated")
     for query, number in numbers.items():
         if integer(number, "unseen") < 0:
-            raise ValueError(f"{named('unseen')} must be 0 or more relevant documents; got {number} for {query!r}")
+            raise ValueError(
+                f"{argument_name('unseen')} must be 0 or more relevant documents; got {number} for {query!r}"
+            )
     return {query: number for query, number in numbers.items() if number}
 
 
-class _Reach(NamedTuple):
+class _CompletionValues(NamedTuple):
     """The values of every completion of the queries with documents of unknown grade.
 
     Attributes:
@@ -264,10 +270,10 @@ class _Reach(NamedTuple):
     beyond: set[QueryId]
     counted: Mapping[str, Mapping[tuple[QueryId, *tuple[str, ...]], tuple[float, float]]]
 
-    def of_means(self, aligned: Aligned, metric: Metric) -> dict[str, Interval]:
+    def of_means(self, aligned: PairedValues, metric: Metric) -> dict[str, Interval]:
         """Return the least and the greatest mean of each system, over the queries that all have a value for."""
         rows, columns = aligned.shared(metric)
-        queries = aligned.queries_at(rows)
+        queries = aligned.shared_queries(rows)
         at = self.metrics.index(str(metric))
         found = {}
         for system, column in zip(aligned.systems, columns.T, strict=True):
@@ -279,7 +285,7 @@ class _Reach(NamedTuple):
         """Return the least and the greatest difference of each query; a document has one grade in both systems."""
         at = self.metrics.index(difference.metric)
         ours, theirs = (self.values[system][:, at] for system in difference.pair)
-        completed = without_rounding(ours, theirs)
+        completed = subtract_exactly(ours, theirs)
         return self._ends(difference.queries, difference.values, completed, self.metrics[at], difference.pair)
 
     def _ends(
@@ -306,12 +312,12 @@ class _Reach(NamedTuple):
 def _reach(
     scores: Mapping[str, Scores],
     metrics: list[Metric],
-    queries: Sequence[Open],
+    queries: Sequence[PartlyJudgedQuery],
     grades: tuple[float, ...],
     most: int,
-) -> _Reach:
+) -> _CompletionValues:
     """Score every completion of the queries with the fewest, as long as there are not too many."""
-    tried: list[Open] = []
+    tried: list[PartlyJudgedQuery] = []
     ways = sorted(queries, key=lambda one: _number(one, grades))
     for one in ways:
         most -= _number(one, grades)
@@ -321,7 +327,7 @@ def _reach(
     completed = [(one, _completions(one, grades)) for one in tried]
     plain = all(one.rules == STANDARD for one in scores.values())
     counted = [metric for metric in metrics if plain and metric.name == "ndcg" and not metric.parameters]
-    return _Reach(
+    return _CompletionValues(
         [str(metric) for metric in metrics],
         completed_scores(scores, metrics, completed),
         np.cumsum([0, *(len(each) for _, each in completed)], dtype=np.int64)[:-1],
@@ -331,23 +337,23 @@ def _reach(
     )
 
 
-def _number(one: Open, grades: tuple[float, ...]) -> int:
+def _number(one: PartlyJudgedQuery, grades: tuple[float, ...]) -> int:
     # bounded, because the power of a long ranking is a number of many thousand digits
     of_documents = len(grades) ** min(len(one.documents), MOST_OF_A_QUERY.bit_length())
-    return int(of_documents * (1 + one.unseen * sum(grade > 0 for grade in grades)))
+    return int(of_documents * (1 + one.unretrieved_relevant * sum(grade > 0 for grade in grades)))
 
 
-def _completions(one: Open, grades: tuple[float, ...]) -> list[dict[Any, float]]:
+def _completions(one: PartlyJudgedQuery, grades: tuple[float, ...]) -> list[dict[Any, float]]:
     """Return every way to grade what is unknown; documents that nobody retrieved have one grade, which is enough."""
     known = [*one.graded, *one.documents]
-    names: list[Any] = [f"\0{at}" for at in range(one.unseen)]
+    names: list[Any] = [f"\0{at}" for at in range(one.unretrieved_relevant)]
     if isinstance(known[0], int):
         least = min(known)
-        names = [least - 1 - at for at in range(one.unseen)]
+        names = [least - 1 - at for at in range(one.unretrieved_relevant)]
     relevant = [grade for grade in grades if grade > 0]
     unseen = [
         dict.fromkeys(names[:number], grade)
-        for number, grade in [(0, 0.0), *product(range(1, one.unseen + 1), relevant)]
+        for number, grade in [(0, 0.0), *product(range(1, one.unretrieved_relevant + 1), relevant)]
     ]
     seen = (dict(zip(one.documents, chosen, strict=True)) for chosen in product(grades, repeat=len(one.documents)))
     return [{**of_seen, **of_unseen} for of_seen in seen for of_unseen in unseen]
@@ -360,7 +366,7 @@ MOST_COUNTS = 2**16
 
 
 def _ends_by_counts(
-    scores: Mapping[str, Scores], metric: Metric, queries: Sequence[Open], grades: tuple[float, ...]
+    scores: Mapping[str, Scores], metric: Metric, queries: Sequence[PartlyJudgedQuery], grades: tuple[float, ...]
 ) -> dict[tuple[QueryId, *tuple[str, ...]], tuple[float, float]]:
     """Return the exact ends of NDCG for each system and pair of systems.
 
@@ -378,7 +384,7 @@ def _ends_by_counts(
             first = enumerate(rankings.ids(one.rankings[name])[:k], start=1)
             places = {document: rank for rank, document in reversed(list(first))}  # a repeat earns at its first rank
             worth[name] = {document: 1 / log2(rank + 1) for document, rank in places.items()}
-        ways = _Shared(one, grades, k)
+        ways = _GradeAllocations(one, grades, k)
         for of in [(name,) for name in scores] + [(ours, theirs) for ours in scores for theirs in scores]:
             net = dict(worth[of[0]])
             for document, taken in (worth[of[1]] if len(of) > 1 else {}).items():
@@ -387,15 +393,15 @@ def _ends_by_counts(
     return found
 
 
-class _Shared:
+class _GradeAllocations:
     """The ways to share out the grades among the unjudged documents of a query."""
 
-    def __init__(self, one: Open, grades: tuple[float, ...], k: int | None) -> None:
+    def __init__(self, one: PartlyJudgedQuery, grades: tuple[float, ...], k: int | None) -> None:
         self._one = one
         self._gains = np.array(grades[:0:-1])  # the highest first, without 0
         self._ends = _counts(len(one.documents), len(self._gains))
         known = np.array([sum(grade >= gain for grade in one.graded.values()) for gain in self._gains])
-        self._ideals = [self._ideal(self._ends + known + unseen, k) for unseen in (0, one.unseen)]
+        self._ideals = [self._ideal(self._ends + known + unseen, k) for unseen in (0, one.unretrieved_relevant)]
 
     def _ideal(self, relevant: IntArray, k: int | None) -> FloatArray:
         most = int(relevant.max(initial=0))
@@ -437,7 +443,7 @@ def _p_values(
         table[rows, at] = column
         if clusters is not None and each.clusters is not None:
             clusters[rows] = each.clusters
-    spans = [each.span for each in differences]
+    spans = [each.max_difference for each in differences]
     level = differences[0].paired.level
     return paired_differences(
         table, spans=spans, level=level, resamples=resamples, seed=seed, clusters=clusters

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import grouped, require
-from retrieval_metrics.files.text_files import texts_at
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED
-from retrieval_metrics.inputs.documents import as_items
+from retrieval_metrics._internal.validation import group_pairs, import_optional
+from retrieval_metrics.files.text_files import read_texts
+from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
+from retrieval_metrics.inputs.documents import documents_as_items
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.matching.piece_rules import runs_of, words
-from retrieval_metrics.matching.text_normalisation import normalised, reading
+from retrieval_metrics.matching.piece_rules import word_runs, words
+from retrieval_metrics.matching.text_normalisation import as_searched_text, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def content_words(tokens: Iterable[str]) -> list[str]:
     return [stem(token) for token in tokens if token not in FUNCTION_WORDS]
 
 
-def longest_shared_run(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
+def find_longest_shared_run(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
     """Return where in the first text the longest run of words begins that both have, and how long it is.
 
     Example:
@@ -89,7 +89,7 @@ class WordIndex:
     def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
         """Index the words of each text; `what` names the caller in messages."""
         self._size = len(texts)
-        self._index = require("bm25s", what).BM25()
+        self._index = import_optional("bm25s", what).BM25()
         self._index.index([content_words(tokens) or [""] for tokens in texts], show_progress=False)
 
     def scores(self, tokens: Sequence[str]) -> FloatArray:
@@ -111,13 +111,13 @@ COMMON = 50
 """A run of words in more passages than this is boilerplate, and ignored."""
 FEWEST_RARE = 12
 """Passages with fewer rare words share many of them by chance."""
-UNPLACED = "\0"
+WORD_SEPARATOR = "\0"
 """Fills the gaps of an assembled source that no passage covers."""
 TRIMMED = 4
 """Gaps up to this many characters are white space that splitters trim off passages."""
 
 
-class Passages:
+class CorpusIndex:
     """The passages of a corpus, with indexes that make searches fast.
 
     Attributes:
@@ -134,10 +134,10 @@ class Passages:
         self.ids = set(ids) | self.by_id.keys()
 
     @classmethod
-    def of(cls, corpus: Any) -> Passages:
+    def of(cls, corpus: Any) -> CorpusIndex:
         """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids."""
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
-            corpus = texts_at(corpus)
+            corpus = read_texts(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
             no_path = f" {corpus[:80]!r}, and no file or folder has that path" if isinstance(corpus, str) else ""
             raise TypeError(f"{WANTED}, got {type(corpus).__name__}{no_path}")
@@ -147,20 +147,20 @@ class Passages:
             entries = list(corpus)
             if entries and all(isinstance(entry, (str, int)) for entry in entries):
                 return cls([], entries)
-            read = cls(as_items(entries, WANTED))
+            read = cls(documents_as_items(entries, WANTED))
         if not read.items:
             raise ValueError("the corpus is empty: it has no passages")
         return read
 
     @cached_property
-    def place(self) -> dict[Any, int]:
+    def passage_positions(self) -> dict[Any, int]:
         """The place of each passage among the items, by id."""
         return {item.id: at for at, item in enumerate(self.items) if item.id is not None}
 
     @cached_property
     def sources(self) -> dict[str, str]:
         """The text of each source, assembled from the passages; what no passage holds is left blank."""
-        parts = grouped(
+        parts = group_pairs(
             (item.source, item)
             for item in self.items
             if item.source is not None and item.text is not None and item.start is not None
@@ -174,12 +174,12 @@ class Passages:
     @cached_property
     def normal_sources(self) -> dict[str, str]:
         """The sources in the form in which quotes are compared."""
-        return {name: normalised(text) for name, text in self.sources.items()}
+        return {name: normalise(text) for name, text in self.sources.items()}
 
     @cached_property
     def normal_texts(self) -> list[str]:
         """The passages in the form in which quotes are compared."""
-        return [normalised(item.text or "") for item in self.items]
+        return [normalise(item.text or "") for item in self.items]
 
     @cached_property
     def tokens(self) -> list[list[str]]:
@@ -188,15 +188,15 @@ class Passages:
 
     @cached_property
     def _having(self) -> dict[str, list[int]]:
-        return grouped((word, at) for at, tokens in enumerate(self.tokens) for word in dict.fromkeys(tokens))
+        return group_pairs((word, at) for at, tokens in enumerate(self.tokens) for word in dict.fromkeys(tokens))
 
     @cached_property
     def _all_texts(self) -> str:
-        return UNPLACED.join(self.normal_texts)
+        return WORD_SEPARATOR.join(self.normal_texts)
 
     def holding(self, quote: str) -> list[int]:
         """Return the passages that hold a quote, as quotes are matched."""
-        wanted = normalised(quote)
+        wanted = normalise(quote)
         inner = words(quote)[1:-1]  # the first and the last word of a quote may be parts of words
         candidates = min((self._having.get(word, []) for word in inner), key=len, default=None)
         if candidates:
@@ -208,9 +208,9 @@ class Passages:
         return [at for at in range(len(self.items)) if self._holds(at, wanted)]
 
     def _holds(self, at: int, wanted: str) -> bool:
-        return wanted in self.normal_texts[at] and reading(self.items[at].text or "").holds(wanted)
+        return wanted in self.normal_texts[at] and as_searched_text(self.items[at].text or "").holds(wanted)
 
-    def having_all(self, wanted: Sequence[str]) -> list[int]:
+    def containing_all(self, wanted: Sequence[str]) -> list[int]:
         """Return the passages that have all of the words."""
         having = sorted((self._having.get(word, []) for word in set(wanted)), key=len)
         if not having:
@@ -220,7 +220,7 @@ class Passages:
 
     def places(self, quote: str) -> dict[Any, int]:
         """Return how often a quote is in each source whose text is known, and else in each passage by id."""
-        wanted = normalised(quote)
+        wanted = normalise(quote)
         found: Counter[Any] = Counter()
         for at in self.holding(quote):
             item = self.items[at]
@@ -232,28 +232,28 @@ class Passages:
 
     def source_of(self, quote: str) -> str | None:
         """Return the source that holds a quote, even if no passage does."""
-        wanted = normalised(quote)
+        wanted = normalise(quote)
         held = (name for name, text in self.normal_sources.items() if wanted in text)
         return next((name for name in held if _count(self.sources[name], wanted)), None)
 
     @cached_property
     def shingles(self) -> list[set[tuple[str, ...]]]:
         """The runs of words of each passage; a passage that is shorter is one run."""
-        return [set(runs_of(tokens, min(SHINGLE, max(len(tokens), 1)))) for tokens in self.tokens]
+        return [set(word_runs(tokens, min(SHINGLE, max(len(tokens), 1)))) for tokens in self.tokens]
 
     @cached_property
     def _sharing(self) -> dict[tuple[str, ...], list[int]]:
-        return grouped((run, at) for at, runs in enumerate(self.shingles) for run in runs)
+        return group_pairs((run, at) for at, runs in enumerate(self.shingles) for run in runs)
 
     @cached_property
     def _same(self) -> dict[str, list[int]]:
-        return grouped((text, at) for at, text in enumerate(self.normal_texts) if text)
+        return group_pairs((text, at) for at, text in enumerate(self.normal_texts) if text)
 
     def copies(self, at: int) -> list[int]:
         """Return the other passages with the same text."""
         return [other for other in self._same.get(self.normal_texts[at], ()) if other != at]
 
-    def alike(self, at: int, least: float) -> dict[int, float]:
+    def find_similar(self, at: int, least: float) -> dict[int, float]:
         """Return the passages that share runs of words with one, and the share of the shorter passage's runs."""
         telling = {run for run in self.shingles[at] if len(self._sharing[run]) <= COMMON}
         shared = Counter(other for run in telling for other in self._sharing[run] if other != at)
@@ -266,7 +266,7 @@ class Passages:
                 alike[other] = count / min(len(telling), size)
         return alike
 
-    def alike_in_words(self, at: int, least: float) -> dict[int, float]:
+    def find_similar_in_words(self, at: int, least: float) -> dict[int, float]:
         """Return the passages that share rare words with one, and the share of the shorter list of rare words."""
         own = self._rare[at]
         shared = Counter(other for word in own for other in self._having[word] if other != at)
@@ -290,7 +290,7 @@ class Passages:
 
 
 def _count(text: str, wanted: str) -> int:
-    return sum(1 for _ in reading(text).places(wanted))
+    return sum(1 for _ in as_searched_text(text).find_ranges(wanted))
 
 
 def _passage(name: Any, content: Any) -> Retrieved:
@@ -312,7 +312,7 @@ def _assembled(parts: list[Retrieved]) -> str:
     for part in sorted(parts, key=lambda part: (part.start or 0, -(part.end or 0))):
         start, held = part.start or 0, part.text or ""
         if start > end:
-            text.append((" " if start - end <= TRIMMED else UNPLACED) * (start - end))
+            text.append((" " if start - end <= TRIMMED else WORD_SEPARATOR) * (start - end))
             end = start
         text.append(held[end - start :])
         end = max(end, start + len(held))
@@ -323,7 +323,7 @@ def _assembled(parts: list[Retrieved]) -> str:
 
 FEWEST_WORDS = 5
 """A text with fewer words has too few common ones to tell its language."""
-SHARE, SURE = 0.2, 0.3
+SHARE, MIN_SURE_SHARE = 0.2, 0.3
 """A text is in a language if this share of its words is among the common ones of that language, and surely so if that
 one is: letters of formulas and tables are common words, too."""
 
@@ -450,11 +450,11 @@ _DANGLING = re.compile(
     re.IGNORECASE,
 )
 """A question that begins with a pronoun, except one that English grammar puts there."""
-_LETTER = re.compile(f"[{UNSPACED}]")
+_LETTER = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _SENTENCE = re.compile(r"[.!?;]\s+\S")
 
 
-def pointing_words(question: str) -> str | None:
+def find_pointing_words(question: str) -> str | None:
     """Return the words by which a question refers to something unseen; None if it does not.
 
     Example:
@@ -486,7 +486,7 @@ def language_of(tokens: Sequence[str], share: float = SHARE) -> str | None:
     return best if shares[best] >= share else None
 
 
-def language_or_script(tokens: Sequence[str], share: float = SHARE) -> str | None:
+def detect_language(tokens: Sequence[str], share: float = SHARE) -> str | None:
     """Return the language of a text, or that it has no spaces between words; None if neither is clear.
 
     Example:
@@ -498,6 +498,6 @@ def language_or_script(tokens: Sequence[str], share: float = SHARE) -> str | Non
     return language_of(tokens, share)
 
 
-def unknown_language(tokens: Sequence[str]) -> bool:
+def is_unknown_language(tokens: Sequence[str]) -> bool:
     """Return whether a text is long enough to tell that it is in none of the known languages."""
     return len(tokens) >= FEWEST_WORDS and language_of(tokens) is None

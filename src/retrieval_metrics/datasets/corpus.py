@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import grouped, positive_integer
-from retrieval_metrics.datasets.bm25 import Passages, WordIndex, content_words
+from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics.datasets.bm25 import CorpusIndex, WordIndex, content_words
 from retrieval_metrics.inputs.items import Retrieved, Span
 from retrieval_metrics.matching.piece_rules import words
-from retrieval_metrics.matching.ranking_order import Rankings
-from retrieval_metrics.matching.text_normalisation import everywhere, normalised, where
+from retrieval_metrics.matching.ranking_order import OrderedRankings
+from retrieval_metrics.matching.text_normalisation import find_range, find_ranges, normalise
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.retrieval.retrieve import aretrieve
 
@@ -42,7 +42,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class CorpusPassage:
     """A passage: a part of a text of the corpus, or all of it.
 
     Attributes:
@@ -64,7 +64,7 @@ class Stretch:
     heading: str | None = None
 
     @property
-    def whereabouts(self) -> str:
+    def location(self) -> str:
         """Where it comes from, in a line for a prompt."""
         return f"Document: {self.title}" + (f", under the heading: {self.heading}" if self.heading else "")
 
@@ -81,10 +81,10 @@ class Corpus:
         passages: The same, indexed, at the same places.
     """
 
-    def __init__(self, whole: list[Stretch], length: int) -> None:
+    def __init__(self, whole: list[CorpusPassage], length: int) -> None:
         """Take the texts as given, and cut those that are longer than `length` characters."""
         self._whole = whole
-        self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
+        self._texts = CorpusIndex(Retrieved(at, text.text) for at, text in enumerate(whole))
         self.pieces = pieces = [
             replace(text, text=text.text[start:end], start=text.start + start, heading=_last_before(headings, start))
             for text in whole
@@ -92,7 +92,7 @@ class Corpus:
             for start, end in cut(text.text, length)
             if len(words(text.text[start:end])) >= FEWEST_WORDS
         ]
-        self.passages = Passages(
+        self.passages = CorpusIndex(
             Retrieved(at, piece.text, piece.source, piece.start) for at, piece in enumerate(pieces)
         )
 
@@ -102,7 +102,7 @@ class Corpus:
         positive_integer(length, "passage_length")
         if length < SHORTEST_LENGTH:
             raise ValueError(f"passage_length must be at least {SHORTEST_LENGTH} characters, got {length}")
-        read = Passages.of(corpus)
+        read = CorpusIndex.of(corpus)
         if not read.items:
             raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")
         sources = Counter(item.source for item in read.items)
@@ -125,31 +125,31 @@ class Corpus:
         spans = [
             self._whole[at].span(*place)
             for at in self._texts.holding(quote)
-            for place in everywhere(quote, self._whole[at].text)
+            for place in find_ranges(quote, self._whole[at].text)
         ]
         return list(dict.fromkeys(spans))
 
     def place_of(self, quote: str, at: int) -> tuple[int, int] | None:
         """Return where a quote is in a passage; one that cuts a word takes the whole word. None if it is not there."""
         text = self.pieces[at].text
-        if normalised(quote) not in self.passages.normal_texts[at]:
+        if normalise(quote) not in self.passages.normal_texts[at]:
             return None
-        if (place := where(quote, text)) is not None or (place := where(quote, text, cut=True)) is None:
+        if (place := find_range(quote, text)) is not None or (place := find_range(quote, text, cut=True)) is None:
             return place
         start, end = place
         while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
             start -= 1
         while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
             end += 1
-        return where(text[start:end], text)
+        return find_range(text[start:end], text)
 
     @cached_property
     def _of_id(self) -> dict[Any, list[int]]:
-        return grouped((piece.id, at) for at, piece in enumerate(self.pieces))
+        return group_pairs((piece.id, at) for at, piece in enumerate(self.pieces))
 
     @cached_property
     def _of_source(self) -> dict[Any, list[int]]:
-        return grouped((piece.source, at) for at, piece in enumerate(self.pieces))
+        return group_pairs((piece.source, at) for at, piece in enumerate(self.pieces))
 
     def held_by(self, item: Retrieved) -> list[int]:
         """Return the passages that a retrieved item equals, contains or is part of."""
@@ -167,7 +167,7 @@ class Corpus:
         return {piece.document for piece in self.pieces}
 
 
-def _whole(item: Retrieved, *, alone: bool) -> Stretch:
+def _whole(item: Retrieved, *, alone: bool) -> CorpusPassage:
     """Return a text of the corpus with the source and offset that spans in it refer to."""
     text = item.text or ""
     placed = item.source is not None and item.start is not None and item.end == item.start + len(text)
@@ -180,7 +180,9 @@ def _whole(item: Retrieved, *, alone: bool) -> Stretch:
     source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
     given = (item.metadata or {}).get("title")
-    return Stretch(text, source, start, document, item.id, given if isinstance(given, str) and given else document)
+    return CorpusPassage(
+        text, source, start, document, item.id, given if isinstance(given, str) and given else document
+    )
 
 
 def _last_before(headings: list[tuple[int, str]], start: int) -> str | None:
@@ -219,7 +221,7 @@ def _last(ends: list[int], low: float, high: int) -> int | None:
     return ends[at] if at >= 0 and ends[at] > low else None
 
 
-def sentence_places(text: str) -> list[tuple[int, int]]:
+def sentence_ranges(text: str) -> list[tuple[int, int]]:
     r"""Return start and end of each sentence of a text; a paragraph ends one too.
 
     Example:
@@ -241,7 +243,7 @@ SAMPLE = 5000
 """The number of passages used to find the centres of clusters."""
 
 
-class Contents:
+class PassageVectors:
     """Passages as tf-idf vectors of length 1 of their content words, and clusters of them.
 
     Attributes:
@@ -331,7 +333,7 @@ def _centres(sample: Any, nearest: IntArray, before: FloatArray) -> FloatArray:
     return np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1.0), before)
 
 
-class Elsewhere:
+class OtherPassageSearch:
     """Searches a corpus with BM25, and with a retriever if there is one."""
 
     def __init__(self, corpus: Corpus, retriever: Any, *, depth: int, show_progress: bool) -> None:
@@ -371,9 +373,9 @@ class Elsewhere:
         )
         strange = None
         of_corpus = 0
-        rankings = Rankings(run, "id", STANDARD.order)
-        for name, ranking in rankings.of(found):
-            for document, known in rankings.first(ranking, self._depth):
+        rankings = OrderedRankings(run, "id", STANDARD.order)
+        for name, ranking in rankings.iterate(found):
+            for document, known in rankings.first_items(ranking, self._depth):
                 item = known or Retrieved(document)
                 places = self._corpus.held_by(item)
                 of_corpus += bool(places)
@@ -386,7 +388,7 @@ class Elsewhere:
             )
         return found, len(run.errors)
 
-    def not_its_own(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
+    def is_not_from_source(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
         """Return the passages not known to answer that do not overlap with those that the question was made from."""
         own = {*candidate.task.places, *(at for one in group for at in self._holding(one))}
         passages = self._corpus.passages

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import proportion
-from retrieval_metrics.comparison.compare import evaluated_as
+from retrieval_metrics.comparison.compare import evaluate_system
 from retrieval_metrics.datasets.human_model_estimate import (
     Estimate,
     EstimatedDifference,
     EstimatedMean,
-    Truths,
-    called,
-    drawn_sample,
-    models_among,
+    GradedSample,
+    format_graders,
+    model_graders_note,
+    resolve_sample,
 )
 from retrieval_metrics.datasets.labels import Labels, Scale
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.run import named_runs
+from retrieval_metrics.inputs.run import name_runs
 from retrieval_metrics.metrics.base import score as ideal
-from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics, relevant_from
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics, with_relevance_threshold
 from retrieval_metrics.statistics import Sums, corrected_mean, spending_levels
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def evaluate_with_labels(
     runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    people: Labels | QuestionsOrQrels,
+    human: Labels | QuestionsOrQrels,
     model: Labels | QuestionsOrQrels,
     sample: Sample | Mapping[Any, float],
     clusters: ClustersBy = "source",
-    semantics: str | Rules = "standard",
+    rules: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
     level: float = 0.95,
@@ -119,20 +119,20 @@ def evaluate_with_labels(
         A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic (2023). Prediction-powered inference.
     """
     proportion(level, "level")
-    drawn = drawn_sample(sample, model)
-    scale = Scale.common(each.scale for each in (people, model) if isinstance(each, Labels))
+    drawn = resolve_sample(sample, model)
+    scale = Scale.merge(each.scale for each in (human, model) if isinstance(each, Labels))
     threshold = None if scale is None else scale.relevant_from
-    spent = _spent(looks, len(drawn), len(drawn.of), level)
-    chosen = relevant_from(as_metrics(metrics), threshold)
-    named = named_runs(runs, drawn.of, "sampled from")
-    truths = Truths.of(people, model, drawn, scale)
-    options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
-    known: dict[str, _Values] = {}
+    spent = _spent(looks, len(drawn), len(drawn.population), level)
+    chosen = with_relevance_threshold(as_metrics(metrics), threshold)
+    named = name_runs(runs, drawn.population, "sampled from")
+    truths = GradedSample.of(human, model, drawn, scale)
+    options: dict[str, Any] = {"semantics": rules, "match": match, "ties": ties, "clusters": None}
+    known: dict[str, _SystemValues] = {}
     for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
-        graded = evaluated_as(name, partial(evaluate, truths.people, run, chosen, **options)).scores
-        guessed = evaluated_as(name, partial(evaluate, truths.model, run, chosen, **options)).scores
-        known[name] = _Values(graded, guessed)
-    design = _Design.of(drawn, _labels_of_clusters(people, model, drawn, clusters))
+        graded = evaluate_system(name, partial(evaluate, truths.human, run, chosen, **options)).scores
+        guessed = evaluate_system(name, partial(evaluate, truths.model, run, chosen, **options)).scores
+        known[name] = _SystemValues(graded, guessed)
+    design = _SampleDesign.of(drawn, _labels_of_clusters(human, model, drawn, clusters))
     estimated = {
         (str(metric), name): _mean(metric, name, values, design) for metric in chosen for name, values in known.items()
     }
@@ -142,7 +142,7 @@ def evaluate_with_labels(
         for metric in chosen
         for pair in permutations(known, 2)
     )
-    names = (called(people, "people"), called(model, "the model"))
+    names = (format_graders(human, "people"), format_graders(model, "the model"))
     return Estimate(
         estimated=estimated,
         differences=differences,
@@ -150,20 +150,20 @@ def evaluate_with_labels(
         level=spent.level,
         agreement=truths.agreement(names, spent.level, threshold),
         names=names,
-        notes=(*spent.notes, *models_among(people), *truths.notes(named, chosen, drawn, match)),
+        notes=(*spent.notes, *model_graders_note(human), *truths.notes(named, chosen, drawn, match)),
     )
 
 
-class _Spent(NamedTuple):
+class _SpentLevel(NamedTuple):
     """The level of this look at the labels, and what is said of it."""
 
     level: float
     notes: tuple[str, ...]
 
 
-def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _Spent:
+def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _SpentLevel:
     if looks is None:
-        return _Spent(level, ())
+        return _SpentLevel(level, ())
     if not isinstance(looks, Iterable) or isinstance(looks, str):
         raise TypeError(f"looks must be the numbers of queries at which you look, such as [15, 25, 40], got {looks!r}")
     levels = spending_levels(looks, level)
@@ -173,19 +173,19 @@ def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _Sp
         raise ValueError(f"a look at {looks[-1]:,} queries is never reached: there are {of:,}, got {list(looks)}")
     at = list(looks).index(size)
     kept = f"look {at + 1} of {len(levels)}: at {100 * levels[at]:.3g} %, so that all together keep {100 * level:.3g} %"
-    return _Spent(levels[at], (kept,))
+    return _SpentLevel(levels[at], (kept,))
 
 
-class _Values(NamedTuple):
+class _SystemValues(NamedTuple):
     """The scores of one system with people's grades and with the model's."""
 
-    people: Scores
+    human: Scores
     model: Scores
 
-    def columns(self, metric: Metric, design: _Design) -> tuple[FloatArray, FloatArray]:
+    def columns(self, metric: Metric, design: _SampleDesign) -> tuple[FloatArray, FloatArray]:
         by_people, by_model = (scores.per_query[str(metric)] for scores in self)
         people = np.array([by_people.get(query, np.nan) for query in design.sample.queries])
-        return people, np.array([by_model.get(query, np.nan) for query in design.sample.of])
+        return people, np.array([by_model.get(query, np.nan) for query in design.sample.population])
 
     def bounds(self, metric: Metric) -> tuple[float, float]:
         values = np.array([value for scores in self for value in scores.per_query[str(metric)].values()])
@@ -196,7 +196,7 @@ class _Values(NamedTuple):
         return ideal.bounds(metric, smallest, largest, highest or None)
 
 
-class _Design(NamedTuple):
+class _SampleDesign(NamedTuple):
     """How the sample was drawn, in arrays."""
 
     sample: Sample
@@ -206,20 +206,20 @@ class _Design(NamedTuple):
     clusters: Any
 
     @classmethod
-    def of(cls, sample: Sample, clusters: Any) -> _Design:
-        place = {query: at for at, query in enumerate(sample.of)}
+    def of(cls, sample: Sample, clusters: Any) -> _SampleDesign:
+        place = {query: at for at, query in enumerate(sample.population)}
         strata = None
         if sample.strata is not None:
             numbered = {stratum: at for at, stratum in enumerate(dict.fromkeys(sample.strata.values()))}
-            strata = [numbered[sample.strata[query]] for query in sample.of]
+            strata = [numbered[sample.strata[query]] for query in sample.population]
         weights = [1 / sample.probabilities[query] for query in sample.queries]
         return cls(sample, [place[query] for query in sample.queries], weights, strata, clusters)
 
     def corrected(
-        self, people: FloatArray, model: FloatArray, span: float, *, of_difference: bool = False
+        self, human: FloatArray, model: FloatArray, span: float, *, of_difference: bool = False
     ) -> CorrectedMean:
         return corrected_mean(
-            people,
+            human,
             model,
             self.labelled,
             weights=self.weights,
@@ -230,7 +230,7 @@ class _Design(NamedTuple):
         )
 
 
-def _mean(metric: Metric, system: str, values: _Values, design: _Design) -> EstimatedMean:
+def _mean(metric: Metric, system: str, values: _SystemValues, design: _SampleDesign) -> EstimatedMean:
     people, model = values.columns(metric, design)
     low, high = values.bounds(metric)
     try:
@@ -239,15 +239,15 @@ def _mean(metric: Metric, system: str, values: _Values, design: _Design) -> Esti
         alone = "" if design.clusters is None else "; clusters=None takes all queries as independent"
         error.add_note(f"while estimating {metric} of {system!r}{alone}")
         raise
-    binary = ideal.share_binary(metric, Sums.of_defined(people), values.people.sums("two_valued", metric))
+    binary = ideal.share_binary(metric, Sums.of_defined(people), values.human.sums("two_valued", metric))
     return EstimatedMean(str(metric), system, found, (low, high), binary)
 
 
 def _difference(
     metric: Metric,
     pair: tuple[str, str],
-    known: Mapping[str, _Values],
-    design: _Design,
+    known: Mapping[str, _SystemValues],
+    design: _SampleDesign,
     level: float,
     comparisons: int,
 ) -> EstimatedDifference:
@@ -258,14 +258,14 @@ def _difference(
     return EstimatedDifference(str(metric), *pair, found, span, level, comparisons)
 
 
-def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
+def _labels_of_clusters(human: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
     """Return the cluster of each query of the population; None if all are independent."""
     chosen: Any = by
     if by == "source" and sample.sources:
         chosen = sample.sources.get
-    for labels in (model, people):
+    for labels in (model, human):
         given = labels.qrels if isinstance(labels, Labels) else labels
-        found = clusters_of(given, as_qrels(given), chosen)
+        found = find_clusters(given, as_qrels(given), chosen)
         if found is not None:
-            return found.of(sample.of).labels
+            return found.select(sample.population).labels
     return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.export import (
     langsmith_examples,
-    llama_index_content,
+    llama_index_dataset,
     mlflow_rows,
     pydantic_evals_cases,
     ragas_rows,
@@ -19,13 +19,13 @@ from retrieval_metrics.datasets.export import (
     write_beir,
 )
 from retrieval_metrics.datasets.lint import lint
-from retrieval_metrics.datasets.sample import Sample, draw, merged, only, parts
-from retrieval_metrics.inputs.documents import Sources, source_texts
+from retrieval_metrics.datasets.sample import Sample, draw, merge_sets, select_queries, split_queries
+from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import Questions, texts_in_context
+from retrieval_metrics.inputs.questions import Questions, texts_with_conversation
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import beginning
+from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -64,7 +64,7 @@ class EvaluationSet(Questions):
     """
 
     @classmethod
-    def of(cls, dataset: Any, *, split: str = "test") -> EvaluationSet:
+    def from_dataset(cls, dataset: Any, *, split: str = "test") -> EvaluationSet:
         """Read a dataset.
 
         Args:
@@ -100,13 +100,13 @@ class EvaluationSet(Questions):
         """
         if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):  # noqa: PTH110  (of a text that can be no path, Path raises)
             path = Path(dataset)
-            return read_beir(cls, path, split) if path.is_dir() else cls.of(read_json(path))
-        return super(EvaluationSet, cls).of(dataset)
+            return read_beir(cls, path, split) if path.is_dir() else cls.from_dataset(read_json(path))
+        return super(EvaluationSet, cls).from_dataset(dataset)
 
     def __repr__(self) -> str:
         first = next(((query, text) for query, text in self.queries.items()), None)
-        such = "" if first is None else f", such as {first[0]!r}: {beginning(first[1])!r}"
-        return f"<EvaluationSet: {numbers.count(len(self.queries), 'question')}{such}>"
+        such = "" if first is None else f", such as {first[0]!r}: {shorten(first[1])!r}"
+        return f"<EvaluationSet: {numbers.format_count(len(self.queries), 'question')}{such}>"
 
     @property
     def unanswerable(self) -> tuple[QueryId, ...]:
@@ -121,7 +121,7 @@ class EvaluationSet(Questions):
         graded = as_qrels(self.qrels).graded()
         return tuple(query for query, grades in graded.items() if not any(grade > 0 for grade in grades.values()))
 
-    def in_context(self) -> EvaluationSet:
+    def with_conversation(self) -> EvaluationSet:
         r"""Return the set with what was said before each question in front of it, one message a line.
 
         A follow-up such as "And at weekends?" finds nothing by itself. With this set a retriever that takes one text is
@@ -133,7 +133,7 @@ class EvaluationSet(Questions):
             >>> questions.in_context().queries
             {'q1': 'Who may open the vault?\nAnd at night?'}
         """
-        return replace(self, queries=texts_in_context(self.queries, self.history), history={})
+        return replace(self, queries=texts_with_conversation(self.queries, self.conversation), history={})
 
     def with_sources(self, documents: Any) -> EvaluationSet:
         """Return the set with the texts that its spans refer to.
@@ -155,8 +155,13 @@ class EvaluationSet(Questions):
             1.0
         """
         judged = {piece.source for piece in as_qrels(self).documents if isinstance(piece, Span)}
-        texts = source_texts(documents, judged)
-        return replace(self, sources=Sources.of({name: texts[name] for name in texts if name in judged or not judged}))
+        texts = source_text_by_name(documents, judged)
+        return replace(
+            self,
+            sources=SourceDocuments.from_documents(
+                {name: texts[name] for name in texts if name in judged or not judged}
+            ),
+        )
 
     def split(self, *shares: float, seed: int = 0) -> tuple[EvaluationSet, ...]:
         """Split the questions into parts without leakage, such as one for tuning and one for testing.
@@ -188,7 +193,7 @@ class EvaluationSet(Questions):
             ... )
             (4, 4, set())
         """
-        return tuple(only(self, queries) for queries in parts(self, shares or (0.8, 0.2), seed))
+        return tuple(select_queries(self, queries) for queries in split_queries(self, shares or (0.8, 0.2), seed))
 
     def sample(self, n: int, strata: str | Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
         """Draw a random sample of queries, for people to grade.
@@ -215,7 +220,7 @@ class EvaluationSet(Questions):
             >>> set(sample) < set(questions.sample(15))
             True
         """
-        layers = self.labels(strata) if isinstance(strata, str) else strata
+        layers = self.provenance_values(strata) if isinstance(strata, str) else strata
         sources = {query: made.source for query, made in self.provenance.items() if made.source is not None}
         return replace(draw(list(self.queries), n, layers, seed), sources=sources)
 
@@ -239,7 +244,7 @@ class EvaluationSet(Questions):
             >>> one.merge(other).queries
             {'q1': 'why?', 'q2': 'how?'}
         """
-        return merged(EvaluationSet, [self, *others])
+        return merge_sets(EvaluationSet, [self, *others])
 
     def to_beir(
         self, folder: str | PathLike[str], corpus: Mapping[str, str] | None = None, *, split: str = "test"
@@ -352,7 +357,7 @@ class EvaluationSet(Questions):
             ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a judgment is neither
                 an id nor a text, ids stand beside texts, or something was said before a question.
         """
-        return llama_index_content(self, corpus, lossy=lossy)
+        return llama_index_dataset(self, corpus, lossy=lossy)
 
     def lint(
         self,

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.append_log import save_text
-from retrieval_metrics.comparison.saved_results import kept_beside
+from retrieval_metrics.comparison.saved_results import encode_answer_and_conversation
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.items import Piece, Quote, Text
-from retrieval_metrics.inputs.json_codec import of_id, of_judgments, plain
+from retrieval_metrics.inputs.json_codec import encode_id, encode_judgments, to_json_value
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import ENTRIES, HISTORY_KEY, KEPT_ID, Provenance
+from retrieval_metrics.inputs.questions import CONVERSATION_KEY, PROVENANCE_FIELDS, QUERY_ID_KEY, Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,14 +56,14 @@ def read_beir(kind: type[QuestionsT], folder: Path, split: str) -> QuestionsT:
         raise ValueError(f"{len(bare)} judged queries have no text in {folder / QUERIES}, for example {bare[0]!r}")
     qrels = judgments_by_query(truth)
     metadata = {query: known for query, known in _metadata(folder / QUERIES) if query in qrels}
-    made = {query: {name: known[name] for name in ENTRIES if known.get(name) is not None} for query, known in
+    made = {query: {name: known[name] for name in PROVENANCE_FIELDS if known.get(name) is not None} for query, known in
             metadata.items()}  # fmt: skip
     return kind(
         {query: texts[query] for query in qrels},
         qrels,
         {query: Provenance(**known) for query, known in made.items() if known},
         answers={query: known["answer"] for query, known in metadata.items() if "answer" in known},
-        history={query: known[HISTORY_KEY] for query, known in metadata.items() if HISTORY_KEY in known},
+        history={query: known[CONVERSATION_KEY] for query, known in metadata.items() if CONVERSATION_KEY in known},
     )
 
 
@@ -93,7 +93,7 @@ def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | N
             "_id": str(query),
             "text": text,
             "metadata": (made.as_dict() if (made := questions.provenance.get(query)) is not None else {})
-            | kept_beside(questions, query),
+            | encode_answer_and_conversation(questions, query),
         }
         for query, text in texts.items()
     )
@@ -129,9 +129,9 @@ def langsmith_examples(questions: Questions) -> list[dict[str, Any]]:
     """Return examples for LangSmith, with judgments as `save` writes them."""
     return [
         {
-            "inputs": {"query": row["text"], **_if_known(row, HISTORY_KEY, HISTORY_KEY)},
+            "inputs": {"query": row["text"], **_if_known(row, CONVERSATION_KEY, CONVERSATION_KEY)},
             "outputs": {"relevant": row["relevant"], **_if_known(row, "answer", "answer")},
-            "metadata": {**row["provenance"], KEPT_ID: row["id"]},
+            "metadata": {**row["provenance"], QUERY_ID_KEY: row["id"]},
         }
         for row in _json_rows(questions)
     ]
@@ -141,9 +141,9 @@ def mlflow_rows(questions: Questions) -> list[dict[str, Any]]:
     """Return rows for MLflow, with judgments as `save` writes them."""
     return [
         {
-            "inputs": {"question": row["text"], **_if_known(row, HISTORY_KEY, HISTORY_KEY)},
+            "inputs": {"question": row["text"], **_if_known(row, CONVERSATION_KEY, CONVERSATION_KEY)},
             "expectations": {"relevant_ids": row["relevant"], **_if_known(row, "answer", "expected_response")},
-            "tags": {KEPT_ID: str(row["id"])},
+            "tags": {QUERY_ID_KEY: str(row["id"])},
         }
         for row in _json_rows(questions)
     ]
@@ -173,15 +173,15 @@ def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
     for query, text in questions.queries.items():
         made = questions.provenance.get(query)
         yield {
-            "id": of_id(query),
+            "id": encode_id(query),
             "text": text,
-            "relevant": of_judgments(qrels[query], f"query {query!r}"),
-            "provenance": {} if made is None else plain(made.as_dict(), f"the provenance of query {query!r}"),
-            **kept_beside(questions, query),
+            "relevant": encode_judgments(qrels[query], f"query {query!r}"),
+            "provenance": {} if made is None else to_json_value(made.as_dict(), f"the provenance of query {query!r}"),
+            **encode_answer_and_conversation(questions, query),
         }
 
 
-def llama_index_content(questions: Questions, corpus: Mapping[str, str] | None, *, lossy: bool) -> dict[str, Any]:
+def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, *, lossy: bool) -> dict[str, Any]:
     """Return the content of the JSON of LlamaIndex's dataset of ids or, if texts are judged, of texts."""
     _require_held(questions, "LlamaIndex's datasets", lossy=lossy)
     relevant = list(_relevant(questions))
@@ -215,8 +215,8 @@ def _labelled(questions: Questions, query: QueryId, text: str, judged: list[Any]
 
 
 def _require_no_history(questions: Questions, what: str) -> None:
-    if questions.history:
-        query = next(iter(questions.history))
+    if questions.conversation:
+        query = next(iter(questions.conversation))
         raise ValueError(
             f"{what} cannot hold what was said before query {query!r}; questions.in_context() puts it into the question"
         )

@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics._internal.validation import arguments_of, passed_on, positive_integer, proportion
-from retrieval_metrics.datasets.corpus import Contents, Corpus, Elsewhere
+from retrieval_metrics._internal.validation import forward_arguments, positive_integer, proportion, takes_arguments_of
+from retrieval_metrics.datasets.corpus import Corpus, OtherPassageSearch, PassageVectors
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
 from retrieval_metrics.datasets.generated import GeneratedQuestions, RejectedQuestion
-from retrieval_metrics.datasets.lint import repeated
-from retrieval_metrics.datasets.lint_report import Subject
-from retrieval_metrics.datasets.llm_client import Failure, Prompter
-from retrieval_metrics.datasets.llm_questions import UNCHECKED, Checking, Interview, Reading
+from retrieval_metrics.datasets.lint import find_repeated_questions
+from retrieval_metrics.datasets.lint_report import LintInput
+from retrieval_metrics.datasets.llm_client import Failure, LlmClient
+from retrieval_metrics.datasets.llm_questions import NOT_CHECKED, CandidateChecks, PassageFormatter, QuestionInterview
 from retrieval_metrics.datasets.prompts import (
     COMPARISON,
     DEFAULT_SHARES,
     KINDS,
-    OF_SEVERAL,
+    MULTI_PASSAGE_KINDS,
     SEVERAL_PASSAGES,
     UNANSWERABLE,
     Candidate,
     QuestionPrompts,
     WantedQuestion,
-    shared_out,
+    apportion,
 )
-from retrieval_metrics.inputs.documents import Sources
+from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Provenance
 from retrieval_metrics.retrieval.sync_async import run_until_complete
@@ -47,7 +47,7 @@ CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GenerationTarget:
     """The wanted questions.
 
     Attributes:
@@ -59,16 +59,16 @@ class Wanted:
     checks: Collection[str]
 
 
-class Generation:
+class QuestionGeneration:
     """One set of questions in the making."""
 
     def __init__(
         self,
         corpus: Corpus,
-        contents: Contents,
-        wanted: Wanted,
-        interview: Interview,
-        elsewhere: Elsewhere,
+        contents: PassageVectors,
+        wanted: GenerationTarget,
+        interview: QuestionInterview,
+        elsewhere: OtherPassageSearch,
     ) -> None:
         """Set the parts, without asking anything yet."""
         self._corpus = corpus
@@ -76,7 +76,7 @@ class Generation:
         self._wanted = wanted
         self._interview = interview
         self._elsewhere = elsewhere
-        self._checking = Checking(corpus, interview, elsewhere)
+        self._checking = CandidateChecks(corpus, interview, elsewhere)
         self._queue = PassageQueue(corpus, contents)
         self._asked: dict[tuple[str, tuple[int, ...]], list[str]] = {}
         self._accepted: list[Candidate] = []
@@ -92,7 +92,7 @@ class Generation:
             written += len(tasks)
             stopped = await self._round(tasks)
         for candidate in self._unchecked:
-            self._reject(Failure(UNCHECKED, "its check got no usable reply, or was not made"), candidate)
+            self._reject(Failure(NOT_CHECKED, "its check got no usable reply, or was not made"), candidate)
         self._unchecked = []
         if stopped is None and any(self._missing().values()):
             stopped = (
@@ -126,7 +126,7 @@ class Generation:
             self._asked.setdefault((candidate.task.kind, candidate.task.places), []).append(candidate.question)
         again, self._unchecked = self._unchecked, []
         await self._check([*again, *written])
-        return self._interview.prompter.stopped
+        return self._interview.prompter.stop_reason
 
     async def _check(self, candidates: list[Candidate]) -> None:
         left = self._distinct(candidates)
@@ -153,7 +153,7 @@ class Generation:
     def _failed_check(self, candidate: Candidate, failure: Failure) -> None:
         """Reject a question, or check it again if the model was not reached."""
         self._checks[candidate.id] += 1
-        if failure.reason == UNCHECKED and self._checks[candidate.id] < MOST_CHECKS:
+        if failure.reason == NOT_CHECKED and self._checks[candidate.id] < MOST_CHECKS:
             self._unchecked.append(candidate)
         else:
             self._reject(failure, candidate)
@@ -175,8 +175,8 @@ class Generation:
         found: dict[Any, Any] = {}
         if DUPLICATES in self._wanted.checks and among:
             texts = {candidate.id: candidate.in_context for candidate in everything}
-            subject = Subject(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}))
-            for finding in repeated(subject, among):
+            subject = LintInput(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}))
+            for finding in find_repeated_questions(subject, among):
                 if "duplicate" in finding.name:
                     # A question that repeats only a dropped one is dropped too; this is rare and harmless.
                     found.setdefault(finding.query, finding)
@@ -196,7 +196,7 @@ class Generation:
     def _sources(self, places: Iterable[int]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._corpus.pieces[at].document for at in places))
 
-    def _result(self, stopped: str | None) -> GeneratedQuestions:
+    def _result(self, stop_reason: str | None) -> GeneratedQuestions:
         made = self._accepted
         date = datetime.now(tz=UTC).date()
         questions = EvaluationSet(
@@ -213,17 +213,17 @@ class Generation:
                 )
                 for candidate in made
             },
-            sources=Sources.of(self._corpus.sources),
+            sources=SourceDocuments.from_documents(self._corpus.sources),
             answers={candidate.id: candidate.answer for candidate in made if candidate.answer is not None},
-            history={candidate.id: candidate.history for candidate in made if candidate.history},
+            conversation={candidate.id: candidate.history for candidate in made if candidate.history},
         )
         clusters = self._contents.clusters
         return GeneratedQuestions(
             questions=questions,
             rejected=self._rejected,
             calls=self._interview.prompter.calls,
-            wanted=dict(self._wanted.kinds),
-            stopped=stopped,
+            requested=dict(self._wanted.kinds),
+            stop_reason=stop_reason,
             documents=(
                 len({one for each in made for one in self._sources(each.task.places)}),
                 len(self._corpus.documents),
@@ -250,7 +250,7 @@ ALIKE = 0.5
 class PassageQueue:
     """The passages in the order in which they are asked about; those that were drawn go to the end."""
 
-    def __init__(self, corpus: Corpus, contents: Contents) -> None:
+    def __init__(self, corpus: Corpus, contents: PassageVectors) -> None:
         """Begin with the passages in the order of their contents."""
         self._corpus = corpus
         self._contents = contents
@@ -264,7 +264,7 @@ class PassageQueue:
             self._order.remove(at)
             self._order.append(at)
             self._uses[kind, at] += 1
-            if kind not in OF_SEVERAL:
+            if kind not in MULTI_PASSAGE_KINDS:
                 return (at,)
             if (partner := self._partner(kind, at, asked)) is not None:
                 return at, partner
@@ -273,7 +273,7 @@ class PassageQueue:
     def _partner(self, kind: str, at: int, asked: Container[tuple[str, tuple[int, ...]]]) -> int | None:
         """Return a related passage that says something else, from another document if there is one."""
         passages, pieces = self._corpus.passages, self._corpus.pieces
-        alike = passages.alike(at, ALIKE)
+        alike = passages.find_similar(at, ALIKE)
         others = [
             other
             for other in self._contents.near(at)
@@ -314,10 +314,10 @@ async def agenerate_questions(
     proportion(most_overlap, "most_overlap", zero=True, one=True)
     _among(checks, CHECKS, "checks")
     _among([evidence], ("quotes", "sentences"), "evidence")
-    shares = shared_out(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
+    shares = apportion(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
     if UNANSWERABLE in shares and ANSWERABLE not in checks:
         raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
-    prompter = Prompter(model)
+    prompter = LlmClient(model)
     read = Corpus.of(corpus, passage_length)
     if COMPARISON in shares and len(read.documents) == 1:
         raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
@@ -328,7 +328,7 @@ async def agenerate_questions(
                 f"or cut it into more passages than with passage_length={passage_length}"
             )
         alone = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
-        shares = shared_out(n, alone, KINDS, "kinds")
+        shares = apportion(n, alone, KINDS, "kinds")
     for kind, count in shares.items():
         if count > MOST_PER_PASSAGE * len(read.pieces):
             raise ValueError(
@@ -337,17 +337,17 @@ async def agenerate_questions(
                 f"{passage_length}"
             )
     prompts = prompts or QuestionPrompts()
-    reading = Reading(read, evidence, most_overlap, prompts.language)
-    return await Generation(
+    reading = PassageFormatter(read, evidence, most_overlap, prompts.language)
+    return await QuestionGeneration(
         read,
-        Contents(read.passages.tokens, seed),
-        Wanted(shares, checks),
-        Interview(prompter, prompts, reading, show_progress=show_progress),
-        Elsewhere(read, retriever, depth=depth, show_progress=show_progress),
+        PassageVectors(read.passages.tokens, seed),
+        GenerationTarget(shares, checks),
+        QuestionInterview(prompter, prompts, reading, show_progress=show_progress),
+        OtherPassageSearch(read, retriever, depth=depth, show_progress=show_progress),
     ).run()
 
 
-@arguments_of(agenerate_questions)
+@takes_arguments_of(agenerate_questions)
 def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noqa: D417  (those of agenerate_questions)
     r"""Let a model write questions on a corpus, and keep those whose quoted answers are in the corpus.
 
@@ -418,7 +418,7 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
         >>> made.questions.qrels[query]
         [[Quote(text='opened at night by the duty officer'), Span(source='rules', start=17, end=52)]]
     """
-    return run_until_complete(passed_on("generate_questions", agenerate_questions, args, options))
+    return run_until_complete(forward_arguments("generate_questions", agenerate_questions, args, options))
 
 
 def _among(names: Collection[str], known: Collection[str], what: str) -> None:

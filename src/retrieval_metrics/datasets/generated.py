@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import data_frame
+from retrieval_metrics._internal.validation import to_data_frame
 from retrieval_metrics.datasets.prompts import KINDS
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.reports.tables import Printed, Table, beginning
+from retrieval_metrics.reports.tables import Printed, Table, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.datasets.evaluation_set import EvaluationSet
     from retrieval_metrics.datasets.llm_client import Calls
-    from retrieval_metrics.datasets.llm_questions import Findings
+    from retrieval_metrics.datasets.llm_questions import CheckResults
 
 
 PAGE = 10
@@ -82,11 +82,11 @@ class GeneratedQuestions(Printed):
     questions: EvaluationSet
     rejected: Sequence[RejectedQuestion]
     calls: Calls
-    stopped: str | None
-    wanted: Mapping[str, int]
+    stop_reason: str | None
+    requested: Mapping[str, int]
     documents: tuple[int, int]
     clusters: tuple[int, int]
-    findings: Findings
+    findings: CheckResults
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -108,7 +108,7 @@ class GeneratedQuestions(Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        return data_frame(self.rows(), COLUMNS)
+        return to_data_frame(self.rows(), COLUMNS)
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return one row per question, as in `to_pandas`."""
@@ -130,14 +130,14 @@ class GeneratedQuestions(Printed):
         made = Counter(made.kind for made in self.questions.provenance.values())
         rejected = Counter(one.kind for one in self.rejected)
         rows = []
-        for kind, count in self.wanted.items():
+        for kind, count in self.requested.items():
             rows.append([kind, str(made[kind]), str(count), str(rejected[kind]), KINDS[kind]])
-        title = f"{len(self.questions):,} questions of {sum(self.wanted.values()):,} wanted"
+        title = f"{len(self.questions):,} questions of {sum(self.requested.values()):,} wanted"
         header = ["kind", "made", "wanted", "rejected", "meaning"]
         tables = [Table(header, rows, self._notes(), title, (0, -1))]
         if self.rejected:
             first = {one.reason: one.message for one in reversed(self.rejected)}
-            counted = [[reason, str(count), beginning(first[reason], 100)] for reason, count in self.reasons.items()]
+            counted = [[reason, str(count), shorten(first[reason], 100)] for reason, count in self.reasons.items()]
             tables.append(Table(["rejected because", "n", "for example"], counted, (), "", (0, 2)))
         return tables
 
@@ -175,8 +175,8 @@ class GeneratedQuestions(Printed):
         notes.append(str(self.calls))
         if findings.of_the_model is not None:
             notes.append(findings.of_the_model)
-        if self.stopped is not None:
-            notes.append(f"there are fewer than wanted: {self.stopped}")
+        if self.stop_reason is not None:
+            notes.append(f"there are fewer than wanted: {self.stop_reason}")
         if len(self.questions):
             notes.append("a model wrote them and a model checked them: have people read a sample before you rely on it")
         return notes

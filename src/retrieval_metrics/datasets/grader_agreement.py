@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import grouped, require
+from retrieval_metrics._internal.validation import group_pairs, import_optional
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import ChartRow, Rows
+from retrieval_metrics.reports.charts import ChartRow, ChartRows
 from retrieval_metrics.reports.tables import Printed, Table
-from retrieval_metrics.statistics import Agreed, kappa_by_cluster, krippendorffs_alpha, share_by_cluster
-from retrieval_metrics.statistics.kappa import FEWEST_APART
+from retrieval_metrics.statistics import AgreementEstimate, kappa_by_cluster, krippendorffs_alpha, share_by_cluster
+from retrieval_metrics.statistics.kappa import MIN_DISAGREEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.kappa import Weights
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
-    Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
+    GraderKinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
     """The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`."""
 
 
@@ -50,17 +50,17 @@ class Agreement(Printed):
     names: tuple[str, str]
     pairs: Mapping[tuple[QueryId, DocumentId], tuple[float, float]]
     level: float = 0.95
-    kinds: Kinds | None = None
+    kinds: GraderKinds | None = None
     relevant_from: float | None = None
 
     @classmethod
-    def of(
+    def from_labels(
         cls,
         names: tuple[str, str],
         first: Graded,
         second: Graded,
         level: float,
-        kinds: Kinds | None,
+        kinds: GraderKinds | None,
         relevant_from: float | None = None,
     ) -> Agreement:
         """Compare the grades of two graders.
@@ -109,12 +109,12 @@ class Agreement(Printed):
         return len(self.pairs)
 
     @cached_property
-    def same(self) -> Agreed:
+    def raw_agreement(self) -> AgreementEstimate:
         """The share of documents with the same grade, with an interval by query."""
         return share_by_cluster(np.einsum("qii->q", self.by_query), self.by_query.sum(axis=(1, 2)), level=self.level)
 
     @cached_property
-    def kappa(self) -> Agreed:
+    def kappa(self) -> AgreementEstimate:
         """Cohen's kappa: agreement beyond chance, with equal weights of disagreements and an interval by query.
 
         The interval is NaN if they disagree in fewer than 3 queries, which do not show how much disagreements vary.
@@ -122,24 +122,24 @@ class Agreement(Printed):
         return kappa_by_cluster(self.by_query, level=self.level)
 
     @cached_property
-    def weighted_kappa(self) -> Agreed:
+    def quadratic_kappa(self) -> AgreementEstimate:
         """Cohen's kappa with disagreements weighted by the square of their distance in grades."""
         return kappa_by_cluster(self.by_query, "quadratic", level=self.level)
 
     @cached_property
-    def linear_kappa(self) -> Agreed:
+    def linear_kappa(self) -> AgreementEstimate:
         """Cohen's kappa with disagreements weighted by their distance in grades."""
         return kappa_by_cluster(self.by_query, "linear", level=self.level)
 
     @cached_property
-    def relevance_kappa(self) -> Agreed:
+    def binary_kappa(self) -> AgreementEstimate:
         """Cohen's kappa of relevant (a grade of `relevant_from` or more) or not."""
         none = self._not_relevant
         parts = np.array([none, ~none], dtype=np.float64)
         return kappa_by_cluster(parts @ self.by_query @ parts.T, level=self.level)
 
     @cached_property
-    def calibration(self) -> dict[float, Agreed]:
+    def calibration(self) -> dict[float, AgreementEstimate]:
         """What the grades of the second mean: of the documents with each, the share that the first calls relevant."""
         given = {grade: self.by_query[:, :, at] for at, grade in enumerate(self.grades)}
         return {
@@ -162,19 +162,19 @@ class Agreement(Printed):
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
         """
-        require("matplotlib", "plot")
+        import_optional("matplotlib", "plot")
         from retrieval_metrics.reports.plots import figure, rows_panel  # noqa: PLC0415  (matplotlib is an extra)
 
         first, second = self.names
         given = self.confusion.sum(axis=0).astype(int)
-        counts = {grade: numbers.count(int(n), "document") for grade, n in zip(self.grades, given, strict=True)}
+        counts = {grade: numbers.format_count(int(n), "document") for grade, n in zip(self.grades, given, strict=True)}
         rows = [
             ChartRow(f"{second}: {grade:g}", found.value, found.interval, f"{found.value:.2f} of {counts[grade]}")
             for grade, found in reversed(self.calibration.items())
         ]
         relevant = "relevant" if self.relevant_from is None else f"relevant (from grade {self.relevant_from:g})"
         label = f"share that {first} calls {relevant},\nwith its {numbers.level_name(self.level)}"
-        return figure([rows_panel(Rows.of(f"what a grade of {second} means", label, rows, least=1.0))], across)
+        return figure([rows_panel(ChartRows.of(f"what a grade of {second} means", label, rows, least=1.0))], across)
 
     @property
     def relevant(self) -> str:
@@ -182,21 +182,21 @@ class Agreement(Printed):
         return "relevant or not" if self.relevant_from is None else f"relevant (from {self.relevant_from:g}) or not"
 
     @property
-    def shift(self) -> float:
+    def mean_difference(self) -> float:
         """How much higher the second grades than the first, on average."""
         return float(np.mean([other - one for one, other in self.pairs.values()]))
 
     @property
     def near_chance(self) -> bool:
         """Whether the agreement is hardly better than chance, or nothing shows that it is."""
-        value, (low, _) = self.weighted_kappa
-        shown = len(self.by_query) >= FEWEST_APART if math.isnan(low) else low > 0
+        value, (low, _) = self.quadratic_kappa
+        shown = len(self.by_query) >= MIN_DISAGREEMENTS if math.isnan(low) else low > 0
         return not value > NEAR_CHANCE or not shown
 
     @property
-    def beside_chance(self) -> str:
+    def chance_note(self) -> str:
         """How an agreement near chance compares with it: hardly better, worse, or not to be told."""
-        value, (low, high) = self.weighted_kappa
+        value, (low, high) = self.quadratic_kappa
         if math.isnan(value):
             return "no evidence: both gave every document one and the same grade"
         if math.isnan(low):
@@ -217,20 +217,22 @@ class Agreement(Printed):
         rows = [
             [name, "-" if np.isnan(found.value) else numbers.value(found.value), numbers.interval(found.interval)]
             for name, found in (
-                ("same grade", self.same),
+                ("same grade", self.raw_agreement),
                 ("kappa", self.kappa),
-                ("kappa, weighted by squares", self.weighted_kappa),
+                ("kappa, weighted by squares", self.quadratic_kappa),
                 ("kappa, weighted linearly", self.linear_kappa),
-                (f"kappa, {self.relevant}", self.relevance_kappa),
+                (f"kappa, {self.relevant}", self.binary_kappa),
             )
         ]
-        queries = numbers.queries(len(self.by_query))
-        title = f"{self.names[0]} with {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
-        notes = [f"{self.names[1]} grades {abs(self.shift):.2f} {'higher' if self.shift > 0 else 'lower'} on average"]
+        queries = numbers.format_query_count(len(self.by_query))
+        title = f"{self.names[0]} with {self.names[1]}: {numbers.format_count(self.n, 'document')} of {queries}"
+        notes = [
+            f"{self.names[1]} grades {abs(self.mean_difference):.2f} {'higher' if self.mean_difference > 0 else 'lower'} on average"
+        ]
         if any(cells[1:] != ["-", "-"] and cells[2] == "-" for cells in rows):
-            notes.append(f"-: a kappa has no interval if they disagree in fewer than {FEWEST_APART} queries")
+            notes.append(f"-: a kappa has no interval if they disagree in fewer than {MIN_DISAGREEMENTS} queries")
         if self.near_chance:
-            notes.append(f"this agreement is {self.beside_chance}")
+            notes.append(f"this agreement is {self.chance_note}")
         return Table(["agreement", "", numbers.level_name(self.level)], rows, notes, title)
 
     def _confusion(self) -> Table:
@@ -242,8 +244,8 @@ class Agreement(Printed):
         ]
         return Table(header, rows)
 
-    def _by_kind(self, kinds: Kinds) -> Table:
-        held = grouped((kind, pair) for key, pair in self.pairs.items() for kind in kinds.get(key, {}).items())
+    def _by_kind(self, kinds: GraderKinds) -> Table:
+        held = group_pairs((kind, pair) for key, pair in self.pairs.items() for kind in kinds.get(key, {}).items())
         rows: list[list[str]] = []
         for (respect, kind), pairs in sorted(held.items()):
             same = np.mean([one == other for one, other in pairs])
@@ -258,7 +260,9 @@ class Agreement(Printed):
         )
 
 
-def alpha(given: Mapping[tuple[QueryId, DocumentId], Sequence[float]], weights: Weights, level: float) -> Agreed:
+def krippendorff_alpha(
+    given: Mapping[tuple[QueryId, DocumentId], Sequence[float]], weights: Weights, level: float
+) -> AgreementEstimate:
     """Return Krippendorff's alpha of the grades of any number of graders, by document."""
     at = {grade: number for number, grade in enumerate(_scale(one for held in given.values() for one in held))}
     queries = {query: number for number, query in enumerate(dict.fromkeys(query for query, _ in given))}

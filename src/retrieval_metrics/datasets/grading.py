@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from retrieval_metrics._internal.append_log import FORMAT, VERSION
-from retrieval_metrics._internal.validation import grouped, integer, positive_integer, warn
-from retrieval_metrics.comparison.compare import evaluated_as
+from retrieval_metrics._internal.validation import group_pairs, integer, positive_integer, warn
+from retrieval_metrics.comparison.compare import evaluate_system
 from retrieval_metrics.datasets.bm25 import content_words
-from retrieval_metrics.datasets.json_replies import BadReplyError, enclosed, json_reply
+from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
 from retrieval_metrics.datasets.labels import GRADES, RELEVANT_FROM, RUBRIC, Label, Labels, Scale
-from retrieval_metrics.datasets.llm_client import Prompter
-from retrieval_metrics.datasets.sample import EACH
+from retrieval_metrics.datasets.llm_client import LlmClient
+from retrieval_metrics.datasets.sample import MIN_PER_STRATUM
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.files.saved_format import DIGEST
+from retrieval_metrics.files.saved_format import DIGEST_PREFIX
 from retrieval_metrics.inputs.json_codec import fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.piece_rules import words
-from retrieval_metrics.metrics.base.metric import as_metrics, relevant_from
+from retrieval_metrics.metrics.base.metric import as_metrics, with_relevance_threshold
 from retrieval_metrics.reports import numbers, page
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ SEVERAL = (
 )
 
 
-class Gradable(Protocol):
+class GradingPool(Protocol):
     """What grading needs of a pool."""
 
     @property
-    def items(self) -> Sequence[Pooled]:
+    def items(self) -> Sequence[PooledDocument]:
         """Its passages."""
 
     @property
@@ -78,8 +78,8 @@ class Gradable(Protocol):
         """The text of each query."""
 
 
-async def grades_of(
-    pool: Gradable,
+async def read_grades(
+    pool: GradingPool,
     model: Any,
     *,
     batch: int = 1,
@@ -89,9 +89,9 @@ async def grades_of(
     show_progress: bool = False,
 ) -> Labels:
     """Return a model's grades of a pool; see `Pool.grade`."""
-    items = with_texts(pool.items, pool.queries)
-    prompter = Prompter(model)
-    meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
+    items = require_texts(pool.items, pool.queries)
+    prompter = LlmClient(model)
+    meaning, scale = checked_rubric(rubric), Scale.from_grades(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, pool.queries, meaning) for number, group in enumerate(groups)}
 
@@ -115,17 +115,17 @@ async def grades_of(
                 query=item.query,
                 document=item.document,
                 grade=grade,
-                by=by,
+                grader=by,
                 kind="model",
                 prompt=version,
                 date=today,
                 reason=reason,
             )
-    stopped = "" if prompter.stopped is None else f"; stopped: {prompter.stopped}"
-    notes = [str(prompter.calls), *([] if prompter.stopped is None else [f"stopped: {prompter.stopped}"])]
+    stopped = "" if prompter.stop_reason is None else f"; stopped: {prompter.stop_reason}"
+    notes = [str(prompter.calls), *([] if prompter.stop_reason is None else [f"stopped: {prompter.stop_reason}"])]
     if replies.failures:
         why = ", ".join(f"{count:,} {reason}" for reason, count in replies.reasons.items())
-        notes.append(f"{numbers.count(len(replies.failures), 'prompt')} without a usable reply: {why}")
+        notes.append(f"{numbers.format_count(len(replies.failures), 'prompt')} without a usable reply: {why}")
         bare = sum(label.grade is None for label in found.values())
         if bare == len(found):
             form = '; a reply must hold JSON such as {"grade": 2}' if "not JSON" in replies.reasons else ""
@@ -155,24 +155,25 @@ def version_of(rubric: Sequence[str], batch: int = 1) -> str:
     return fingerprint([ASKED, ONE if batch == 1 else SEVERAL, list(rubric)])[:8]
 
 
-def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]:
+def _groups(items: Sequence[PooledDocument], size: int, seed: int) -> list[list[PooledDocument]]:
     """Return the passages in random order, in groups of one question."""
     chance = random.Random(seed)  # noqa: S311  (not a secret)
     groups = []
-    for held in grouped((item.query, item) for item in items).values():
+    for held in group_pairs((item.query, item) for item in items).values():
         chance.shuffle(held)
         groups += [held[start : start + size] for start in range(0, len(held), size)]
     chance.shuffle(groups)
     return groups
 
 
-def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequence[str]) -> str:
+def _prompt(group: Sequence[PooledDocument], queries: Mapping[Any, str], rubric: Sequence[str]) -> str:
     lines = "\n".join(f"{grade}: it {meaning}" for grade, meaning in zip(GRADES, rubric, strict=True))
     if len(group) == 1:
-        passages, form = f"Passage:\n{enclosed('passage', group[0].text or '')}", ONE
+        passages, form = f"Passage:\n{enclose_in_tag('passage', group[0].text or '')}", ONE
     else:
         passages = "\n\n".join(
-            f"Passage {number}:\n{enclosed('passage', item.text or '')}" for number, item in enumerate(group, start=1)
+            f"Passage {number}:\n{enclose_in_tag('passage', item.text or '')}"
+            for number, item in enumerate(group, start=1)
         )
         example = ", ".join(f"grade of passage {number}" for number in range(1, len(group) + 1))
         form = SEVERAL.format(count=len(group), example=example)
@@ -184,12 +185,12 @@ def _fields(count: int) -> dict[str, Any]:
     return {"grade": int, "reason": str} if count == 1 else {"grades": list[int]}
 
 
-def _parsed(reply: str, group: Sequence[Pooled]) -> list[tuple[int, str | None]]:
+def _parsed(reply: str, group: Sequence[PooledDocument]) -> list[tuple[int, str | None]]:
     about = "\n".join(item.text or "" for item in group)
     if len(group) == 1:
-        said = json_reply(reply, {"grade": int}, {"reason": str}, about=about)
+        said = parse_json_reply(reply, {"grade": int}, {"reason": str}, about=about)
         return [(_grade(said["grade"]), said["reason"][:LONGEST_REASON] if "reason" in said else None)]
-    grades = json_reply(reply, {"grades": list[int]}, about=about)["grades"]
+    grades = parse_json_reply(reply, {"grades": list[int]}, about=about)["grades"]
     if len(grades) != len(group):
         raise BadReplyError("wrong number of grades", f"there are {len(group)} passages, and {len(grades)} grades")
     return [(_grade(grade), None) for grade in grades]
@@ -201,7 +202,9 @@ def _grade(grade: int) -> int:
     return grade
 
 
-def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, seed: int) -> dict[str, list[Pooled]]:
+def shared_out(
+    items: Sequence[PooledDocument], people: Iterable[str], overlap: float, seed: int
+) -> dict[str, list[PooledDocument]]:
     """Return what each person grades: whole questions, of which a part is everybody's."""
     if isinstance(people, str):
         raise TypeError(f"people must be a list of names, got the text {people!r}; for one person: [{people!r}]")
@@ -212,7 +215,7 @@ def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, s
         raise ValueError(f"people must be different names, got {names}")
     if isinstance(overlap, bool) or not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be a part of the questions from 0 to 1, got {overlap!r}")
-    of_query = grouped((item.query, item) for item in items)
+    of_query = group_pairs((item.query, item) for item in items)
     order = list(of_query)
     random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
     common = ceil(round(overlap * len(order), 9)) if len(names) > 1 else 0
@@ -222,7 +225,7 @@ def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, s
         found[least] += of_query[query]
     if idle := [name for name, held in found.items() if not held]:
         raise ValueError(
-            f"{numbers.queries(len(order))} are too few for {len(names)} people: nothing is left for {idle[0]}; name "
+            f"{numbers.format_query_count(len(order))} are too few for {len(names)} people: nothing is left for {idle[0]}; name "
             "fewer people, or raise overlap"
         )
     return found
@@ -237,7 +240,7 @@ LARGEST = 0.6
 """The largest part of the labels for the first stratum."""
 
 
-def where_systems_differ(
+def stratify_by_disagreement(
     queries: Sequence[Any],
     graded: Labels | QuestionsOrQrels,
     runs: Mapping[str, RunMapping | Run],
@@ -249,14 +252,14 @@ def where_systems_differ(
     chosen, truth = as_metrics(metrics), as_qrels(graded.qrels if isinstance(graded, Labels) else graded)
     values = []
     for name, run in runs.items():
-        scores = evaluated_as(name, partial(evaluate, truth, run, chosen, clusters=None)).scores
+        scores = evaluate_system(name, partial(evaluate, truth, run, chosen, clusters=None)).scores
         values.append([[scores.per_query[str(metric)].get(query, np.nan) for query in queries] for metric in chosen])
     systems = np.array(values)
     apart = np.nan_to_num(systems.max(axis=0) - systems.min(axis=0)).max(axis=0)
     if not apart.any():
         raise ValueError(
             f"by these grades the systems differ on none of the {len(queries)} queries in "
-            f"{', '.join(map(str, relevant_from(chosen, truth.relevant_from)))}; draw without them: sample(n)"
+            f"{', '.join(map(str, with_relevance_threshold(chosen, truth.relevant_from)))}; draw without them: sample(n)"
         )
     size, share = first_stratum(np.sort(apart)[::-1])
     most = {queries[at] for at in np.argsort(-apart, kind="stable")[:size].tolist()}
@@ -266,7 +269,7 @@ def where_systems_differ(
 def first_stratum(apart: FloatArray) -> tuple[int, float]:
     """Return the size of the first stratum and its part of the labels, from differences in falling order."""
     count = len(apart)
-    sizes = np.arange(max(EACH, count // FEWEST), max(EACH, count // MOST_OF) + 1)
+    sizes = np.arange(max(MIN_PER_STRATUM, count // FEWEST), max(MIN_PER_STRATUM, count // MOST_OF) + 1)
     squares = np.cumsum(apart**2)
     first = np.sqrt(sizes * squares[sizes - 1])
     others = np.sqrt((count - sizes) * np.maximum(squares[-1] - squares[sizes - 1], 0.0))
@@ -278,9 +281,9 @@ NO_WORD = re.compile(r"[\W_]+")
 PLACE = '<div id="labelling"><p>This page needs a browser that runs its script.</p></div>'
 
 
-def write_pages(
+def write_grading_pages(
     path: str | PathLike[str],
-    items: Sequence[Pooled],
+    items: Sequence[PooledDocument],
     queries: Mapping[Any, str],
     *,
     people: Iterable[str] | None,
@@ -289,7 +292,7 @@ def write_pages(
     **page: Any,
 ) -> tuple[Path, ...]:
     """Write a page for anybody, or one for each person; see `Pool.labelling_page`."""
-    pages: dict[Path, tuple[str | None, Sequence[Pooled]]] = {Path(path): (None, items)}
+    pages: dict[Path, tuple[str | None, Sequence[PooledDocument]]] = {Path(path): (None, items)}
     if people is not None:
         shares = shared_out(items, people, overlap, seed)
         pages = {_path_of(path, person): (person, held) for person, held in shares.items()}
@@ -302,7 +305,7 @@ def write_pages(
 
 def _write_page(
     path: Path,
-    items: Sequence[Pooled],
+    items: Sequence[PooledDocument],
     queries: Mapping[Any, str],
     *,
     title: str,
@@ -313,7 +316,7 @@ def _write_page(
 ) -> None:
     meaning = checked_rubric(rubric)
     chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
-    of_query = grouped((item.query, item) for item in items)
+    of_query = group_pairs((item.query, item) for item in items)
     order = list(of_query)
     chance.shuffle(order)
     questions = []
@@ -330,10 +333,10 @@ def _write_page(
             for item in held
         ]
         questions.append({"query": json.dumps(query), "text": queries[query], "passages": passages})
-    scale = Scale.of(relevant_from)
+    scale = Scale.from_grades(relevant_from)
     data = {
         "file": {"format": FORMAT, "version": VERSION, "kind": "labels"},
-        "digest": DIGEST.decode(),
+        "digest": DIGEST_PREFIX.decode(),
         "label": {"kind": "person", "prompt": f"rubric {fingerprint(list(meaning))[:8]}"},
         "person": person,
         "rubric": list(meaning),
@@ -356,7 +359,7 @@ FIRST = 3
 """The largest rank that counts as found early."""
 
 
-class Pooled(NamedTuple):
+class PooledDocument(NamedTuple):
     """A document to grade for a query.
 
     Attributes:
@@ -384,7 +387,7 @@ class Pooled(NamedTuple):
         return ", ".join(f"{system} {rank}" for system, rank in self.ranks.items())
 
 
-def with_texts(items: Sequence[Pooled], queries: Mapping[Any, str]) -> Sequence[Pooled]:
+def require_texts(items: Sequence[PooledDocument], queries: Mapping[Any, str]) -> Sequence[PooledDocument]:
     """Return the passages of a pool, to show or to send them to somebody who grades."""
     if not items:
         raise ValueError("the pool is empty: all retrieved documents are judged")
@@ -398,13 +401,13 @@ def with_texts(items: Sequence[Pooled], queries: Mapping[Any, str]) -> Sequence[
     return items
 
 
-def together(found: Sequence[str], systems: Sequence[str]) -> str:
+def format_found_by(found: Sequence[str], systems: Sequence[str]) -> str:
     """Return which of several systems found a passage, in words."""
     return " and ".join(found) + (" alone" if len(found) == 1 < len(systems) else "")
 
 
-def kinds_of(
-    items: Sequence[Pooled], queries: Mapping[Any, str], systems: Sequence[str]
+def passage_kinds(
+    items: Sequence[PooledDocument], queries: Mapping[Any, str], systems: Sequence[str]
 ) -> dict[tuple[QueryId, DocumentId], dict[str, str]]:
     """Return the kind of each passage: which systems found it, its best rank, its length, its words of the question."""
     lengths = np.array([len(words(item.text or "")) for item in items])
@@ -413,7 +416,7 @@ def kinds_of(
     found = {}
     for item, length, share in zip(items, lengths, shared, strict=True):
         kinds = {
-            "found by": together(item.found_by(systems), systems),
+            "found by": format_found_by(item.found_by(systems), systems),
             "best rank": f"1 to {FIRST}" if min(item.ranks.values()) <= FIRST else f"beyond {FIRST}",
         }
         if item.text is not None:

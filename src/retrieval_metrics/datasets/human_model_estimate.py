@@ -8,18 +8,18 @@ from functools import cached_property
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from retrieval_metrics._internal.validation import data_frame
-from retrieval_metrics.comparison.conclusions import rare_changes
-from retrieval_metrics.comparison.difference import fitting
-from retrieval_metrics.comparison.unjudged_bounds import depth_of
+from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics.comparison.conclusions import format_rare_effect
+from retrieval_metrics.comparison.difference import select_pairs
+from retrieval_metrics.comparison.unjudged_bounds import largest_cutoff
 from retrieval_metrics.datasets.grader_agreement import Agreement
 from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.matching.ranking_order import Rankings
-from retrieval_metrics.metrics.base.metric import as_metric, spelled
+from retrieval_metrics.matching.ranking_order import OrderedRankings
+from retrieval_metrics.metrics.base.metric import as_metric, match_metric_name
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.tables import Table
@@ -54,13 +54,13 @@ class EstimatedMean:
 
     metric: str
     system: str
-    corrected: CorrectedMean
+    estimate: CorrectedMean
     bounds: tuple[float, float]
     binary: float
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the confidence interval of the mean; see `retrieval_metrics.statistics.CorrectedMean`."""
-        return self.corrected.interval(level, bounds=self.bounds, binary=self.binary)
+        return self.estimate.interval(level, bounds=self.bounds, binary=self.binary)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,8 +82,8 @@ class EstimatedDifference:
     metric: str
     system: str
     baseline: str
-    corrected: CorrectedMean
-    span: float
+    estimate: CorrectedMean
+    max_difference: float
     level: float
     comparisons: int
 
@@ -95,49 +95,49 @@ class EstimatedDifference:
     @property
     def mean(self) -> float:
         """The mean difference, system minus baseline."""
-        return self.corrected.mean
+        return self.estimate.mean
 
     @property
     def interval(self) -> Interval:
         """The confidence interval of the mean difference, not corrected for other differences."""
-        return self.corrected.difference_interval(self.level, span=self.span)
+        return self.estimate.difference_interval(self.level, span=self.max_difference)
 
     @property
-    def decided(self) -> bool:
+    def significant(self) -> bool:
         """Whether the two are told apart: the interval excludes 0 at a level corrected for all differences.
 
         If the model's differences lie outside the graded ones (`extrapolates`), people's own interval must exclude it
         as well, on the same side.
         """
         level = 1 - (1 - self.level) / self.comparisons
-        found = [self.corrected, *([self.corrected.alone] if self.corrected.alone and self.extrapolates else [])]
-        ends = [each.difference_interval(level, span=self.span) for each in found]
+        found = [self.estimate, *([self.estimate.alone] if self.estimate.alone and self.extrapolates else [])]
+        ends = [each.difference_interval(level, span=self.max_difference) for each in found]
         return all(low > 0 for low, _ in ends) or all(high < 0 for _, high in ends)
 
     @property
     def extrapolates(self) -> bool:
         """Whether the mean rests on differences of the model that lie outside those of the graded queries."""
-        return self.corrected.extrapolates(self.level)
+        return self.estimate.extrapolates(self.level)
 
     @property
-    def people_interval(self) -> Interval:
+    def human_interval(self) -> Interval:
         """The confidence interval from people's grades alone."""
-        return (self.corrected.alone or self.corrected).difference_interval(self.level, span=self.span)
+        return (self.estimate.alone or self.estimate).difference_interval(self.level, span=self.max_difference)
 
     @property
-    def rare(self) -> RareChange:
+    def rare_effect(self) -> RareChange:
         """What so few labels cannot have shown: rare, large differences, none of which they happen to contain."""
-        return self.corrected.rare(self.level)
+        return self.estimate.rare(self.level)
 
     @property
-    def rare_matters(self) -> bool:
+    def rare_effect_matters(self) -> bool:
         """Whether to say so: rare differences could shift the mean beyond the interval."""
-        return self.rare.shift > self.interval.high - self.mean
+        return self.rare_effect.mean_shift > self.interval.high - self.mean
 
     @property
     def n(self) -> int:
         """The number of queries for which people's grades define it."""
-        return self.corrected.labelled
+        return self.estimate.labelled
 
     def labels_needed(self, width: float) -> float:
         """Return how many more queries people must grade for an interval of a given width, from end to end.
@@ -146,7 +146,7 @@ class EstimatedDifference:
         for a model that errs on a few queries or grades the wrong way round. Infinite if all queries would not be
         enough.
         """
-        return self.corrected.labels_needed(width, level=self.level)
+        return self.estimate.labels_needed(width, level=self.level)
 
     def __repr__(self) -> str:
         ends = numbers.interval(self.interval, difference=True)
@@ -204,22 +204,22 @@ class Estimate(SavedFields):
     @cached_property
     def means(self) -> ByMetric[dict[str, float]]:
         """The corrected mean of each metric for each system."""
-        return self._by_metric(lambda one: one.corrected.mean)
+        return self._by_metric(lambda one: one.estimate.mean)
 
     @cached_property
-    def people(self) -> ByMetric[dict[str, float]]:
+    def human(self) -> ByMetric[dict[str, float]]:
         """The means from people's grades of the sample alone."""
-        return self._by_metric(lambda one: one.corrected.people)
+        return self._by_metric(lambda one: one.estimate.human)
 
     @cached_property
     def model(self) -> ByMetric[dict[str, float]]:
         """The means from the model's grades of all queries alone."""
-        return self._by_metric(lambda one: one.corrected.model)
+        return self._by_metric(lambda one: one.estimate.model)
 
     @cached_property
-    def worth(self) -> ByMetric[dict[str, float]]:
+    def effective_n(self) -> ByMetric[dict[str, float]]:
         """How many queries people would have to grade for the same precision without the model."""
-        return self._by_metric(lambda one: one.corrected.worth)
+        return self._by_metric(lambda one: one.estimate.effective_n)
 
     @cached_property
     def ranking(self) -> ByMetric[list[str]]:
@@ -252,8 +252,8 @@ class Estimate(SavedFields):
         Raises:
             KeyError: If there is no such difference, or more than one.
         """
-        name = spelled(metric, self.metrics)
-        chosen = fitting(self.differences, name, system, baseline)
+        name = match_metric_name(metric, self.metrics)
+        chosen = select_pairs(self.differences, name, system, baseline)
         if system is None or baseline is None:  # each pair is listed in both directions; the first is meant
             chosen = [each for each in chosen if self._listed(each)] or chosen
         if len(chosen) != 1:
@@ -285,7 +285,7 @@ class Estimate(SavedFields):
         asked = [one for (name, each), one in self.estimated.items() if name == of_metric and system in {None, each}]
         if not asked:
             raise KeyError(f"there is no system {system!r}; the systems are {', '.join(self.systems)}")
-        return max(one.corrected.labels_needed(width, level=self.level) for one in asked)
+        return max(one.estimate.labels_needed(width, level=self.level) for one in asked)
 
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the estimate as a self-contained HTML file.
@@ -303,7 +303,9 @@ class Estimate(SavedFields):
         ]
         if self.agreement is not None:
             parts.append(page.section("Agreement", *map(page.table, self.agreement.tables)))
-        page.write(path, title or f"{numbers.listed(list(self.systems))}, from people's and a model's grades", parts)
+        page.write(
+            path, title or f"{numbers.join_names(list(self.systems))}, from people's and a model's grades", parts
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per metric and system.
@@ -315,11 +317,11 @@ class Estimate(SavedFields):
         """
         rows = []
         for one in self.estimated.values():
-            found, (low, high) = one.corrected, one.interval(self.level)
-            alone = (found.people, found.model, found.worth, found.labelled, found.queries)
+            found, (low, high) = one.estimate, one.interval(self.level)
+            alone = (found.human, found.model, found.effective_n, found.labelled, found.queries)
             rows.append((one.metric, one.system, found.mean, low, high, *alone))
         columns = ["metric", "system", "mean", "low", "high", "people", "model", "worth", "n", "queries"]
-        return data_frame(rows, columns)
+        return to_data_frame(rows, columns)
 
     def _by_metric(self, of: Callable[[EstimatedMean], T]) -> ByMetric[dict[str, T]]:
         found: dict[str, dict[str, T]] = {}
@@ -339,30 +341,30 @@ class Estimate(SavedFields):
         found = self.agreement
         if found is None:
             return ["unknown: people or the model graded something other than documents by id"]
-        weighted = found.weighted_kappa
-        both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
-        shift = f"{abs(found.shift):.2f} {'higher' if found.shift > 0 else 'lower'} on average"
+        weighted = found.quadratic_kappa
+        both = f"{numbers.format_count(found.n, 'document')} of {numbers.format_query_count(len(found.by_query))}"
+        shift = f"{abs(found.mean_difference):.2f} {'higher' if found.mean_difference > 0 else 'lower'} on average"
         said = [
             f"{people} with {model}: weighted kappa {numbers.mean(weighted.value, weighted.interval)}",
-            f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",
+            f"{both}, {100 * found.raw_agreement.value:.0f} % with the same grade; {model} grades {shift}",
         ]
         if found.relevant_from is not None:
             said.append(f"relevant: from grade {found.relevant_from:g}")
         if found.near_chance:
-            said.append(f"do not use the grades of {model} alone: its agreement with {people} is {found.beside_chance}")
+            said.append(f"do not use the grades of {model} alone: its agreement with {people} is {found.chance_note}")
         return said
 
     def _means(self) -> Table:
         header = ["metric", "system", "mean", numbers.level_name(self.level), "people alone", "model alone", "worth"]
         rows = []
         for one in self.estimated.values():
-            found = one.corrected
+            found = one.estimate
             alone = "-" if isnan(found.model) else numbers.value(found.model)
             interval = numbers.interval(one.interval(self.level))
-            cells = [numbers.value(found.mean), interval, numbers.value(found.people), alone, f"{found.worth:.0f}"]
+            cells = [numbers.value(found.mean), interval, numbers.value(found.human), alone, f"{found.effective_n:.0f}"]
             rows.append([one.metric, one.system, *cells])
-        n, of = len(self.sample), len(self.sample.of)
-        title = f"{numbers.queries(n)} of {of:,} graded by people, all by a model"
+        n, of = len(self.sample), len(self.sample.population)
+        title = f"{numbers.format_query_count(n)} of {of:,} graded by people, all by a model"
         notes = [
             f"mean: {TARGET.format(of)}, as people would grade them",
             "worth: how many queries people alone would have to grade for the same precision",
@@ -374,14 +376,14 @@ class Estimate(SavedFields):
         return Table(header, rows, notes, title, (0, 1))
 
     def _said_of_help(self) -> list[str]:
-        idle = [f"{one.metric} of {one.system}" for one in self.estimated.values() if not one.corrected.helps]
+        idle = [f"{one.metric} of {one.system}" for one in self.estimated.values() if not one.estimate.helps]
         if len(idle) == len(self.estimated):
             return ["the model does not help: people's grades alone are as precise"]
-        return [f"the model does not help for {numbers.listed(idle)}"] if idle else []
+        return [f"the model does not help for {numbers.join_names(idle)}"] if idle else []
 
     def _said_of_undefined(self) -> list[str]:
-        least = min(self.estimated.values(), key=lambda one: one.corrected.labelled)
-        defined, graded = least.corrected.labelled, len(self.sample)
+        least = min(self.estimated.values(), key=lambda one: one.estimate.labelled)
+        defined, graded = least.estimate.labelled, len(self.sample)
         if defined == graded:
             return []
         return [
@@ -394,48 +396,50 @@ class Estimate(SavedFields):
         rows = []
         for each in shown:
             ends = numbers.interval(each.interval, difference=True)
-            cells = [numbers.signed(each.mean), ends, numbers.signed(each.corrected.model)]
-            rows.append([each.metric, f"{each.system} - {each.baseline}", *cells, "yes" if each.decided else "no"])
-        notes = [f"told apart: 0 is outside the interval, corrected for {numbers.count(len(shown), 'difference')}"]
+            cells = [numbers.signed(each.mean), ends, numbers.signed(each.estimate.model)]
+            rows.append([each.metric, f"{each.system} - {each.baseline}", *cells, "yes" if each.significant else "no"])
+        notes = [
+            f"told apart: 0 is outside the interval, corrected for {numbers.format_count(len(shown), 'difference')}"
+        ]
         notes += [each for one in shown for each in _said_of_what_no_label_shows(one)]
         return Table(header, rows, [*notes, *self._said_of_stopping(shown)], "Differences", (0, 1, 5))
 
     def _said_of_stopping(self, shown: list[EstimatedDifference]) -> list[str]:
         said = []
         for each in shown:
-            if each.decided:
+            if each.significant:
                 continue
             width = abs(each.interval.high - each.interval.low)
             half, more = width / 4, each.labels_needed(width / 2)
             precision = f"to know it within -+{numbers.value(half)} (half as wide)"
             what = f"{each.system} - {each.baseline} in {each.metric}, {precision}"
             if isinf(more):
-                said.append(f"{what}: not with these {each.corrected.queries:,} queries, even if people graded all")
+                said.append(f"{what}: not with these {each.estimate.queries:,} queries, even if people graded all")
             else:
-                said.append(f"{what}: grades for {numbers.queries(int(more))} more, {ENOUGH}")
+                said.append(f"{what}: grades for {numbers.format_query_count(int(more))} more, {ENOUGH}")
             break  # one is enough for planning; .labels_needed(width) answers for the others
         return said
 
 
 def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
     what, said = f"{difference.system} - {difference.baseline} in {difference.metric}", []
-    alone = difference.corrected.alone
+    alone = difference.estimate.alone
     if difference.extrapolates and alone is not None:
-        ends = numbers.interval(difference.people_interval, difference=True)
+        ends = numbers.interval(difference.human_interval, difference=True)
         said.append(
-            f"{what}: on {numbers.queries(difference.corrected.outside)} the model sees differences beyond those that "
+            f"{what}: on {numbers.format_query_count(difference.estimate.outside)} the model sees differences beyond those that "
             "people graded, and nothing shows whether people agree. People alone: "
             f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
         )
-    if difference.rare_matters:
-        said.append(f"{what}: {rare_changes(difference.n, difference.corrected.span, difference.rare)}")
+    if difference.rare_effect_matters:
+        said.append(f"{what}: {format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)}")
     return said
 
 
 # What people and a model graded of a sample: the judgments of both, how far they agree, and what neither graded.
 
 
-class Truths(NamedTuple):
+class GradedSample(NamedTuple):
     """The judgments of both.
 
     Attributes:
@@ -444,20 +448,20 @@ class Truths(NamedTuple):
         others: How many queries people graded outside the sample.
     """
 
-    people: Qrels
+    human: Qrels
     model: Qrels
     others: int
 
     @classmethod
     def of(
         cls,
-        people: Labels | QuestionsOrQrels,
+        human: Labels | QuestionsOrQrels,
         model: Labels | QuestionsOrQrels,
         sample: Sample,
         scale: Scale | None,
-    ) -> Truths:
+    ) -> GradedSample:
         """Return the judgments of both, with one largest grade."""
-        graded, guessed = _judged(people), _judged(model)
+        graded, guessed = _judged(human), _judged(model)
         for who, truth in (("people", graded), ("the model", guessed)):
             if scale is not None and (odd := set(truth.document_grade.tolist()).difference(scale.grades)):
                 raise ValueError(
@@ -471,14 +475,14 @@ class Truths(NamedTuple):
                 f"{missing[0]!r}. Grade these too: easy queries are often graded first, so leaving out the rest would "
                 "bias the estimate"
             )
-        wanted = set(sample.of)
+        wanted = set(sample.population)
         by_model: dict[Any, Any] = {
             query: judgments for query, judgments in guessed.as_dict().items() if query in wanted
         }
         if not by_model:
             raise ValueError(
-                f"the model graded none of the {len(sample.of)} queries that the sample was drawn from, such as "
-                f"{sample.of[0]!r}; it graded, for example, {guessed.queries[0]!r}"
+                f"the model graded none of the {len(sample.population)} queries that the sample was drawn from, such as "
+                f"{sample.population[0]!r}; it graded, for example, {guessed.queries[0]!r}"
             )
         of_sample: dict[Any, Any] = {query: by_people[query] for query in sample.queries}
         largest = max(graded.largest_grade, guessed.largest_grade)
@@ -488,7 +492,7 @@ class Truths(NamedTuple):
     @property
     def of_documents(self) -> bool:
         """Whether both judged documents, each by itself."""
-        return all(one.is_flat and not one.has_pieces for one in (self.people, self.model))
+        return all(one.is_flat and not one.has_pieces for one in (self.human, self.model))
 
     def agreement(self, names: tuple[str, str], level: float, threshold: float | None) -> Agreement | None:
         """Return how far both agree on the documents that both graded; None if they judged anything else."""
@@ -496,25 +500,25 @@ class Truths(NamedTuple):
             return None
         first, second = (
             {(query, document): grade for query, grades in one.graded().items() for document, grade in grades.items()}
-            for one in (self.people, self.model)
+            for one in (self.human, self.model)
         )
-        return Agreement.of(names, first, second, level, None, threshold)
+        return Agreement.from_labels(names, first, second, level, None, threshold)
 
     def notes(self, runs: Mapping[str, Any], metrics: Sequence[Metric], sample: Sample, match: Any) -> Iterator[str]:
         """Yield what was left out, and how many of the documents that metrics see have no grade."""
         if self.others:
-            yield f"{numbers.queries(self.others)} that people graded are not in the sample and were ignored"
-        if untold := [query for query, graded in self.people.graded().items() if not graded]:
+            yield f"{numbers.format_query_count(self.others)} that people graded are not in the sample and were ignored"
+        if untold := [query for query, graded in self.human.graded().items() if not graded]:
             yield (
-                f"people gave no grade to any document of {numbers.queries(len(untold))} of the sample, such as "
+                f"people gave no grade to any document of {numbers.format_query_count(len(untold))} of the sample, such as "
                 f"{untold[0]!r}: these are left out, which biases the estimate if they are the difficult ones"
             )
-        if absent := len(sample.of) - len(self.model):
-            yield f"the model graded nothing for {numbers.queries(absent)}, which count as the mean of the others"
+        if absent := len(sample.population) - len(self.model):
+            yield f"the model graded nothing for {numbers.format_query_count(absent)}, which count as the mean of the others"
         if not self.of_documents:
             return
-        k = depth_of(metrics)
-        for who, truth in (("people", self.people), ("the model", self.model)):
+        k = largest_cutoff(metrics)
+        for who, truth in (("people", self.human), ("the model", self.model)):
             open_, all_ = _ungraded(runs, truth, k, match)
             if open_:
                 yield (
@@ -524,12 +528,12 @@ class Truths(NamedTuple):
                 )
 
 
-def drawn_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
+def resolve_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
     """Return the sample that people graded; of probabilities, the population are the queries that the model graded."""
     if isinstance(sample, Sample):
         return sample
     if isinstance(sample, Mapping):
-        return Sample.given(sample, _judged(model).queries)
+        return Sample.from_probabilities(sample, _judged(model).queries)
     raise TypeError(
         f"sample must say how people's queries were drawn, got {type(sample).__name__}. Draw them with "
         "questions.sample(n): hand-picked queries, such as interesting ones, say nothing about the others. If you "
@@ -541,17 +545,17 @@ def _judged(labels: Labels | QuestionsOrQrels) -> Qrels:
     return as_qrels(labels.qrels if isinstance(labels, Labels) else labels)
 
 
-def models_among(people: Labels | QuestionsOrQrels) -> list[str]:
+def model_graders_note(human: Labels | QuestionsOrQrels) -> list[str]:
     """Return a note on the models among those whose grades are taken for people's."""
-    held = people.labels if isinstance(people, Labels) else ()
-    if names := list(dict.fromkeys(label.by for label in held if label.kind == "model")):
+    held = human.labels if isinstance(human, Labels) else ()
+    if names := list(dict.fromkeys(label.grader for label in held if label.kind == "model")):
         return [
-            f"{numbers.listed(names)} graded as a model, not as a person: what is said of people holds for its grades"
+            f"{numbers.join_names(names)} graded as a model, not as a person: what is said of people holds for its grades"
         ]
     return []
 
 
-def called(labels: Any, otherwise: str) -> str:
+def format_graders(labels: Any, otherwise: str) -> str:
     """Return who graded, if labels say it."""
     return labels.name if isinstance(labels, Labels) else otherwise
 
@@ -560,7 +564,7 @@ def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tupl
     known = truth.graded()
     seen: dict[Any, set[Any]] = {query: set() for query in known}
     for run in runs.values():
-        found = Rankings(run, match, STANDARD.order)
-        for query, ranking in found.of(known):
+        found = OrderedRankings(run, match, STANDARD.order)
+        for query, ranking in found.iterate(known):
             seen[query].update(found.ids(ranking)[:k])
     return sum(len(held - known[query].keys()) for query, held in seen.items()), sum(map(len, seen.values()))

@@ -22,7 +22,7 @@ MOST_BRACES = 1_000
 
 NOT_JSON, WRONG_FIELDS = "not JSON", "wrong fields"
 DICTATED = "dictated"
-FORM = frozenset({NOT_JSON, WRONG_FIELDS})
+FORMAT_ERRORS = frozenset({NOT_JSON, WRONG_FIELDS})
 """The reasons of replies that do not have the form asked for, whatever they say."""
 
 _KINDS: dict[Any, tuple[str, dict[str, Any]]] = {
@@ -48,7 +48,7 @@ class BadReplyError(ValueError):
         self.reason = reason
 
 
-def json_reply(
+def parse_json_reply(
     reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None, *, about: str = ""
 ) -> dict[str, Any]:
     r"""Return the fields of the one JSON object in a reply.
@@ -78,7 +78,7 @@ def json_reply(
     return found
 
 
-def schema_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+def reply_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of a reply, for models that can be asked for one.
 
     Example:
@@ -185,7 +185,7 @@ _NOTHING = "\u200b"
 """A character without width: it breaks a tag, and the words around it are matched as if it were not there."""
 
 
-def enclosed(tag: str, text: str) -> str:
+def enclose_in_tag(tag: str, text: str) -> str:
     r"""Return a text between tags of its own, which it cannot close.
 
     Example:

@@ -12,11 +12,11 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from retrieval_metrics._internal.validation import data_frame, grouped, id_kind
-from retrieval_metrics.datasets.grader_agreement import Agreement, alpha
-from retrieval_metrics.files.saved_format import Document, Lines, write_document
+from retrieval_metrics._internal.validation import common_id_type, group_pairs, to_data_frame
+from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
+from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
 from retrieval_metrics.inputs.items import Piece, Quote
-from retrieval_metrics.inputs.json_codec import plain
+from retrieval_metrics.inputs.json_codec import to_json_value
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics._internal.validation import DocumentId, QueryId
-    from retrieval_metrics.datasets.grader_agreement import Kinds
+    from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.inputs.items import QrelsMapping
-    from retrieval_metrics.statistics import Agreed
+    from retrieval_metrics.statistics import AgreementEstimate
     from retrieval_metrics.statistics.kappa import Weights
 
     Key = tuple[QueryId, DocumentId]
@@ -69,16 +69,16 @@ class Labels(Printed):
         for label in labels:
             if not isinstance(label, Label):
                 raise TypeError(f"Labels must be made from Label objects, got {label!r} ({type(label).__name__})")
-            known = found.setdefault((label.by, label.query, label.document), label)
+            known = found.setdefault((label.grader, label.query, label.document), label)
             if known.grade != label.grade:
                 raise ValueError(
-                    f"{label.by} graded document {label.document!r} for query {label.query!r} {known.grade} and "
+                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {known.grade} and "
                     f"{label.grade}; remove one of them"
                 )
             if scale is not None and label.grade is not None and label.grade not in scale.grades:
                 grades = ", ".join(f"{grade:g}" for grade in scale.grades)
                 raise ValueError(
-                    f"{label.by} graded document {label.document!r} for query {label.query!r} {label.grade:g}, but the "
+                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {label.grade:g}, but the "
                     f"grades of the rubric are {grades}"
                 )
         self.labels = tuple(found.values())
@@ -86,7 +86,9 @@ class Labels(Printed):
         self.scale = scale
 
     @classmethod
-    def of(cls, qrels: Any, by: str, *, kind: Grader = "person", relevant_from: float | None = None) -> Labels:
+    def from_qrels(
+        cls, qrels: Any, grader: str, *, kind: Grader = "person", relevant_from: float | None = None
+    ) -> Labels:
         """Return judgments as the grades of one person or model.
 
         Args:
@@ -105,23 +107,23 @@ class Labels(Printed):
             held = next((one for one in truth.documents if isinstance(one, Piece)), "a group")
             raise ValueError(f"labels grade documents by id, but these judgments hold {held!r}; see rm.relabel")
         found = [
-            Label(query=query, document=document, grade=grade, by=by, kind=kind)
+            Label(query=query, document=document, grade=grade, grader=grader, kind=kind)
             for query, judged in truth.graded().items()
             for document, grade in judged.items()
         ]
-        return cls(found, scale=None if relevant_from is None else Scale.of(relevant_from))
+        return cls(found, scale=None if relevant_from is None else Scale.from_grades(relevant_from))
 
     @cached_property
     def graders(self) -> tuple[str, ...]:
         """The graders, in the order of their first grade."""
-        return tuple(dict.fromkeys(label.by for label in self.labels))
+        return tuple(dict.fromkeys(label.grader for label in self.labels))
 
     @cached_property
     def queries(self) -> tuple[QueryId, ...]:
         """The queries with a label."""
         return tuple(dict.fromkeys(label.query for label in self.labels))
 
-    def by(self, grader: str) -> Labels:
+    def from_grader(self, grader: str) -> Labels:
         """Return the grades of one person or model.
 
         Raises:
@@ -129,20 +131,20 @@ class Labels(Printed):
         """
         if grader not in self.graders:
             raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
-        return Labels([label for label in self.labels if label.by == grader], scale=self.scale)
+        return Labels([label for label in self.labels if label.grader == grader], scale=self.scale)
 
     @cached_property
     def conflicts(self) -> dict[Key, dict[str, float]]:
         """The documents to which several graders gave different grades, with the grade of each."""
         given = {
-            key: {label.by: float(label.grade) for label in held if label.grade is not None}
+            key: {label.grader: float(label.grade) for label in held if label.grade is not None}
             for key, held in self._given.items()
         }
         return {key: grades for key, grades in given.items() if len(set(grades.values())) > 1}
 
     @cached_property
     def _given(self) -> dict[Key, list[Label]]:
-        return grouped(((label.query, label.document), label) for label in self.labels)
+        return group_pairs(((label.query, label.document), label) for label in self.labels)
 
     @cached_property
     def qrels(self) -> dict[Any, dict[Any, float]]:
@@ -153,12 +155,12 @@ class Labels(Printed):
                 there are labels and none has a grade.
         """
         if self.labels and all(label.grade is None for label in self.labels):
-            raise ValueError(f"none of the {numbers.count(len(self), 'label')} of {self.name} has a grade")
+            raise ValueError(f"none of the {numbers.format_count(len(self), 'label')} of {self.name} has a grade")
         if self.conflicts:
             (query, document), grades = next(iter(self.conflicts.items()))
             said = ", ".join(f"{by} {grade:g}" for by, grade in grades.items())
             raise ValueError(
-                f"{numbers.count(len(self.conflicts), 'document')} got different grades, for example {document!r} for "
+                f"{numbers.format_count(len(self.conflicts), 'document')} got different grades, for example {document!r} for "
                 f"query {query!r} ({said}). Choose between them with labels.resolved('lowest'), 'highest', 'majority' "
                 "or the name of a grader, or take one grader with labels.by(name)"
             )
@@ -215,7 +217,7 @@ class Labels(Printed):
                     f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.of(qrels, by=...)"
                 )
         every = [self, *others]
-        scale = Scale.common(each.scale for each in every)
+        scale = Scale.merge(each.scale for each in every)
         if scale is not None and (bare := [each for each in every if each.labels and each.scale is None]):
             raise ValueError(
                 f"the labels of {bare[0].name} do not say from which grade a document is relevant; the others say from "
@@ -234,7 +236,7 @@ class Labels(Printed):
         return Labels([label for label in self.labels if label.query in wanted], self.notes, self.scale)
 
     def agreement(
-        self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: Kinds | None = None
+        self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: GraderKinds | None = None
     ) -> Agreement:
         """Return the agreement of these grades with others, on the documents in both.
 
@@ -250,17 +252,17 @@ class Labels(Printed):
         if other is None:
             if len(self.graders) != 2:
                 raise ValueError(
-                    f"these grades come from {numbers.count(len(self.graders), 'grader')}, not two; give the other "
+                    f"these grades come from {numbers.format_count(len(self.graders), 'grader')}, not two; give the other "
                     "grades, labels.by(name).agreement(labels.by(another)), or take all together: labels.alpha()"
                 )
-            first, second = (self.by(grader) for grader in self.graders)
+            first, second = (self.from_grader(grader) for grader in self.graders)
             return first.agreement(second, level=level, kinds=kinds)
-        others = other if isinstance(other, Labels) else Labels.of(other, by="the judgments")
-        scale = Scale.common([self.scale, others.scale])
+        others = other if isinstance(other, Labels) else Labels.from_qrels(other, grader="the judgments")
+        scale = Scale.merge([self.scale, others.scale])
         threshold = None if scale is None else scale.relevant_from
-        return Agreement.of((self.name, others.name), self.graded, others.graded, level, kinds, threshold)
+        return Agreement.from_labels((self.name, others.name), self.graded, others.graded, level, kinds, threshold)
 
-    def alpha(self, weights: Weights = "quadratic", *, level: float = 0.95) -> Agreed:
+    def alpha(self, weights: Weights = "quadratic", *, level: float = 0.95) -> AgreementEstimate:
         """Return the agreement of all graders beyond chance, however many there are: Krippendorff's alpha.
 
         Documents with a single grade are left out; see `retrieval_metrics.statistics.krippendorffs_alpha`.
@@ -281,7 +283,7 @@ class Labels(Printed):
         """
         if not self._several:
             raise ValueError(f"no document has the grades of several graders, of {self.name}; merge theirs first")
-        return alpha(self._several, weights, level)
+        return krippendorff_alpha(self._several, weights, level)
 
     @property
     def _several(self) -> dict[Key, list[float]]:
@@ -291,7 +293,7 @@ class Labels(Printed):
     @property
     def name(self) -> str:
         """The graders, in words."""
-        return numbers.listed(list(self.graders)) if self.labels else "nobody"
+        return numbers.join_names(list(self.graders)) if self.labels else "nobody"
 
     @property
     def graded(self) -> dict[Key, float]:
@@ -309,7 +311,7 @@ class Labels(Printed):
         """
         held = Lines(label.as_dict() for label in self.labels)
         scale = {} if self.scale is None else {"scale": self.scale._asdict()}
-        write_document(path, "labels", {"labels": held, "notes": list(self.notes), **scale})
+        write_saved_file(path, "labels", {"labels": held, "notes": list(self.notes), **scale})
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per grade and the columns of `Label`.
@@ -318,7 +320,7 @@ class Labels(Printed):
             ImportError: If pandas is not installed; the message holds the command.
         """
         rows = [[getattr(label, name) for name in FIELDS] for label in self.labels]
-        return data_frame(rows, FIELDS)
+        return to_data_frame(rows, FIELDS)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Labels):
@@ -341,40 +343,42 @@ class Labels(Printed):
         grades = sorted({float(label.grade) for label in self.labels if label.grade is not None})
         rows = []
         for grader in self.graders:
-            own = [label for label in self.labels if label.by == grader]
+            own = [label for label in self.labels if label.grader == grader]
             given = Counter(None if label.grade is None else float(label.grade) for label in own)
             queries = len({label.query for label in own})
             counts = [f"{given[grade]:,}" for grade in grades]
             rows.append([grader, own[0].kind, f"{queries:,}", *counts, f"{given[None]:,}"])
         header = ["grader", "kind", "queries", *(f"grade {grade:g}" for grade in grades), "none"]
-        title = numbers.count(len(self), "label")
+        title = numbers.format_count(len(self), "label")
         relevant = [] if self.scale is None else [f"relevant: from grade {self.scale.relevant_from:g}"]
         return [Table(header, rows, [*self._failures(), *self._agreements(), *relevant, *self.notes], title, (0, 1))]
 
     def _failures(self) -> list[str]:
         reasons = Counter(label.reason for label in self.labels if label.grade is None and label.kind == "model")
-        return [f"not graded: {numbers.count(count, 'document')}, {why}" for why, count in reasons.most_common(SHOWN)]
+        return [
+            f"not graded: {numbers.format_count(count, 'document')}, {why}" for why, count in reasons.most_common(SHOWN)
+        ]
 
     def _agreements(self) -> list[str]:
         said = []
         for one, other in combinations(self.graders, 2):
             try:
-                found = self.by(one).agreement(self.by(other))
+                found = self.from_grader(one).agreement(self.from_grader(other))
             except ValueError:  # they graded nothing in common
                 continue
             said.append(
-                f"{one} and {other}: weighted kappa {numbers.mean(*found.weighted_kappa)}, "
-                f"{numbers.count(found.n, 'document')}"
+                f"{one} and {other}: weighted kappa {numbers.mean(*found.quadratic_kappa)}, "
+                f"{numbers.format_count(found.n, 'document')}"
             )
         if len(self.graders) > 2 and said:
-            value, documents = numbers.mean(*self.alpha()), numbers.count(len(self._several), "document")
+            value, documents = numbers.mean(*self.alpha()), numbers.format_count(len(self._several), "document")
             said.append(f"all {len(self.graders)}: alpha {value}, {documents}")
         if self.conflicts:
-            said.append(f"{numbers.count(len(self.conflicts), 'document')} with different grades: .conflicts")
+            said.append(f"{numbers.format_count(len(self.conflicts), 'document')} with different grades: .conflicts")
         return said
 
 
-def labels_of(document: Document) -> Labels:
+def decode_labels(document: SavedFile) -> Labels:
     """Return the grades that were saved."""
     with document.place("labels"):
         entries = list(document.content["labels"])
@@ -387,7 +391,7 @@ def labels_of(document: Document) -> Labels:
     scale = None
     with document.place("scale"):
         if (held := document.content.get("scale")) is not None:
-            scale = Scale.of(held["relevant_from"], held["grades"])
+            scale = Scale.from_grades(held["relevant_from"], held["grades"])
     with document.place("labels"):
         return Labels(found, notes, scale)
 
@@ -422,7 +426,7 @@ class Scale(NamedTuple):
     relevant_from: float = RELEVANT_FROM
 
     @classmethod
-    def of(cls, relevant_from: float, grades: Iterable[float] = GRADES) -> Scale:
+    def from_grades(cls, relevant_from: float, grades: Iterable[float] = GRADES) -> Scale:
         """Return the scale of a rubric."""
         known = tuple(grades)
         if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in known):
@@ -435,7 +439,7 @@ class Scale(NamedTuple):
         return cls(known, relevant_from)
 
     @classmethod
-    def common(cls, scales: Iterable[Scale | None]) -> Scale | None:
+    def merge(cls, scales: Iterable[Scale | None]) -> Scale | None:
         """Return the scale of several labels; those that have none have the scale of the others."""
         known = list(dict.fromkeys(scale for scale in scales if scale is not None))
         if len(known) > 1:
@@ -470,7 +474,7 @@ class Label:
     query: QueryId
     document: DocumentId
     grade: float | None
-    by: str
+    grader: str
     kind: Grader = "person"
     prompt: str | None = None
     date: str | None = None
@@ -479,14 +483,14 @@ class Label:
 
     def __post_init__(self) -> None:
         what = f"the label of document {self.document!r} for query {self.query!r}"
-        id_kind([type(self.query)], "query ids of labels")
-        id_kind([type(self.document)], "document ids of labels")
+        common_id_type([type(self.query)], "query ids of labels")
+        common_id_type([type(self.document)], "document ids of labels")
         if self.grade is not None and (isinstance(self.grade, bool) or not isinstance(self.grade, Real)):
             raise TypeError(f"{what} must have a number as its grade, or None, got {self.grade!r}")
         if self.grade is not None and not isfinite(self.grade):
             raise ValueError(f"{what} has the grade {self.grade!r}, which is not finite")
-        if not isinstance(self.by, str) or not self.by.strip():
-            raise ValueError(f"{what} must have the name of its grader as `by`, got {self.by!r}")
+        if not isinstance(self.grader, str) or not self.grader.strip():
+            raise ValueError(f"{what} must have the name of its grader as `by`, got {self.grader!r}")
         if self.kind not in {"person", "model"}:
             raise ValueError(f"{what} must have 'person' or 'model' as its kind, got {self.kind!r}")
         if odd := [name for name in _TEXTS if not isinstance(getattr(self, name), (str, type(None)))]:
@@ -499,14 +503,14 @@ class Label:
         if isinstance(self.quotes, str) or not all(isinstance(each, str) and each.strip() for each in self.quotes):
             raise TypeError(f"{what} must have a list of texts as its quotes, got {self.quotes!r}")
         object.__setattr__(self, "quotes", tuple(self.quotes))
-        object.__setattr__(self, "by", self.by.strip())
+        object.__setattr__(self, "by", self.grader.strip())
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is known as plain values for JSON; `Label(**entries)` reads them."""
         known = {name: getattr(self, name) for name in FIELDS}
         known["quotes"] = list(self.quotes)
         return {
-            name: plain(value, f"{name} of the label of {self.document!r}")
+            name: to_json_value(value, f"{name} of the label of {self.document!r}")
             for name, value in known.items()
             if name == "grade" or value not in (None, [])
         }
@@ -532,7 +536,7 @@ def one_of(held: Sequence[Label], rule: str) -> Label:
     graded = [label for label in held if label.grade is not None]
     if not graded:
         return held[0]
-    if named := [label for label in graded if label.by == rule]:
+    if named := [label for label in graded if label.grader == rule]:
         return named[0]
     grades = [float(label.grade or 0) for label in graded]
     if len(set(grades)) == 1:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import grouped, proportion
+from retrieval_metrics._internal.validation import group_pairs, proportion
 from retrieval_metrics.comparison.plan import plan
 from retrieval_metrics.datasets import lint_judgments as judged_quotes
 from retrieval_metrics.datasets import lint_judgments as judged_spans
@@ -19,24 +19,24 @@ from retrieval_metrics.datasets import lint_judgments as unjudged_documents
 from retrieval_metrics.datasets import retrievability as search
 from retrieval_metrics.datasets.bm25 import (
     COMMON_WORDS,
-    Passages,
+    CorpusIndex,
     content_words,
-    longest_shared_run,
-    pointing_words,
+    find_longest_shared_run,
+    find_pointing_words,
+    is_unknown_language,
     sentences,
     shortened,
     stem,
-    unknown_language,
 )
-from retrieval_metrics.datasets.lint_report import Change, Lint, LintFinding, Subject
+from retrieval_metrics.datasets.lint_report import Lint, LintFinding, LintFix, LintInput
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import texts_in_context
-from retrieval_metrics.inputs.run import named_runs
+from retrieval_metrics.inputs.questions import texts_with_conversation
+from retrieval_metrics.inputs.run import name_runs
 from retrieval_metrics.matching.piece_rules import words
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.progress import watched
+from retrieval_metrics.reports.progress import track_steps
 from retrieval_metrics.statistics.power import queries_needed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, QueryId
     from retrieval_metrics.inputs.questions import QuestionsT
 
-    Check = Callable[[Subject], Iterable[LintFinding | str]]
+    Check = Callable[[LintInput], Iterable[LintFinding | str]]
 
 
 # Check each question by itself: whether it makes sense alone, says enough, and does not tell its answer.
@@ -67,10 +67,10 @@ _ID = re.compile(r"[\d_#/:.-]")
 """Characters of ids; an id that is a plain word may well be the word."""
 
 
-def dependent(subject: Subject) -> Iterator[LintFinding]:
+def dependent(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions that refer to something unseen: "this section", "laut dem Text", "selon l'auteur"."""
     for query in subject.queries:
-        if (said := pointing_words(subject.texts[query])) is not None:
+        if (said := find_pointing_words(subject.texts[query])) is not None:
             yield LintFinding(
                 "dependent_question",
                 query,
@@ -79,9 +79,9 @@ def dependent(subject: Subject) -> Iterator[LintFinding]:
             )
 
 
-def unknown_languages(subject: Subject) -> Iterator[str]:
+def unknown_languages(subject: LintInput) -> Iterator[str]:
     """Say for how many questions it is unknown whether they make sense alone."""
-    foreign = [query for query, tokens in subject.words.items() if unknown_language(tokens)]
+    foreign = [query for query, tokens in subject.words.items() if is_unknown_language(tokens)]
     if foreign:
         *others, last = COMMON_WORDS
         yield (
@@ -90,7 +90,7 @@ def unknown_languages(subject: Subject) -> Iterator[str]:
         )
 
 
-def short(subject: Subject) -> Iterator[LintFinding]:
+def short(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions that have too few words to say what is wanted."""
     for query in subject.queries:
         count, telling = len(subject.words[query]), len(subject.content[query])
@@ -104,7 +104,7 @@ def short(subject: Subject) -> Iterator[LintFinding]:
             )
 
 
-def leaked(subject: Subject) -> Iterator[LintFinding]:
+def leaked(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions that name the id of a document that is relevant to them."""
     for query in subject.queries:
         named = set(_TOKEN.findall(subject.texts[query]))
@@ -119,7 +119,7 @@ def leaked(subject: Subject) -> Iterator[LintFinding]:
                 break
 
 
-def echoes(subject: Subject) -> Iterator[LintFinding]:
+def echoes(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions that repeat the words of their answer."""
     sentence_words: dict[Any, list[tuple[list[str], set[str]]]] = {}
     for query in subject.queries:
@@ -160,7 +160,7 @@ def _echo(
         share = len(telling & content) / max(len(telling), 1)
         if share < RUN_SHARE:
             continue
-        at, run = longest_shared_run(asked, tokens)
+        at, run = find_longest_shared_run(asked, tokens)
         if (run >= LONGEST_RUN and run >= RUN_SHARE * len(asked)) or (
             share >= WORD_SHARE and len(telling) >= FEWEST_TELLING and len(tokens) <= LONGEST_SENTENCE
         ):
@@ -183,9 +183,9 @@ DENIALS = frozenset({"no", "not", "never", "without", "t"})
 _TRIGRAM = 3
 
 
-def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Iterator[LintFinding]:
+def find_repeated_questions(subject: LintInput, among: Container[QueryId] | None = None) -> Iterator[LintFinding]:
     """Yield the questions that repeat an earlier one, and those of them that are judged differently."""
-    of_words = grouped(
+    of_words = group_pairs(
         (tuple(subject.words[query]) or (subject.texts[query].strip(),), query) for query in subject.queries
     )
     for first, *others in of_words.values():
@@ -197,7 +197,7 @@ def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Itera
     yield from _nearly(subject, [same[0] for same in of_words.values()], among)
 
 
-def _duplicate(subject: Subject, first: QueryId, other: QueryId) -> LintFinding:
+def _duplicate(subject: LintInput, first: QueryId, other: QueryId) -> LintFinding:
     alike = subject.groups(first) == subject.groups(other)
     done = f"question {other!r} is removed, because {first!r} asks the same and is judged alike"
     return LintFinding(
@@ -205,11 +205,11 @@ def _duplicate(subject: Subject, first: QueryId, other: QueryId) -> LintFinding:
         other,
         f"{shortened(subject.texts[other])} is already asked as {first!r}, so it counts twice",
         {"other": first, "judged_alike": alike},
-        Change(done) if alike else None,
+        LintFix(done) if alike else None,
     )
 
 
-def _nearly(subject: Subject, queries: Sequence[QueryId], among: Container[QueryId] | None) -> Iterator[LintFinding]:
+def _nearly(subject: LintInput, queries: Sequence[QueryId], among: Container[QueryId] | None) -> Iterator[LintFinding]:
     for first, other in _candidates(subject, queries):
         if among is not None and other not in among:
             continue
@@ -227,7 +227,7 @@ def _nearly(subject: Subject, queries: Sequence[QueryId], among: Container[Query
                 yield from _contradiction(subject, first, other)
 
 
-def _candidates(subject: Subject, queries: Sequence[QueryId]) -> list[tuple[QueryId, QueryId]]:
+def _candidates(subject: LintInput, queries: Sequence[QueryId]) -> list[tuple[QueryId, QueryId]]:
     """Return pairs that share a rare trigram; their number grows with that of the questions."""
     trigrams = [_trigrams(subject.content[query] or subject.words[query]) for query in queries]
     frequency = Counter(trigram for of_question in trigrams for trigram in of_question)
@@ -259,7 +259,7 @@ def _trigrams(tokens: Iterable[str]) -> set[str]:
     }
 
 
-def _likeness(subject: Subject, first: QueryId, other: QueryId, *, shared: bool) -> float:
+def _likeness(subject: LintInput, first: QueryId, other: QueryId, *, shared: bool) -> float:
     """Return the share of content words in common; 0 if the questions differ in an important word."""
     left, right = subject.words[first], subject.words[other]
     if _kept(left, str.isdigit) != _kept(right, str.isdigit) or DENIALS & {*left} != DENIALS & {*right}:
@@ -296,11 +296,11 @@ def _same_word(left: str, right: str) -> bool:
     return all(ratio() >= SAME_WORD for ratio in (alike.real_quick_ratio, alike.quick_ratio, alike.ratio))
 
 
-def _something_relevant_to_both(subject: Subject, first: QueryId, other: QueryId) -> bool:
+def _something_relevant_to_both(subject: LintInput, first: QueryId, other: QueryId) -> bool:
     return not subject.relevant[first].keys().isdisjoint(subject.relevant[other])
 
 
-def _contradiction(subject: Subject, first: QueryId, other: QueryId) -> Iterator[LintFinding]:
+def _contradiction(subject: LintInput, first: QueryId, other: QueryId) -> Iterator[LintFinding]:
     """Yield a finding if the judgments of the two questions contradict each other."""
     one, two = subject.graded[first], subject.graded[other]
     opposed = [judged for judged in one if judged in two and (one[judged] > 0) != (two[judged] > 0)]
@@ -329,7 +329,7 @@ TWO_RUNS = 2
 """With so many runs their differences show how much retrievers vary; without, the published spreads do."""
 
 
-def few_sources(subject: Subject) -> Iterator[LintFinding]:
+def few_sources(subject: LintInput) -> Iterator[LintFinding]:
     """Yield a finding if the questions come from few documents."""
     source_of = {query: source for query in subject.queries if (source := _source(subject, query)) is not None}
     if len(source_of) < FEWEST_QUESTIONS:
@@ -342,14 +342,14 @@ def few_sources(subject: Subject) -> Iterator[LintFinding]:
     yield LintFinding(
         "few_sources",
         None,
-        f"{len(source_of)} questions come from {numbers.count(len(counts), 'document')}, {count} of them from "
+        f"{len(source_of)} questions come from {numbers.format_count(len(counts), 'document')}, {count} of them from "
         f"{largest!r}, and tell as much as questions from {effective:.1f} would in equal shares. Questions about one "
         "document depend on each other: evaluate and compare take them as clusters, so intervals are wide",
         {"sources": dict(counts.most_common()), "effective": effective},
     )
 
 
-def _source(subject: Subject, query: QueryId) -> Any:
+def _source(subject: LintInput, query: QueryId) -> Any:
     if query in subject.sources:
         return subject.sources[query]
     for judged in subject.relevant[query]:
@@ -362,14 +362,14 @@ def _source(subject: Subject, query: QueryId) -> Any:
     return None
 
 
-def too_few_questions(subject: Subject, metric: Metric, difference: float) -> Iterator[LintFinding]:
+def too_few_questions(subject: LintInput, metric: Metric, difference: float) -> Iterator[LintFinding]:
     """Yield a finding if a difference of means needs more questions than there are."""
     values = subject.values(metric)
     count = sum(bool(relevant) for relevant in subject.relevant.values())
     differences = _of_two_runs(values)
     if differences is None:
         planned = plan(difference, str(metric))
-        enough, needed, spread = planned.questions, planned.range, planned.rows[1].spread
+        enough, needed, spread = planned.n_questions, planned.range, planned.scenarios[1].sd
         where = "how much retrievers usually differ"
     else:
         needed, spread = queries_needed(differences, difference), float(differences.std(ddof=1))
@@ -399,7 +399,7 @@ CHECKS: tuple[Check, ...] = (
     short,
     leaked,
     echoes,
-    repeated,
+    find_repeated_questions,
     judgments.forbidden,
     judgments.without_relevant,
     judgments.unknown_documents,
@@ -429,17 +429,17 @@ def lint(
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
     proportion(difference, "difference", one=True)
     truth = as_qrels(questions)
-    subject = Subject(
-        texts_in_context(questions.queries, questions.history),
+    subject = LintInput(
+        texts_with_conversation(questions.queries, questions.conversation),
         truth,
-        None if corpus is None else Passages.of(corpus),
-        {} if runs is None else named_runs(runs, truth.queries, "judged"),
+        None if corpus is None else CorpusIndex.of(corpus),
+        {} if runs is None else name_runs(runs, truth.queries, "judged"),
         {query: made.source for query, made in questions.provenance.items() if made.source is not None},
     )
     checks: list[Check] = [*CHECKS, partial(too_few_questions, metric=wanted, difference=difference)]
-    doing, less = f"checking {numbers.queries(len(subject.queries))}", "a sample of the questions takes less"
+    doing, less = f"checking {numbers.format_query_count(len(subject.queries))}", "a sample of the questions takes less"
     found: list[LintFinding | str] = []
-    with watched("linting", len(checks), doing, less, show_progress=show_progress) as advance:
+    with track_steps("linting", len(checks), doing, less, show_progress=show_progress) as advance:
         for done, check in enumerate(checks, start=1):
             found += check(subject)
             advance(done)

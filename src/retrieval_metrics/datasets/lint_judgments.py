@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.validation import argument
-from retrieval_metrics.datasets.bm25 import UNPLACED, shortened
-from retrieval_metrics.datasets.lint_report import Change, LintFinding
+from retrieval_metrics._internal.validation import format_argument
+from retrieval_metrics.datasets.bm25 import WORD_SEPARATOR, shortened
+from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
 from retrieval_metrics.inputs.chunk_offsets import SourceText
 from retrieval_metrics.inputs.items import Piece, Quote, Span
 from retrieval_metrics.matching.piece_rules import words
-from retrieval_metrics.matching.ranking_order import Matching, Rankings
-from retrieval_metrics.matching.span_offsets import read_across_newlines, same_place
-from retrieval_metrics.matching.text_normalisation import everywhere, normalised, where
+from retrieval_metrics.matching.ranking_order import Matching, OrderedRankings
+from retrieval_metrics.matching.span_offsets import has_same_text, repair_line_endings
+from retrieval_metrics.matching.text_normalisation import find_range, find_ranges, normalise
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.datasets.bm25 import Passages
-    from retrieval_metrics.datasets.lint_report import Subject
+    from retrieval_metrics.datasets.bm25 import CorpusIndex
+    from retrieval_metrics.datasets.lint_report import LintInput
 
 
-def forbidden(subject: Subject) -> Iterator[LintFinding]:
+def forbidden(subject: LintInput) -> Iterator[LintFinding]:
     """Yield how many judgments are below 0, because some files write -1 for what nobody judged."""
     below = [sum(grade < 0 for grade in grades.values()) for grades in subject.graded.values()]
     if total := sum(below):
@@ -37,7 +37,7 @@ def forbidden(subject: Subject) -> Iterator[LintFinding]:
         )
 
 
-def without_relevant(subject: Subject) -> Iterator[LintFinding]:
+def without_relevant(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions without a relevant document: those without a grade of 0 are meant to have no answer."""
     for query, relevant in subject.relevant.items():
         grades = subject.graded[query].values()
@@ -55,11 +55,12 @@ def without_relevant(subject: Subject) -> Iterator[LintFinding]:
             )
 
 
-def unknown_documents(subject: Subject) -> Iterator[LintFinding | str]:
+def unknown_documents(subject: LintInput) -> Iterator[LintFinding | str]:
     """Yield the judged ids that are not in the corpus."""
     if subject.passages is None:
         yield (
-            "whether ids, quotes and spans are in the corpus, and what else answers, which needs " + argument("corpus")
+            "whether ids, quotes and spans are in the corpus, and what else answers, which needs "
+            + format_argument("corpus")
         )
         return
     if not subject.passages.items:
@@ -70,7 +71,7 @@ def unknown_documents(subject: Subject) -> Iterator[LintFinding | str]:
                 yield _unknown(subject, subject.passages, query, judged)
 
 
-def _unknown(subject: Subject, passages: Passages, query: QueryId, document: Any) -> LintFinding:
+def _unknown(subject: LintInput, passages: CorpusIndex, query: QueryId, document: Any) -> LintFinding:
     grade = subject.graded[query][document]
     spare = all(
         any(other in passages.ids and other != document and of_group[other] > 0 for other in of_group)
@@ -79,9 +80,9 @@ def _unknown(subject: Subject, passages: Passages, query: QueryId, document: Any
     )
     change = None
     if grade <= 0:
-        change = Change(f"{document!r}, which is not relevant and not in the corpus, is removed", document)
+        change = LintFix(f"{document!r}, which is not relevant and not in the corpus, is removed", document)
     elif spare:
-        change = Change(f"{document!r}, which is not in the corpus, is removed from its alternatives", document)
+        change = LintFix(f"{document!r}, which is not in the corpus, is removed from its alternatives", document)
     return LintFinding(
         "unknown_document",
         query,
@@ -91,7 +92,7 @@ def _unknown(subject: Subject, passages: Passages, query: QueryId, document: Any
     )
 
 
-def impossible_groups(subject: Subject) -> Iterator[LintFinding]:
+def impossible_groups(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the groups of several alternatives of which none is in the corpus."""
     if subject.passages is None:
         return
@@ -108,7 +109,7 @@ def impossible_groups(subject: Subject) -> Iterator[LintFinding]:
                 )
 
 
-def _is_gone(judged: Any, passages: Passages) -> bool:
+def _is_gone(judged: Any, passages: CorpusIndex) -> bool:
     """Return whether the corpus is known not to have what is judged."""
     if isinstance(judged, Quote):
         return bool(passages.items) and not passages.places(judged.text) and passages.source_of(judged.text) is None
@@ -122,12 +123,12 @@ def _is_gone(judged: Any, passages: Passages) -> bool:
 SHOWN = 5
 
 
-def short_quotes(subject: Subject) -> Iterator[LintFinding]:
+def short_quotes(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the quotes that comparing refuses, because they could occur by chance."""
-    fewest = Matching().shortest_quote
+    fewest = Matching().min_quote_length
     for query, graded in subject.graded.items():
         for judged in graded:
-            if isinstance(judged, Quote) and (length := len(normalised(judged.text))) < fewest:
+            if isinstance(judged, Quote) and (length := len(normalise(judged.text))) < fewest:
                 yield LintFinding(
                     "short_quote",
                     query,
@@ -137,7 +138,7 @@ def short_quotes(subject: Subject) -> Iterator[LintFinding]:
                 )
 
 
-def quotes_in_corpus(subject: Subject) -> Iterator[LintFinding]:
+def quotes_in_corpus(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the quotes that are nowhere, in several places, or cut by the passages."""
     if subject.passages is None or not subject.passages.items:
         return
@@ -149,7 +150,9 @@ def quotes_in_corpus(subject: Subject) -> Iterator[LintFinding]:
                 yield from _quote(subject.passages, query, judged, of_quote)
 
 
-def _quote(passages: Passages, query: QueryId, quote: Quote, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
+def _quote(
+    passages: CorpusIndex, query: QueryId, quote: Quote, groups: list[dict[Any, float]]
+) -> Iterator[LintFinding]:
     """Yield what is wrong with a quote; `groups` are those it is in."""
     places = passages.places(quote.text)
     count = sum(places.values())
@@ -175,12 +178,12 @@ def _quote(passages: Passages, query: QueryId, quote: Quote, groups: list[dict[A
         yield _missing(passages, query, quote)
 
 
-def _cut(passages: Passages, query: QueryId, quote: Quote, source: str) -> LintFinding:
-    place = where(quote.text, passages.sources[source])
+def _cut(passages: CorpusIndex, query: QueryId, quote: Quote, source: str) -> LintFinding:
+    place = find_range(quote.text, passages.sources[source])
     change = None
     if place is not None:
         span = Span(source, *place)
-        change = Change(f"{span!r} is an alternative to the quote that it holds", quote, (quote, span))
+        change = LintFix(f"{span!r} is an alternative to the quote that it holds", quote, (quote, span))
     return LintFinding(
         "cut_quote",
         query,
@@ -190,11 +193,11 @@ def _cut(passages: Passages, query: QueryId, quote: Quote, source: str) -> LintF
     )
 
 
-def _missing(passages: Passages, query: QueryId, quote: Quote) -> LintFinding:
+def _missing(passages: CorpusIndex, query: QueryId, quote: Quote) -> LintFinding:
     own = _own_words(passages, quote.text)
     change = None
     if own is not None:
-        change = Change(f"the quote becomes {own!r}, as the source writes it", quote, (Quote(own),))
+        change = LintFix(f"the quote becomes {own!r}, as the source writes it", quote, (Quote(own),))
     return LintFinding(
         "missing_quote",
         query,
@@ -205,12 +208,12 @@ def _missing(passages: Passages, query: QueryId, quote: Quote) -> LintFinding:
     )
 
 
-def _own_words(passages: Passages, quote: str) -> str | None:
+def _own_words(passages: CorpusIndex, quote: str) -> str | None:
     """Return the only part of the corpus that has the words of a quote, ignoring punctuation."""
     wanted = words(quote)
-    texts = (passages.items[at].text or "" for at in passages.having_all(wanted))
+    texts = (passages.items[at].text or "" for at in passages.containing_all(wanted))
     found = [text[start:end] for text in texts for start, end in _stretches(wanted, text)]
-    return found[0] if len({normalised(text) for text in found}) == 1 else None
+    return found[0] if len({normalise(text) for text in found}) == 1 else None
 
 
 def _all_named(group: dict[Any, float], quote: Quote, count: int, names: list[Any]) -> bool:
@@ -238,11 +241,11 @@ def _word_places(text: str) -> Iterator[tuple[str, int, int]]:
         at += len(part)
 
 
-def spans_in_corpus(subject: Subject) -> Iterator[LintFinding]:
+def spans_in_corpus(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the spans whose source is unknown, that moved, that passages leave out, or that cut a word."""
     if subject.passages is None or not subject.passages.items:
         return
-    checks = _Spans(subject.passages)
+    checks = _SpanCheck(subject.passages)
     for query, graded in subject.graded.items():
         groups = subject.groups(query)
         for judged in graded:
@@ -251,10 +254,10 @@ def spans_in_corpus(subject: Subject) -> Iterator[LintFinding]:
         yield from checks.moved(query, groups)
 
 
-class _Spans:
+class _SpanCheck:
     """Checks spans; each source is read once."""
 
-    def __init__(self, passages: Passages) -> None:
+    def __init__(self, passages: CorpusIndex) -> None:
         self._passages = passages
         self._sources: dict[str, SourceText] = {}
 
@@ -277,8 +280,8 @@ class _Spans:
                 f"{judged!r} ends after the end of its source, which has {len(text):,} characters",
                 {"span": judged, "length": len(text)},
             )
-        elif UNPLACED in (held := text[span.start : span.end]):
-            missing = held.count(UNPLACED)
+        elif WORD_SEPARATOR in (held := text[span.start : span.end]):
+            missing = held.count(WORD_SEPARATOR)
             yield LintFinding(
                 "uncovered_span",
                 query,
@@ -307,15 +310,17 @@ class _Spans:
                     continue
                 meant = self._meant(span, groups)
                 held = self._passages.sources[span.source][meant.start : meant.end]
-                if UNPLACED in held:  # what the passages leave out is not known, so the source need not have changed
+                if (
+                    WORD_SEPARATOR in held
+                ):  # what the passages leave out is not known, so the source need not have changed
                     continue
-                plain = normalised(held)
-                if not any(same_place(normalised(quote), plain) for quote in quotes):
+                plain = normalise(held)
+                if not any(has_same_text(normalise(quote), plain) for quote in quotes):
                     yield self._moved_span(query, span, quotes, held)
 
     def _moved_span(self, query: QueryId, span: Span, quotes: list[str], held: str) -> LintFinding:
         source = self._passages.sources[span.source]
-        found = [places for quote in quotes if (places := list(everywhere(quote, source)))]
+        found = [places for quote in quotes if (places := list(find_ranges(quote, source)))]
         change = None
         said = "which its source no longer has"
         if len(found) == 1:
@@ -323,7 +328,7 @@ class _Spans:
             said = f"which is now at {start} to {end}"
             if len(found[0]) == 1:
                 moved = Span(span.source, start, end, span.uncertain)
-                change = Change(f"{span!r} becomes {moved!r}, where its quote is", span, (moved,))
+                change = LintFix(f"{span!r} becomes {moved!r}, where its quote is", span, (moved,))
         return LintFinding(
             "moved_span",
             query,
@@ -337,8 +342,8 @@ class _Spans:
         source = self._sources.get(span.source)
         if source is None:
             source = self._sources[span.source] = SourceText(self._passages.sources[span.source])
-        beside = [normalised(one.text) for group in groups if span in group for one in group if isinstance(one, Quote)]
-        return read_across_newlines({0: span}, {span.source: source}, {0: beside})[0][0]
+        beside = [normalise(one.text) for group in groups if span in group for one in group if isinstance(one, Quote)]
+        return repair_line_endings({0: span}, {span.source: source}, {0: beside})[0][0]
 
 
 def _within_word(text: str, at: int) -> bool:
@@ -364,19 +369,19 @@ TOP = 3
 FEWEST_RUNS_TO_AGREE = 2
 
 
-def at_top(subject: Subject) -> Iterator[LintFinding | str]:
+def at_top(subject: LintInput) -> Iterator[LintFinding | str]:
     """Yield the unjudged documents that every run ranks among the first three, one finding for each question."""
     runs, pieces = subject.runs, subject.qrels.has_pieces
     if pieces or len(runs) < FEWEST_RUNS_TO_AGREE:
         needs = "judgments by id and " if pieces else ""
         yield (
             f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two "
-            f"{argument('runs')}"
+            f"{format_argument('runs')}"
         )
         return
     found_by: dict[Any, list[list[Any]]] = {query: [] for query in subject.queries}
-    for rankings in (Rankings(run, Matching(collapse=True), STANDARD.order) for run in runs.values()):
-        for query, ranking in rankings.of(found_by):
+    for rankings in (OrderedRankings(run, Matching(deduplicate=True), STANDARD.order) for run in runs.values()):
+        for query, ranking in rankings.iterate(found_by):
             found_by[query].append(rankings.ids(ranking)[:TOP])
     if not any(one in subject.graded[query] for query, tops in found_by.items() for top in tops for one in top):
         return  # the judgments are of other ids, or the runs of other questions
@@ -386,32 +391,32 @@ def at_top(subject: Subject) -> Iterator[LintFinding | str]:
             yield LintFinding(
                 "unjudged_at_top",
                 query,
-                f"{found[0]!r} is among the first {TOP} of {numbers.listed(list(runs))} for "
+                f"{found[0]!r} is among the first {TOP} of {numbers.join_names(list(runs))} for "
                 f"{shortened(subject.texts[query])}, but it is not judged, so it counts as not relevant",
                 {"document": found[0], "documents": found, "runs": list(runs)},
             )
 
 
-def resembling(subject: Subject) -> Iterator[LintFinding]:
+def resembling(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the unjudged passages that resemble a relevant one, question by question."""
     if subject.passages is not None:
-        yield from _Resembling(subject, subject.passages).findings()
+        yield from _SimilarPassageCheck(subject, subject.passages).findings()
 
 
-class _Likeness(NamedTuple):
+class _PassageSimilarity(NamedTuple):
     """The share of something that two passages have in common; of copies that is everything, and `what` is None."""
 
     share: float
     what: str | None
 
 
-class _Resembling:
+class _SimilarPassageCheck:
     """Finds passages that resemble relevant ones; each passage is compared once."""
 
-    def __init__(self, subject: Subject, passages: Passages) -> None:
+    def __init__(self, subject: LintInput, passages: CorpusIndex) -> None:
         self._subject = subject
         self._passages = passages
-        self._likenesses: dict[int, dict[int, _Likeness]] = {}
+        self._likenesses: dict[int, dict[int, _PassageSimilarity]] = {}
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the unjudged passages that resemble a relevant one, question by question."""
@@ -420,11 +425,11 @@ class _Resembling:
             for judged in sorted(relevant, key=repr):
                 if isinstance(judged, Span):
                     yield from self._elsewhere(query, judged)
-                elif judged in self._passages.place:
+                elif judged in self._passages.passage_positions:
                     yield from self._like(query, judged, reported)
 
     def _like(self, query: QueryId, document: Any, reported: set[int]) -> Iterator[LintFinding]:
-        graded, at = self._subject.graded[query], self._passages.place[document]
+        graded, at = self._subject.graded[query], self._passages.passage_positions[document]
         for other, (share, what) in self._like_passage(at).items():
             name = self._passages.items[other].id
             if other in reported or name is None or name in graded or self._passages.overlap(at, other):
@@ -433,7 +438,7 @@ class _Resembling:
             change = None
             if what is None:
                 done = f"{name!r} is an alternative to {document!r}, of which it is a copy"
-                change = Change(done, document, (document, name))
+                change = LintFix(done, document, (document, name))
             like = "is the same as" if what is None else f"shares {share:.0%} of its {what} with"
             yield LintFinding(
                 "unjudged_duplicate" if share >= COPY and what != WORDS else "possible_answer",
@@ -443,16 +448,16 @@ class _Resembling:
                 change,
             )
 
-    def _like_passage(self, at: int) -> dict[int, _Likeness]:
+    def _like_passage(self, at: int) -> dict[int, _PassageSimilarity]:
         passages = self._passages
         if at not in self._likenesses:
-            found = {other: _Likeness(1.0, None) for other in passages.copies(at)}
+            found = {other: _PassageSimilarity(1.0, None) for other in passages.copies(at)}
             if len(passages.shingles[at]) >= FEWEST_RUNS:
-                for other, share in passages.alike(at, ALIKE).items():
+                for other, share in passages.find_similar(at, ALIKE).items():
                     if len(passages.shingles[other]) >= FEWEST_RUNS:
-                        found.setdefault(other, _Likeness(share, RUNS))
-                for other, share in passages.alike_in_words(at, REWORDED).items():
-                    found.setdefault(other, _Likeness(share, WORDS))
+                        found.setdefault(other, _PassageSimilarity(share, RUNS))
+                for other, share in passages.find_similar_in_words(at, REWORDED).items():
+                    found.setdefault(other, _PassageSimilarity(share, WORDS))
             self._likenesses[at] = found
         return self._likenesses[at]
 

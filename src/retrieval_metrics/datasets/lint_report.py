@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
-from retrieval_metrics._internal.validation import data_frame, grouped, in_python
+from retrieval_metrics._internal.validation import group_pairs, python_or_cli_text, to_data_frame
 from retrieval_metrics.datasets.bm25 import content_words
-from retrieval_metrics.datasets.sample import only
+from retrieval_metrics.datasets.sample import select_queries
 from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics._internal.validation import FloatArray, QueryId
-    from retrieval_metrics.datasets.bm25 import Passages
+    from retrieval_metrics.datasets.bm25 import CorpusIndex
     from retrieval_metrics.inputs.items import Relevant
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
@@ -75,7 +75,7 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LintFix:
     """A repair of one judgment, or of a whole question.
 
     Attributes:
@@ -84,7 +84,7 @@ class Change:
         by: The replacements; empty if the judgment is removed, several if they are alternatives.
     """
 
-    done: str
+    apply: str
     judgment: Relevant | None = None
     by: tuple[Relevant, ...] = ()
 
@@ -105,7 +105,7 @@ class LintFinding:
     query: QueryId | None
     message: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    change: Change | None = None
+    fix: LintFix | None = None
 
     @property
     def severity(self) -> Severity:
@@ -129,18 +129,18 @@ class Lint(Printed, Generic[QuestionsT]):
         unchecked: What could not be checked and what that needs, one sentence each.
     """
 
-    def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()) -> None:
+    def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], skipped: Sequence[str] = ()) -> None:
         order = {name: place for place, name in enumerate(MEANING)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
-        self.unchecked = list(unchecked)
+        self.skipped = list(skipped)
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of findings with each name."""
         return dict(Counter(finding.name for finding in self.findings))
 
-    def of(self, name: str) -> list[LintFinding]:
+    def named(self, name: str) -> list[LintFinding]:
         """Return the findings with a name, or with a severity.
 
         Raises:
@@ -152,7 +152,7 @@ class Lint(Printed, Generic[QuestionsT]):
             raise ValueError(f"there is no finding {name!r}; the findings are {', '.join(MEANING)}")
         return [finding for finding in self.findings if finding.name == name]
 
-    def repaired(self) -> QuestionsT:
+    def fixed(self) -> QuestionsT:
         """Return a new set with all repairs that do not need a person to decide.
 
         A question that repeats another and is judged alike is removed. A quote that differs from its source in
@@ -163,18 +163,18 @@ class Lint(Printed, Generic[QuestionsT]):
         Returns:
             The new set; its `changes` say what was done, one sentence each. The old set does not change.
         """
-        done = grouped(
-            (finding.query, finding.change)
+        done = group_pairs(
+            (finding.query, finding.fix)
             for finding in self.findings
-            if finding.change is not None and finding.query is not None
+            if finding.fix is not None and finding.query is not None
         )
         old = self.questions
         judged = judgments_by_query(old.qrels)
         kept = {query for query in judged if all(change.judgment is not None for change in done.get(query, ()))}
-        made = [f"{query!r}: {change.done}" for query, changes in done.items() for change in _effective(changes)]
+        made = [f"{query!r}: {change.apply}" for query, changes in done.items() for change in _effective(changes)]
         groups = as_qrels(old).groups()
         qrels = judged | {query: _repaired(groups[query], changes) for query, changes in done.items()}
-        return replace(only(replace(old, qrels=qrels), kept), changes=(*old.changes, *made))
+        return replace(select_queries(replace(old, qrels=qrels), kept), changes=(*old.changes, *made))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `repair`.
@@ -182,7 +182,7 @@ class Lint(Printed, Generic[QuestionsT]):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        return data_frame(self.rows(), COLUMNS)
+        return to_data_frame(self.rows(), COLUMNS)
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return one row per finding, as in `to_pandas`."""
@@ -200,7 +200,7 @@ class Lint(Printed, Generic[QuestionsT]):
     def __repr__(self) -> str:
         found = Counter(finding.severity for finding in self.findings)
         severities: tuple[Severity, ...] = ("error", "warning", "note")
-        counted = ", ".join(numbers.count(found[severity], severity) for severity in severities)
+        counted = ", ".join(numbers.format_count(found[severity], severity) for severity in severities)
         return f"<Lint of {len(self.questions)} questions: {counted}>"
 
     def _tables(self) -> list[Table]:
@@ -209,31 +209,31 @@ class Lint(Printed, Generic[QuestionsT]):
         for name, count in self.counts.items():
             notes += [
                 f"{name}{'' if finding.query is None else f' {finding.query!r}'}: {finding.message}"
-                for finding in self.of(name)[:SHOWN]
+                for finding in self.named(name)[:SHOWN]
             ]
             if count > SHOWN:
-                notes.append(f"  and {count - SHOWN} more, in {in_python('.to_pandas()', '--format csv')}")
-        repairs = sum(finding.change is not None for finding in self.findings)
+                notes.append(f"  and {count - SHOWN} more, in {python_or_cli_text('.to_pandas()', '--format csv')}")
+        repairs = sum(finding.fix is not None for finding in self.findings)
         if repairs:
             notes.append(
-                f"{numbers.count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe"
-                + in_python(": .repaired() makes them")
+                f"{numbers.format_count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe"
+                + python_or_cli_text(": .repaired() makes them")
             )
-        notes += [f"unchecked: {sentence}" for sentence in self.unchecked]
-        title = f"{numbers.count(len(self.questions), 'question')}, {numbers.count(len(self.findings), 'finding')}"
+        notes += [f"unchecked: {sentence}" for sentence in self.skipped]
+        title = f"{numbers.format_count(len(self.questions), 'question')}, {numbers.format_count(len(self.findings), 'finding')}"
         return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
 
 
 def _done(finding: LintFinding) -> str | None:
-    return None if finding.change is None else finding.change.done
+    return None if finding.fix is None else finding.fix.apply
 
 
-def _effective(changes: Sequence[Change]) -> Sequence[Change]:
+def _effective(changes: Sequence[LintFix]) -> Sequence[LintFix]:
     """Return the changes of a question that are made; if it is removed, no others are."""
     return [change for change in changes if change.judgment is None][:1] or changes
 
 
-def _repaired(groups: Sequence[Mapping[Any, float]], changes: Sequence[Change]) -> Any:
+def _repaired(groups: Sequence[Mapping[Any, float]], changes: Sequence[LintFix]) -> Any:
     """Return the judgments of a question with the changes applied: grades, or groups if there are alternatives."""
     for change in changes:
         groups = [_changed(group, change) for group in groups]
@@ -242,7 +242,7 @@ def _repaired(groups: Sequence[Mapping[Any, float]], changes: Sequence[Change]) 
     return grades if len(grades) == len(groups) and all(len(group) == 1 for group in groups) else groups
 
 
-def _changed(group: Mapping[Any, float], change: Change) -> dict[Any, float]:
+def _changed(group: Mapping[Any, float], change: LintFix) -> dict[Any, float]:
     changed: dict[Any, float] = {}
     for judged, grade in group.items():
         for now in change.by if judged == change.judgment else (judged,):
@@ -251,7 +251,7 @@ def _changed(group: Mapping[Any, float], change: Change) -> dict[Any, float]:
 
 
 @dataclass(frozen=True)
-class Subject:
+class LintInput:
     """An evaluation set with its corpus and runs, as far as there are any.
 
     Attributes:
@@ -264,7 +264,7 @@ class Subject:
 
     texts: Mapping[Any, str]
     qrels: Qrels
-    passages: Passages | None = None
+    passages: CorpusIndex | None = None
     runs: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[QueryId, str] = field(default_factory=dict)
 
@@ -324,5 +324,5 @@ class Subject:
     def _judged(self) -> dict[str, JudgedRun]:
         match: Any = "id"
         if self.qrels.has_pieces:
-            match = Matching(sources=None if self.passages is None else self.passages.sources, shortest_quote=1)
+            match = Matching(sources=None if self.passages is None else self.passages.sources, min_quote_length=1)
         return {name: judge(self.qrels, run, match, STANDARD.order) for name, run in self.runs.items()}

@@ -10,14 +10,14 @@ from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from retrieval_metrics._internal.append_log import Journal
+from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.datasets.json_replies import FORM, BadReplyError, schema_of
-from retrieval_metrics.inputs.documents import host_of
+from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
+from retrieval_metrics.inputs.documents import find_host
 from retrieval_metrics.inputs.json_codec import fingerprint
 from retrieval_metrics.reports.progress import progress
-from retrieval_metrics.retrieval.call_policy import Caller, several_at_a_time
-from retrieval_metrics.retrieval.sync_async import way_for_caller
+from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
+from retrieval_metrics.retrieval.sync_async import choose_function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -62,7 +62,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies(Generic[KeyT, Parsed]):
+class ParsedReplies(Generic[KeyT, Parsed]):
     """The parsed replies and the failures; each key is in one of the two, in the order of the prompts.
 
     Attributes:
@@ -126,12 +126,12 @@ class Model:
                 "a cache needs the name of the model, which keeps the replies of different models apart; write "
                 "Model(ask, 'its name', cache=...)"
             )
-        Caller(how_to_prompt(self.ask), what="model", timeout=self.timeout, retries=self.retries)
+        FunctionCaller(how_to_prompt(self.ask), what="model", timeout=self.timeout, retries=self.retries)
         positive_integer(self.workers, "workers")
         Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
 
 
-class Prompter:
+class LlmClient:
     """Asks a model, and holds what that has cost.
 
     Attributes:
@@ -153,7 +153,7 @@ class Prompter:
         model = model if isinstance(model, Model) else Model(model)
         prompt = how_to_prompt(model.ask)
         self._takes_schema = takes_schema(prompt)
-        self._caller = Caller(prompt, what="model", timeout=model.timeout, retries=model.retries)
+        self._caller = FunctionCaller(prompt, what="model", timeout=model.timeout, retries=model.retries)
         self.model_name = model.name
         self._cache = ReplyCache(model.cache)
         self._workers = model.workers
@@ -163,7 +163,7 @@ class Prompter:
         self._heard = False
         self._without_form = 0
         self._unusable = 0
-        self.stopped: str | None = None
+        self.stop_reason: str | None = None
 
     async def ask(
         self,
@@ -173,7 +173,7 @@ class Prompter:
         fields: Callable[[KeyT], Mapping[str, Any]] | None = None,
         label: str = "asking the model",
         show_progress: bool = False,
-    ) -> Replies[KeyT, Parsed]:
+    ) -> ParsedReplies[KeyT, Parsed]:
         """Send every prompt and parse the replies; synchronous callers use `run_until_complete`."""
         parsed: dict[KeyT, Parsed] = {}
         failures: dict[KeyT, Failure] = {}
@@ -182,7 +182,7 @@ class Prompter:
 
             async def one(asked: tuple[KeyT, str]) -> None:
                 key, prompt = asked
-                options = {SCHEMA: schema_of(fields(key))} if fields is not None and self._takes_schema else {}
+                options = {SCHEMA: reply_schema(fields(key))} if fields is not None and self._takes_schema else {}
                 try:
                     parsed[key] = await self._one(key, prompt, parse, options)
                 except _FailedError as failed:
@@ -191,10 +191,10 @@ class Prompter:
 
             try:
                 await self._first(waiting, one)
-                await several_at_a_time(waiting, one, min(self._workers, len(prompts)))
+                await run_concurrently(waiting, one, min(self._workers, len(prompts)))
             finally:
                 self._caller.end()
-        return Replies(_in_order(parsed, prompts), _in_order(failures, prompts))
+        return ParsedReplies(_in_order(parsed, prompts), _in_order(failures, prompts))
 
     async def _first(
         self, waiting: Iterator[tuple[KeyT, str]], one: Callable[[tuple[KeyT, str]], Awaitable[None]]
@@ -212,8 +212,8 @@ class Prompter:
         second, reply = await self._reply(once_more(prompt, reply, first), partial(parse, key), options)
         if isinstance(second, BadReplyError):
             raise _FailedError(second.reason, str(second), reply) from second
-        if first.reason in FORM:  # the first reply was not kept, so that a second run need not ask for it
-            self._cache.keep(self.model_name, prompt, reply)
+        if first.reason in FORMAT_ERRORS:  # the first reply was not kept, so that a second run need not ask for it
+            self._cache.store(self.model_name, prompt, reply)
         return second
 
     async def _reply(
@@ -230,30 +230,30 @@ class Prompter:
                 self._count(parsed.reason, str(parsed), reply)
             else:
                 self._without_form = self._unusable = 0
-            if isinstance(parsed, BadReplyError) and parsed.reason in FORM:
+            if isinstance(parsed, BadReplyError) and parsed.reason in FORMAT_ERRORS:
                 self._cache.keep_unusable(self.model_name, prompt, reply, parsed.reason)
             else:  # what the model says is of use for a rerun, which then rejects it for the same reason
-                self._cache.keep(self.model_name, prompt, reply)
+                self._cache.store(self.model_name, prompt, reply)
         return parsed, reply
 
     def _count(self, reason: str, message: str, reply: object = None) -> None:
         """Count a reply or a call that is of no use, and stop asking where there are too many in a row."""
         self._unusable += 1
-        self._without_form = self._without_form + 1 if reason in FORM or reason in _FAILURES else 0
-        if self.stopped is None and (self._without_form >= MOST_WITHOUT_FORM or self._unusable >= MOST_UNUSABLE):
+        self._without_form = self._without_form + 1 if reason in FORMAT_ERRORS or reason in _FAILURES else 0
+        if self.stop_reason is None and (self._without_form >= MOST_WITHOUT_FORM or self._unusable >= MOST_UNUSABLE):
             number = MOST_WITHOUT_FORM if self._without_form >= MOST_WITHOUT_FORM else MOST_UNUSABLE
             shown = "" if reply is None else f"; it replied {str(reply)[:300]!r}"
-            self.stopped = f"{number} replies in a row could not be used, the last because {message}{shown}"
+            self.stop_reason = f"{number} replies in a row could not be used, the last because {message}{shown}"
 
     async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
-        if self.stopped is not None:
-            raise _FailedError("budget spent" if self._unusable == 0 else "given up", self.stopped)
+        if self.stop_reason is not None:
+            raise _FailedError("budget spent" if self._unusable == 0 else "given up", self.stop_reason)
         try:
             reply = await self._caller.call(
                 prompt, before=partial(self._spending.start, prompt), after=self._took, **options
             )
         except BudgetSpentError as error:
-            self.stopped = str(error)
+            self.stop_reason = str(error)
             raise _FailedError("budget spent", str(error)) from error
         except Exception as error:
             self.calls.failed += 1
@@ -393,11 +393,11 @@ NAMES = ("model_name", "model", "model_id", "name")
 
 def how_to_prompt(model: Any) -> Callable[[str], Any]:
     """Return the function to call with a prompt, synchronous or not."""
-    host = host_of(model)
+    host = find_host(model)
     if host is not None:
         prompt = None if host.model is None else host.model(model)
         if prompt is not None:
-            return way_for_caller(prompt)
+            return choose_function(prompt)
     if callable(model) and not isinstance(model, type):
         asked: Callable[[str], Any] = model
         return asked
@@ -431,7 +431,7 @@ class ReplyCache:
 
     def __init__(self, path: str | PathLike[str] | None) -> None:
         """Read the replies cached so far."""
-        self._journal = None if path is None else Journal(path, KIND)
+        self._journal = None if path is None else AppendLog(path, KIND)
         self._replies: dict[str, str] = {}
         entries = [] if self._journal is None else self._journal.entries()
         for line, entry in enumerate(entries, start=2):
@@ -446,7 +446,7 @@ class ReplyCache:
         """Return the reply to a prompt, or None if there is none yet."""
         return self._replies.get(_asked(model, prompt))
 
-    def keep(self, model: str | None, prompt: str, reply: str) -> None:
+    def store(self, model: str | None, prompt: str, reply: str) -> None:
         """Keep a reply."""
         asked = _asked(model, prompt)
         if self._journal is not None:

@@ -9,48 +9,48 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.datasets import lint as single_questions
-from retrieval_metrics.datasets.bm25 import COMMON_WORDS, SURE, content_words, language_or_script, shortened
-from retrieval_metrics.datasets.corpus import sentence_places
-from retrieval_metrics.datasets.json_replies import BadReplyError, enclosed, json_reply
-from retrieval_metrics.datasets.lint_report import Subject
+from retrieval_metrics.datasets.bm25 import COMMON_WORDS, MIN_SURE_SHARE, content_words, detect_language, shortened
+from retrieval_metrics.datasets.corpus import sentence_ranges
+from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
+from retrieval_metrics.datasets.lint_report import LintInput
 from retrieval_metrics.datasets.llm_client import Failure
 from retrieval_metrics.datasets.prompts import (
     CONVERSATIONAL,
     EXAMPLES,
     KEYWORDS,
-    OF_PASSAGE,
-    OF_SEVERAL,
+    MULTI_PASSAGE_KINDS,
     OTHER_WORDS,
+    PASSAGE_LANGUAGE,
     UNANSWERABLE,
     Candidate,
     Evidence,
-    joined,
+    join_evidence,
 )
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.piece_rules import words
-from retrieval_metrics.matching.text_normalisation import normalised
+from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
-    from retrieval_metrics.datasets.corpus import Corpus, Elsewhere
-    from retrieval_metrics.datasets.llm_client import KeyT, Parsed, Prompter, Replies
+    from retrieval_metrics.datasets.corpus import Corpus, OtherPassageSearch
+    from retrieval_metrics.datasets.llm_client import KeyT, LlmClient, Parsed, ParsedReplies
     from retrieval_metrics.datasets.prompts import QuestionPrompts, WantedQuestion
 
     Key = tuple[str, int]
     """The id of a question, and the number of what is asked about it."""
 
 
-class Interview:
+class QuestionInterview:
     """Asks the model, and reads its replies."""
 
     def __init__(
         self,
-        prompter: Prompter,
+        prompter: LlmClient,
         prompts: QuestionPrompts,
-        reading: Reading,
+        reading: PassageFormatter,
         *,
         show_progress: bool,
     ) -> None:
@@ -62,7 +62,7 @@ class Interview:
 
     async def questions(
         self, tasks: Sequence[WantedQuestion], earlier: Mapping[tuple[str, tuple[int, ...]], Sequence[str]]
-    ) -> Replies[int, Candidate]:
+    ) -> ParsedReplies[int, Candidate]:
         """Let the model write questions."""
         prompts = {at: self._to_write(task, earlier.get((task.kind, task.places), ())) for at, task in enumerate(tasks)}
         return await self._ask(
@@ -73,15 +73,19 @@ class Interview:
         )
 
     def _to_write(self, task: WantedQuestion, earlier: Sequence[str]) -> str:
-        prompt = self.prompts.to_write(task.kind, self._reading.shown(task.places), by_number=self._reading.by_number)
+        prompt = self.prompts.writing_prompt(
+            task.kind, self._reading.shown(task.places), by_number=self._reading.by_number
+        )
         if earlier:
             prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in earlier)
         return prompt
 
-    async def others(self, asked: Mapping[KeyT, tuple[str, Evidence, Sequence[int]]]) -> Replies[KeyT, list[Evidence]]:
+    async def others(
+        self, asked: Mapping[KeyT, tuple[str, Evidence, Sequence[int]]]
+    ) -> ParsedReplies[KeyT, list[Evidence]]:
         """Ask which passages answer questions as some evidence does."""
         prompts = {
-            key: self.prompts.to_find_others(
+            key: self.prompts.other_questions_prompt(
                 question, evidence.text, self._reading.shown(places), by_number=self._reading.by_number
             )
             for key, (question, evidence, places) in asked.items()
@@ -93,11 +97,11 @@ class Interview:
             "looking for other answers",
         )
 
-    async def whether(self, name: str, asked: Mapping[KeyT, Mapping[str, str]], what: str) -> Replies[KeyT, bool]:
+    async def whether(self, name: str, asked: Mapping[KeyT, Mapping[str, str]], what: str) -> ParsedReplies[KeyT, bool]:
         """Ask what is answered by yes or no."""
 
         def yes_or_no(key: KeyT, reply: str) -> bool:
-            yes: bool = json_reply(reply, {name: bool}, about=asked[key].get("text", ""))[name]
+            yes: bool = parse_json_reply(reply, {name: bool}, about=asked[key].get("text", ""))[name]
             return yes
 
         prompts = {key: self.prompts.filled(name, **texts) for key, texts in asked.items()}
@@ -109,7 +113,7 @@ class Interview:
         parse: Callable[[KeyT, str], Parsed],
         fields: Callable[[KeyT], Mapping[str, Any]],
         label: str,
-    ) -> Replies[KeyT, Parsed]:
+    ) -> ParsedReplies[KeyT, Parsed]:
         return await self.prompter.ask(prompts, parse, fields=fields, label=label, show_progress=self._show_progress)
 
 
@@ -126,7 +130,7 @@ LONGEST_QUESTION = 600  # characters
 NEARLY_ALL = 0.9
 
 
-class Reading:
+class PassageFormatter:
     """How passages are shown to the model, and how its replies are read."""
 
     def __init__(
@@ -148,7 +152,7 @@ class Reading:
                 sentence = self._corpus.pieces[places[which]].text[start:end]
                 texts[which] += f"{chr(10) if texts[which] else ''}[{number}] {sentence}"
         return "\n\n".join(
-            f"{self._corpus.pieces[at].whereabouts}\n{enclosed('passage', text)}"
+            f"{self._corpus.pieces[at].location}\n{enclose_in_tag('passage', text)}"
             for at, text in zip(places, texts, strict=True)
         )
 
@@ -157,7 +161,7 @@ class Reading:
         kind, places = task.kind, task.places
         fields = self.fields(kind)
         optional = {"answer": fields.pop("answer")} if "answer" in fields else {}
-        parsed = json_reply(reply, fields, optional)
+        parsed = parse_json_reply(reply, fields, optional)
         evidence = [] if kind == UNANSWERABLE else self._answering(kind, parsed, places)
         question = " ".join(parsed["question"].split())
         answer = " ".join(parsed.get("answer", "").split()) or None
@@ -178,7 +182,7 @@ class Reading:
             raise BadReplyError("no quote", "name at least one quote or sentence that answers the question")
         if len(evidence) > MOST_QUOTES * len(places):
             raise BadReplyError("too many quotes", f"name at most {MOST_QUOTES} from a passage, got {len(evidence)}")
-        if kind in OF_SEVERAL and set(places) - {one.passage for one in evidence}:
+        if kind in MULTI_PASSAGE_KINDS and set(places) - {one.passage for one in evidence}:
             raise BadReplyError(
                 "not every passage", "the question must need every passage, and every passage must give a part of it"
             )
@@ -201,7 +205,7 @@ class Reading:
     def others(self, places: Sequence[int], reply: str) -> list[Evidence]:
         """Return the first part that a reply names in each of the other passages."""
         found: dict[int, Evidence] = {}
-        for one in self._evidence(json_reply(reply, self.fields_of_others)[self._named], places):
+        for one in self._evidence(parse_json_reply(reply, self.fields_of_others)[self._named], places):
             found.setdefault(one.passage, one)
         return list(found.values())
 
@@ -262,7 +266,7 @@ class Reading:
         return [
             (which, start, end)
             for which, at in enumerate(places)
-            for start, end in sentence_places(self._corpus.pieces[at].text)
+            for start, end in sentence_ranges(self._corpus.pieces[at].text)
         ]
 
     def _checked(self, passage: int, start: int, end: int) -> Evidence:
@@ -281,15 +285,17 @@ class Reading:
 
     def _wanted_language(self, places: Sequence[int]) -> str | None:
         """Return the language that was asked for, if it is one that can be told."""
-        if self._language != OF_PASSAGE:
+        if self._language != PASSAGE_LANGUAGE:
             return self._language if self._language in COMMON_WORDS else None
         tokens = self._corpus.passages.tokens
-        return language_or_script([word for at in places for word in tokens[at]], SURE) or self._language_of_corpus
+        return (
+            detect_language([word for at in places for word in tokens[at]], MIN_SURE_SHARE) or self._language_of_corpus
+        )
 
     @cached_property
     def _language_of_corpus(self) -> str | None:
         """The language of nearly all passages that show one, for those that are mostly code."""
-        found = Counter(language_or_script(tokens, SURE) for tokens in self._corpus.passages.tokens)
+        found = Counter(detect_language(tokens, MIN_SURE_SHARE) for tokens in self._corpus.passages.tokens)
         found.pop(None, None)
         language, number = max(found.items(), key=itemgetter(1), default=(None, 0))
         return language if number >= NEARLY_ALL * found.total() else None
@@ -305,7 +311,7 @@ class Reading:
         if len(question) > LONGEST_QUESTION:
             most = f"ask in at most {LONGEST_QUESTION}"
             yield BadReplyError("long question", f"{shortened(question)} has {len(question):,} characters; {most}")
-        wanted, found = self._wanted_language(places), language_or_script(words(question))
+        wanted, found = self._wanted_language(places), detect_language(words(question))
         if wanted is not None and found not in {wanted, None}:
             yield BadReplyError("other language", f"{shortened(question)} is in {found}; write in {wanted}")
         if kind == KEYWORDS:
@@ -321,7 +327,7 @@ class Reading:
             yield BadReplyError(
                 "off the subject", f"{shortened(question)} is about something else; name what the passage is about"
             )
-        subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}))
+        subject = LintInput({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}))
         checks = [single_questions.dependent, single_questions.echoes]
         checks += [] if kind == KEYWORDS else [single_questions.short]
         for check in checks:
@@ -330,7 +336,7 @@ class Reading:
 
 
 def _is_short(quote: str) -> bool:
-    return len(normalised(quote)) < SHORTEST_QUOTE and len(words(quote)) < FEWEST_WORDS
+    return len(normalise(quote)) < SHORTEST_QUOTE and len(words(quote)) < FEWEST_WORDS
 
 
 # Check generated questions by asking the model again, about texts only and never about its own replies.
@@ -338,7 +344,7 @@ def _is_short(quote: str) -> bool:
 LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5
 """A text with fewer words answers nothing, so the model is not asked."""
-UNCHECKED = "not checked"
+NOT_CHECKED = "not checked"
 ANSWERABLE, SUPPORTED, CLEAR = "answerable", "supported", "clear"
 """What the model is asked about texts: the names of prompts, and of the fields of replies."""
 CONTROL = -1
@@ -351,7 +357,7 @@ FEWEST_VERDICTS = 10
 
 
 @dataclass(slots=True)
-class Findings:
+class CheckResults:
     """What the checks have found.
 
     Attributes:
@@ -381,7 +387,7 @@ class Findings:
         return None
 
 
-class Claim(NamedTuple):
+class VerifiedClaim(NamedTuple):
     """What the model is asked to confirm or to deny.
 
     Attributes:
@@ -395,19 +401,19 @@ class Claim(NamedTuple):
     expected: bool
 
 
-class Checking:
+class CandidateChecks:
     """The checks of candidate questions; each returns the failed questions with reasons.
 
     Attributes:
         findings: What was found besides.
     """
 
-    def __init__(self, corpus: Corpus, interview: Interview, elsewhere: Elsewhere) -> None:
+    def __init__(self, corpus: Corpus, interview: QuestionInterview, elsewhere: OtherPassageSearch) -> None:
         """Set what the checks need."""
         self._corpus = corpus
         self._interview = interview
         self._elsewhere = elsewhere
-        self.findings = Findings()
+        self.findings = CheckResults()
 
     async def answerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions not answered by their quotes alone, by id."""
@@ -415,7 +421,7 @@ class Checking:
         told = [one for one in candidates if one.task.kind != UNANSWERABLE]
         why = "the model cannot answer it from its quotes alone: "
         quoted = {
-            (one.id, 0): Claim(
+            (one.id, 0): VerifiedClaim(
                 {"question": one.in_context, "text": one.quoted},
                 Failure("not answerable", f"{why}{one.quoted}"),
                 expected=True,
@@ -425,7 +431,7 @@ class Checking:
         wrong |= await self._refuted(ANSWERABLE, quoted, "answers")
         otherwise = Failure("wrong history", "what is said before it does not answer the first question")
         first = {
-            (one.id, 0): Claim(
+            (one.id, 0): VerifiedClaim(
                 {"question": one.history[0]["content"], "text": one.history[1]["content"]}, otherwise, expected=True
             )
             for one in told
@@ -441,14 +447,14 @@ class Checking:
         for candidate in candidates:
             (own,) = candidate.task.places
             text = self._corpus.pieces[own].text
-            said = max((text[start:end] for start, end in sentence_places(text)), key=len)[:LONGEST_CONTROL]
+            said = max((text[start:end] for start, end in sentence_ranges(text)), key=len)[:LONGEST_CONTROL]
             asked = f'Does the text say this? "{said}"'
-            claims[candidate.id, CONTROL] = Claim({"question": asked, "text": text}, denied, expected=True)
+            claims[candidate.id, CONTROL] = VerifiedClaim({"question": asked, "text": text}, denied, expected=True)
             for number, at in enumerate(dict.fromkeys([own, *found[candidate.id]])):
                 piece = self._corpus.pieces[at]
                 answered = Failure("answered", f"the model says that a passage of {piece.document!r} answers it")
                 texts = {"question": candidate.question, "text": piece.text}
-                claims[candidate.id, number] = Claim(texts, answered, expected=False)
+                claims[candidate.id, number] = VerifiedClaim(texts, answered, expected=False)
         return await self._refuted(ANSWERABLE, claims, "that nothing answers")
 
     async def needed(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
@@ -458,14 +464,14 @@ class Checking:
         for candidate in candidates:
             for number, text in enumerate(self._without(candidate)):
                 fewer = f"it is answered without passage {number + 1} of those it was made from"
-                otherwise = Failure("not all needed", fewer) if candidate.task.kind in OF_SEVERAL else rest
+                otherwise = Failure("not all needed", fewer) if candidate.task.kind in MULTI_PASSAGE_KINDS else rest
                 if len(words(text)) >= FEWEST_WORDS_LEFT:
                     texts = {"question": candidate.in_context, "text": text}
-                    without[candidate.id, number] = Claim(texts, otherwise, expected=False)
+                    without[candidate.id, number] = VerifiedClaim(texts, otherwise, expected=False)
         wrong = await self._refuted(ANSWERABLE, without, "quotes")
         clear = Failure("understood alone", "it can be understood without what was said before it")
         alone = {
-            (one.id, 0): Claim({"question": one.question}, clear, expected=False)
+            (one.id, 0): VerifiedClaim({"question": one.question}, clear, expected=False)
             for one in candidates
             if one.history and one.id not in wrong
         }
@@ -473,7 +479,7 @@ class Checking:
 
     async def answers(self, candidates: Sequence[Candidate]) -> None:
         """Leave out the reference answers that the quotes do not bear out; what is not checked is left out too."""
-        claims: dict[Key, Claim] = {}
+        claims: dict[Key, VerifiedClaim] = {}
         otherwise = Failure("unsupported", "the quotes do not bear it out")
         given = {candidate.id: candidate for candidate in candidates if candidate.answer is not None}
         for name, candidate in given.items():
@@ -482,7 +488,7 @@ class Checking:
             known = {*words(candidate.quoted), *words(candidate.in_context)}
             numbers_known = all(one in known for one in words(texts["answer"]) if any(map(str.isdigit, one)))
             if numbers_known and len(texts["answer"]) <= LONGEST_ANSWER:
-                claims[name, 0] = Claim(texts, otherwise, expected=True)
+                claims[name, 0] = VerifiedClaim(texts, otherwise, expected=True)
         wrong = await self._refuted(SUPPORTED, claims, "reference answers")
         for name, candidate in given.items():
             if (name, 0) not in claims or name in wrong:
@@ -496,7 +502,7 @@ class Checking:
             (candidate.id, number): (candidate.in_context, group[0], places)
             for candidate in candidates
             for number, group in enumerate(candidate.groups)
-            if (places := self._elsewhere.not_its_own(looked_at[candidate.id], candidate, group))
+            if (places := self._elsewhere.is_not_from_source(looked_at[candidate.id], candidate, group))
         }
         replies = await self._interview.others(asked)
         self.findings.unseen += len(replies.failures)
@@ -507,7 +513,7 @@ class Checking:
         alone = {}
         for (name, group, at), one in named.items():
             rest = [own[0] for number, own in enumerate(by_id[name].groups) if number != group]
-            alone[name, group, at] = {"question": by_id[name].in_context, "text": joined([one, *rest])}
+            alone[name, group, at] = {"question": by_id[name].in_context, "text": join_evidence([one, *rest])}
         confirmed = await self._interview.whether(ANSWERABLE, alone, "other answers")
         self.findings.verdicts.update((True, yes) for yes in confirmed.parsed.values())
         self.findings.unseen += len(confirmed.failures)
@@ -523,12 +529,12 @@ class Checking:
         self.findings.unseen += failed
         return found
 
-    async def _refuted(self, name: str, claims: Mapping[Key, Claim], what: str) -> dict[str, Failure]:
+    async def _refuted(self, name: str, claims: Mapping[Key, VerifiedClaim], what: str) -> dict[str, Failure]:
         """Return the questions of which the model says otherwise than expected or nothing, by id; see `whether`."""
         replies = await self._interview.whether(name, {key: claim.texts for key, claim in claims.items()}, what)
         self.findings.verdicts.update((claims[key].expected, yes) for key, yes in replies.parsed.items())
         unchecked = {
-            key[0]: Failure(UNCHECKED, f"{failure.reason}: {failure.message}")
+            key[0]: Failure(NOT_CHECKED, f"{failure.reason}: {failure.message}")
             for key, failure in replies.failures.items()
         }
         return unchecked | {
@@ -540,7 +546,7 @@ class Checking:
         pieces, places = self._corpus.pieces, candidate.task.places
         if candidate.task.kind == UNANSWERABLE:
             return []
-        if candidate.task.kind in OF_SEVERAL:
+        if candidate.task.kind in MULTI_PASSAGE_KINDS:
             return ["\n\n".join(pieces[at].text for at in places if at != one) for one in places]
         (place,) = places
         text = pieces[place].text

@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from retrieval_metrics._internal.validation import (
     RetrievalWarning,
-    arguments_of,
-    data_frame,
+    forward_arguments,
     integer,
-    passed_on,
     positive_integer,
+    takes_arguments_of,
+    to_data_frame,
 )
 from retrieval_metrics.comparison.compare import compare
-from retrieval_metrics.comparison.ranking_overlap import placed, refuse_unbounded, worth_of
-from retrieval_metrics.datasets.bm25 import Passages
+from retrieval_metrics.comparison.ranking_overlap import distinct_ranking, document_weights, refuse_unbounded
+from retrieval_metrics.datasets.bm25 import CorpusIndex
 from retrieval_metrics.datasets.grading import (
-    Pooled,
-    grades_of,
-    kinds_of,
-    together,
-    where_systems_differ,
-    with_texts,
-    write_pages,
+    PooledDocument,
+    format_found_by,
+    passage_kinds,
+    read_grades,
+    require_texts,
+    stratify_by_disagreement,
+    write_grading_pages,
 )
 from retrieval_metrics.datasets.labels import RELEVANT_FROM
 from retrieval_metrics.datasets.sample import Sample, draw
 from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.run import named_runs
-from retrieval_metrics.matching.ranking_order import Rankings
+from retrieval_metrics.inputs.run import name_runs
+from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import Table, beginning
+from retrieval_metrics.reports.tables import Table, shorten
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.datasets.grader_agreement import Kinds
+    from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.labels import Labels
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
@@ -76,16 +76,16 @@ class Pool(SavedFields):
     """
 
     kind: ClassVar[str] = "pool"
-    records: ClassVar[tuple[type, ...]] = (Pooled,)
+    records: ClassVar[tuple[type, ...]] = (PooledDocument,)
 
-    items: tuple[Pooled, ...]
+    items: tuple[PooledDocument, ...]
     queries: Mapping[Any, str]
     systems: tuple[str, ...]
     depth: int
-    judged: int = 0
+    n_judged: int = 0
     sources: Mapping[Any, str] = field(default_factory=dict)
 
-    def of(self, queries: Iterable[Any]) -> Pool:
+    def for_queries(self, queries: Iterable[Any]) -> Pool:
         """Return the pool of the given queries, such as those of a sample.
 
         Raises:
@@ -99,7 +99,7 @@ class Pool(SavedFields):
             {query: text for query, text in self.queries.items() if query in wanted},
         )
 
-    def limited(self, n: int, by: By = "rank", *, seed: int = 0) -> Pool:
+    def top(self, n: int, by: By = "rank", *, seed: int = 0) -> Pool:
         """Return at most `n` documents of the pool.
 
         Documents left out count as not relevant, so use a limited pool to compare systems or for a first look;
@@ -168,17 +168,17 @@ class Pool(SavedFields):
         if graded is not None or runs is not None:
             if graded is None or runs is None or strata is not None:
                 raise ValueError("graded and runs go together, and without strata: they make the strata")
-            strata, shares = where_systems_differ(list(self.queries), graded, runs, metrics)
+            strata, shares = stratify_by_disagreement(list(self.queries), graded, runs, metrics)
         drawn = draw(list(self.queries), n, strata, seed, shares)
-        return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
+        return Sample(drawn.queries, drawn.population, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
 
     @cached_property
-    def kinds(self) -> Kinds:
+    def kinds(self) -> GraderKinds:
         """The kind of each document: which systems found it, its best rank, its length, its words of the question.
 
         `labels.agreement(other, kinds=pool.kinds)` shows on which kinds two graders disagree.
         """
-        return kinds_of(self.items, self.queries, self.systems)
+        return passage_kinds(self.items, self.queries, self.systems)
 
     def labelling_page(
         self,
@@ -221,9 +221,9 @@ class Pool(SavedFields):
                 nothing to grade, or the overlap is not from 0 to 1.
             OSError: If a file cannot be written.
         """
-        return write_pages(
+        return write_grading_pages(
             path,
-            with_texts(self.items, self.queries),
+            require_texts(self.items, self.queries),
             self.queries,
             people=people,
             overlap=overlap,
@@ -233,7 +233,7 @@ class Pool(SavedFields):
             relevant_from=relevant_from,
         )
 
-    @arguments_of(grades_of)
+    @takes_arguments_of(read_grades)
     def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of grades_of)
         """Ask a model to grade the pool.
 
@@ -273,12 +273,12 @@ class Pool(SavedFields):
             >>> labels.qrels
             {'q1': {'d1': 3.0, 'd2': 0.0}}
         """
-        return run_until_complete(passed_on("grade", grades_of, (self, *args), options))
+        return run_until_complete(forward_arguments("grade", read_grades, (self, *args), options))
 
-    @arguments_of(grades_of)
+    @takes_arguments_of(read_grades)
     async def agrade(self, *args: Any, **options: Any) -> Labels:
         """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
-        return await passed_on("agrade", grades_of, (self, *args), options)
+        return await forward_arguments("agrade", read_grades, (self, *args), options)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per document.
@@ -292,31 +292,31 @@ class Pool(SavedFields):
             (item.query, item.document, item.text, min(item.ranks.values()), ", ".join(item.ranks), item.effect)
             for item in self.items
         ]
-        return data_frame(rows, COLUMNS)
+        return to_data_frame(rows, COLUMNS)
 
     def __len__(self) -> int:
         return len(self.items)
 
-    def __iter__(self) -> Iterator[Pooled]:
+    def __iter__(self) -> Iterator[PooledDocument]:
         return iter(self.items)
 
     def __repr__(self) -> str:
         return f"<Pool: {len(self.items)} documents of {len(self.queries)} queries>"
 
-    def _with(self, items: Iterable[Pooled], queries: Mapping[Any, str]) -> Pool:
-        return Pool(tuple(items), queries, self.systems, self.depth, self.judged, self.sources)
+    def _with(self, items: Iterable[PooledDocument], queries: Mapping[Any, str]) -> Pool:
+        return Pool(tuple(items), queries, self.systems, self.depth, self.n_judged, self.sources)
 
     def _tables(self) -> list[Table]:
         held = Counter(item.found_by(self.systems) for item in self.items)
         rows = [
-            [together(found, self.systems), f"{count:,}"]
+            [format_found_by(found, self.systems), f"{count:,}"]
             for found, count in sorted(held.items(), key=lambda each: (len(each[0]), each[0]))
         ]
-        queries = numbers.queries(len({item.query for item in self.items}))
-        title = f"{numbers.count(len(self.items), 'document')} to grade, of {queries}"
-        notes = [f"the first {self.depth} of {numbers.count(len(self.systems), 'system')}"]
-        if self.judged:
-            notes.append(f"{self.judged:,} more are judged and were left out")
+        queries = numbers.format_query_count(len({item.query for item in self.items}))
+        title = f"{numbers.format_count(len(self.items), 'document')} to grade, of {queries}"
+        notes = [f"the first {self.depth} of {numbers.format_count(len(self.systems), 'system')}"]
+        if self.n_judged:
+            notes.append(f"{self.n_judged:,} more are judged and were left out")
         return [Table(["found by", "n"], rows, notes, title)]
 
 
@@ -362,16 +362,16 @@ def pool(
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
         raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
-    named = named_runs(runs, texts, "asked")
+    named = name_runs(runs, texts, "asked")
     k = positive_integer(depth, "depth")
     # Of quotes and spans, no document is known to be judged.
     known = as_qrels(questions).graded() if isinstance(questions, Questions) and not judged else {}
     ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
     contents: dict[Any, str | None] = {}
     for name, run in named.items():
-        rankings = Rankings(run, match, STANDARD.order)
-        for query, ranking in rankings.of(texts):
-            for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
+        rankings = OrderedRankings(run, match, STANDARD.order)
+        for query, ranking in rankings.iterate(texts):
+            for rank, (document, item) in enumerate(rankings.first_items(ranking, k), start=1):
                 if document is None:
                     raise ValueError(_without_id(name, query, rank, item))
                 ranks[query].setdefault(document, {}).setdefault(name, rank)
@@ -380,13 +380,15 @@ def pool(
     if not any(ranks.values()):
         raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
     if corpus is not None:
-        by_id = Passages.of(corpus).by_id
+        by_id = CorpusIndex.of(corpus).by_id
         contents |= {
             document: by_id[document].text for held in ranks.values() for document in held if document in by_id
         }
     effects = {} if metric is None else _effects(named, questions, texts, as_metric(metric), match)
     items = tuple(
-        Pooled(query, document, contents.get(document), of_document, effects.get((query, document), _none(metric)))
+        PooledDocument(
+            query, document, contents.get(document), of_document, effects.get((query, document), _none(metric))
+        )
         for query, held in ranks.items()
         for document, of_document in held.items()
         if document not in known.get(query, ())
@@ -409,7 +411,7 @@ def _holds_texts(given: Any) -> bool:
 
 def _without_id(system: str, query: Any, rank: int, item: Any) -> str:
     text = getattr(item, "text", None)
-    begins = f" ({beginning(text)!r})" if text else ""
+    begins = f" ({shorten(text)!r})" if text else ""
     return (
         f"the document at rank {rank} of query {query!r} in {system!r}{begins} has no id, under which its grade could "
         "be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, such as "
@@ -444,8 +446,10 @@ def _effects_alone(
     k = metric.k if isinstance(metric.k, int) else None
     worth: dict[tuple[Any, Any], dict[str, float]] = {}
     for name, run in runs.items():
-        rankings = Rankings(run, match, STANDARD.order)
-        for query, ranking in rankings.of(texts):
-            for document, of in worth_of(placed(rankings, ranking, query).documents, metric.name, k).items():
+        rankings = OrderedRankings(run, match, STANDARD.order)
+        for query, ranking in rankings.iterate(texts):
+            for document, of in document_weights(
+                distinct_ranking(rankings, ranking, query).documents, metric.name, k
+            ).items():
                 worth.setdefault((query, document), dict.fromkeys(runs, 0.0))[name] = of
     return {one: (max(of.values()) - min(of.values())) / len(texts) for one, of in worth.items()}

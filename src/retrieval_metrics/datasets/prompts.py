@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics.datasets.bm25 import FUNCTION_WORDS
-from retrieval_metrics.datasets.json_replies import enclosed
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED
+from retrieval_metrics.datasets.json_replies import enclose_in_tag
+from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.json_codec import fingerprint, question_fingerprint
-from retrieval_metrics.inputs.questions import with_what_was_said
+from retrieval_metrics.inputs.questions import prepend_conversation
 from retrieval_metrics.matching.piece_rules import words
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ KINDS = {
 }
 """The meaning of each kind, whose name is also that of its prompt."""
 
-OF_SEVERAL = frozenset({SEVERAL_PASSAGES, COMPARISON})
+MULTI_PASSAGE_KINDS = frozenset({SEVERAL_PASSAGES, COMPARISON})
 """The kinds that are made from several passages, all of which are needed."""
 
 DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
 
 
-def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:
+def apportion(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:
     """Return how many of `n` go to each name, by the largest remainders.
 
     Example:
@@ -73,7 +73,7 @@ def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], wh
 VERSION = "3"
 """Increased whenever a prompt here changes, because replies to other prompts are other data."""
 
-OF_PASSAGE = "the language of the passage"
+PASSAGE_LANGUAGE = "the language of the passage"
 _QUESTION = """\
 $task
 
@@ -220,7 +220,7 @@ class QuestionPrompts:
         'own-1a9edede'
     """
 
-    language: str = OF_PASSAGE
+    language: str = PASSAGE_LANGUAGE
     tasks: Mapping[str, str] = field(default_factory=dict)
     question: str = _QUESTION
     answerable: str = _ANSWERABLE
@@ -246,7 +246,7 @@ class QuestionPrompts:
                     f"and $$ for a dollar sign; got {prompt!r}"
                 )
 
-    def to_write(self, kind: str, passages: str, *, by_number: bool) -> str:
+    def writing_prompt(self, kind: str, passages: str, *, by_number: bool) -> str:
         """Return the prompt for one question on enclosed passages; its evidence is sentences by number, or quotes."""
         reply = _SENTENCES if by_number else _QUOTES
         if kind == CONVERSATIONAL:
@@ -255,14 +255,14 @@ class QuestionPrompts:
             reply = _ALONE
         return self.filled("question", task=self.tasks[kind], language=self.language, passages=passages, reply=reply)
 
-    def to_find_others(self, question: str, quote: str, passages: str, *, by_number: bool) -> str:
+    def other_questions_prompt(self, question: str, quote: str, passages: str, *, by_number: bool) -> str:
         """Return the prompt that asks which other passages answer a question; as `to_write`."""
         reply = _OTHER_SENTENCES if by_number else _OTHER_QUOTES
         return self.filled("others", question=question, quote=quote, passages=passages, reply=reply)
 
     def filled(self, name: str, **texts: str) -> str:
         """Return one of the prompts with texts in it, which stay texts whatever they say."""
-        said = {each: enclosed(each, text) if each in _ENCLOSED else text for each, text in texts.items()}
+        said = {each: enclose_in_tag(each, text) if each in _ENCLOSED else text for each, text in texts.items()}
         return Template(getattr(self, name)).substitute(said)
 
     @property
@@ -289,7 +289,7 @@ _HOLDS = {
 MOST_WORDS, MOST_LETTERS, DIGITS = 4, 12, 6
 """Words, or letters of a script without spaces, and hexadecimal digits of an id: to read it, and to merge sets that
 were generated separately."""
-_LETTER = f"[{UNSPACED}]"
+_LETTER = f"[{UNSPACED_SCRIPTS}]"
 _SEAM = re.compile(f"(?<={_LETTER})-(?={_LETTER})")
 
 
@@ -358,12 +358,12 @@ class Candidate:
     @property
     def in_context(self) -> str:
         """Its text with what was said before it."""
-        return with_what_was_said(self.history, self.question)
+        return prepend_conversation(self.history, self.question)
 
     @property
     def quoted(self) -> str:
         """The words of the passages it was made from that answer it."""
-        return joined(group[0] for group in self.groups)
+        return join_evidence(group[0] for group in self.groups)
 
     @property
     def judgments(self) -> list[list[Piece]]:
@@ -371,7 +371,7 @@ class Candidate:
         return [list(dict.fromkeys(_alternatives(group))) for group in self.groups]
 
 
-def joined(evidence: Iterable[Evidence]) -> str:
+def join_evidence(evidence: Iterable[Evidence]) -> str:
     """Return the words of several parts of passages as one text."""
     return "\n\n".join(one.text for one in evidence)
 

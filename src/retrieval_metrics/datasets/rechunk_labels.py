@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from retrieval_metrics._internal.validation import data_frame
+from retrieval_metrics._internal.validation import to_data_frame
 from retrieval_metrics.inputs.chunk_offsets import locate
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.matching.ids import common_queries
+from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.matching.span_offsets import Locator, merged
+from retrieval_metrics.matching.span_offsets import SpanLocator, merge_ranges
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports.tables import Printed, Table
 
@@ -57,14 +57,14 @@ class Relabelled:
     """
 
     query: QueryId
-    label: DocumentId
-    fate: Fate
+    old_id: DocumentId
+    status: Fate
     span: Span | None
-    new: tuple[DocumentId | None, ...]
-    held: float
+    new_ids: tuple[DocumentId | None, ...]
+    coverage: float
 
 
-class Relabelling(Printed):
+class RelabelResult(Printed):
     """Judgments that do not depend on the chunking, and the result for every label.
 
     Attributes:
@@ -77,7 +77,7 @@ class Relabelling(Printed):
     def __init__(self, qrels: dict[QueryId, Judgments], labels: Iterable[Relabelled]) -> None:
         self.qrels: Any = qrels
         self.labels = list(labels)
-        found = Counter(label.fate for label in self.labels)
+        found = Counter(label.status for label in self.labels)
         self.counts: dict[Fate, int] = {fate: found[fate] for fate in _MEANING}
 
     def to_pandas(self) -> pd.DataFrame:
@@ -88,7 +88,7 @@ class Relabelling(Printed):
         """
         columns = [field.name for field in fields(Relabelled)]
         rows = [[getattr(label, name) for name in columns] for label in self.labels]
-        return data_frame(rows, columns)
+        return to_data_frame(rows, columns)
 
     def __repr__(self) -> str:
         return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"
@@ -96,10 +96,10 @@ class Relabelling(Printed):
     def _tables(self) -> list[Table]:
         rows = [[f"{fate}: {meaning}", str(self.counts[fate])] for fate, meaning in _MEANING.items()]
         notes = [
-            f"lost: {label.label!r} of query {label.query!r}, {label.held:.0%} held"
+            f"lost: {label.old_id!r} of query {label.query!r}, {label.coverage:.0%} held"
             + ("" if label.span else "; its position is unknown, so it stays an id")
             for label in self.labels
-            if label.fate == "lost"
+            if label.status == "lost"
         ]
         if self.counts["split"] > SPLIT * len(self.labels):
             notes.append(
@@ -115,7 +115,7 @@ def relabel(
     new_chunks: Iterable[Retrieved],
     *,
     match: Matching | None = None,
-) -> Relabelling:
+) -> RelabelResult:
     """Transfer judgments by chunk id to another chunking of the same sources.
 
     Every label becomes a `Span` over the old chunk, and the report says what happens to it in the new chunking. Nothing
@@ -154,7 +154,7 @@ def relabel(
         if chunk.id in by_id:
             raise ValueError(f"two old chunks have the id {chunk.id!r}, so a label with that id is ambiguous")
         by_id[chunk.id] = chunk
-    chunking = _Chunking(old, new, options)
+    chunking = _ChunkFinder(old, new, options)
     labels: list[Relabelled] = []
 
     def carried(query: QueryId, relevant: Relevant) -> Relevant:
@@ -174,17 +174,17 @@ def relabel(
     judgments: dict[QueryId, Judgments] = {}
     for query, given in truth.as_dict().items():
         judgments[query] = group(query, given) if isinstance(given, Mapping) else [group(query, one) for one in given]
-    return Relabelling(judgments, labels)
+    return RelabelResult(judgments, labels)
 
 
-class _Chunking:
+class _ChunkFinder:
     """Finds the parts of old chunks in the new ones."""
 
     def __init__(self, old: Sequence[Retrieved], new: Sequence[Retrieved], options: Matching) -> None:
-        self._share = options.share
-        self._locator = Locator(options.sources)
-        self._old = _Positions(old)
-        self._new = _Positions(new)
+        self._share = options.min_coverage
+        self._locator = SpanLocator(options.sources)
+        self._old = _ChunkIndex(old)
+        self._new = _ChunkIndex(new)
 
     def fate_of(self, query: QueryId, label: DocumentId, chunk: Retrieved | None) -> Relabelled:
         """Return the result for one label."""
@@ -192,13 +192,13 @@ class _Chunking:
             return Relabelled(query, label, "lost", None, (), 0.0)
         span = Span(chunk.source, chunk.start, chunk.end, uncertain=True)
         parts = [
-            (self._locator.length(chunk.source, *stretch), stretch, other)
+            (self._locator.counted_length(chunk.source, *stretch), stretch, other)
             for other, stretch in self._new.meeting(chunk)
             if _reads_alike(chunk, other, stretch)
         ]
         parts = sorted((part for part in parts if part[0]), key=lambda part: -part[0])
-        union = merged(stretch for _, stretch, _ in parts)
-        held = sum(self._locator.length(chunk.source, *stretch) for stretch in union) / self._length(chunk)
+        union = merge_ranges(stretch for _, stretch, _ in parts)
+        held = sum(self._locator.counted_length(chunk.source, *stretch) for stretch in union) / self._length(chunk)
         new = tuple(other.id for _, _, other in parts)
         return Relabelled(query, label, self._fate(chunk, [part[2] for part in parts], held), span, new, held)
 
@@ -218,13 +218,13 @@ class _Chunking:
         stretch = _common(holder, chunk)
         if stretch is None or chunk.source is None:
             return False
-        return self._locator.length(chunk.source, *stretch) / max(self._length(chunk), 1) >= self._share
+        return self._locator.counted_length(chunk.source, *stretch) / max(self._length(chunk), 1) >= self._share
 
     def _length(self, chunk: Retrieved) -> int:
-        return self._locator.length(chunk.source or "", chunk.start or 0, chunk.end or 0)
+        return self._locator.counted_length(chunk.source or "", chunk.start or 0, chunk.end or 0)
 
 
-class _Positions:
+class _ChunkIndex:
     """Finds the chunks that overlap another, without reading all of their source."""
 
     def __init__(self, chunks: Iterable[Retrieved]) -> None:
@@ -316,7 +316,7 @@ class Matches(Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        frame = data_frame(self.rows, Match._fields)
+        frame = to_data_frame(self.rows, Match._fields)
         return frame.astype({"rank": "Int64"})
 
     def __repr__(self) -> str:
@@ -360,7 +360,7 @@ def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching 
         'q'  'c9'                              1     -
     """
     truth = as_qrels(qrels)
-    common_queries(run, truth)
+    count_common_queries(run, truth)
     items = judge(truth, run, match, STANDARD.order).items
     rank = dict(zip(items.document.tolist(), items.rank.tolist(), strict=True))
     return Matches(

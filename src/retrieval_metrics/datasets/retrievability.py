@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, grouped
+from retrieval_metrics._internal.validation import format_argument, group_pairs
 from retrieval_metrics.datasets import bm25 as word_index
-from retrieval_metrics.datasets.bm25 import Passages, WordIndex, shortened
+from retrieval_metrics.datasets.bm25 import CorpusIndex, WordIndex, shortened
 from retrieval_metrics.datasets.lint_report import LintFinding
 from retrieval_metrics.inputs.items import Piece, Quote, Retrieved, Span
 from retrieval_metrics.metrics.base.metric import Metric
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.validation import FloatArray, QueryId
-    from retrieval_metrics.datasets.lint_report import Subject
+    from retrieval_metrics.datasets.lint_report import LintInput
 
 
 FEWEST_PASSAGES = 20
@@ -39,7 +39,7 @@ BETTER_ASKED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SearchQuality:
     """How well BM25 finds what is relevant to a question.
 
     Attributes:
@@ -53,7 +53,7 @@ class _Found:
     easy: bool
 
     @classmethod
-    def of(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> _Found:
+    def of(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> _SearchQuality:
         """Compute it from the scores of all passages and the places of those that satisfy each group."""
         relevant = scores[sorted({place for group in groups for place in group})]
         best = float(scores.max())
@@ -68,12 +68,12 @@ class Search:
         passages: The passages, or windows of long ones if pieces are judged.
     """
 
-    def __init__(self, subject: Subject, passages: Passages) -> None:
+    def __init__(self, subject: LintInput, passages: CorpusIndex) -> None:
         self._subject = subject
         by_piece = subject.qrels.has_pieces and subject.qrels.document_kind is None
         long = by_piece and any(len(tokens) > LONG for tokens in passages.tokens)
-        self.passages = Passages(part for item in passages.items for part in _windows(item)) if long else passages
-        self._from = grouped((item.source, at) for at, item in enumerate(self.passages.items))
+        self.passages = CorpusIndex(part for item in passages.items for part in _windows(item)) if long else passages
+        self._from = group_pairs((item.source, at) for at, item in enumerate(self.passages.items))
 
     @property
     def is_telling(self) -> bool:
@@ -87,14 +87,14 @@ class Search:
         for query in self._subject.queries:
             groups = [places for group in self._subject.groups(query) if (places := self._places(group))]
             if groups:
-                found[query] = _Found.of(index.scores(self._subject.words[query]), groups)
+                found[query] = _SearchQuality.of(index.scores(self._subject.words[query]), groups)
         better = self._better_asked(found)
         for query, one in found.items():
             yield from self._judged(query, one, better.get(query))
 
-    def _better_asked(self, found: Mapping[QueryId, _Found]) -> dict[QueryId, QueryId]:
+    def _better_asked(self, found: Mapping[QueryId, _SearchQuality]) -> dict[QueryId, QueryId]:
         """Return, for each question, another one with the same judgments that finds them better."""
-        alike = grouped(
+        alike = group_pairs(
             (frozenset(frozenset(group.items()) for group in self._subject.groups(query)), query) for query in found
         )
         better = {}
@@ -103,7 +103,7 @@ class Search:
             better.update({query: best for query in queries if found[query].chance > found[best].chance})
         return better
 
-    def _judged(self, query: QueryId, found: _Found, better: QueryId | None) -> Iterator[LintFinding]:
+    def _judged(self, query: QueryId, found: _SearchQuality, better: QueryId | None) -> Iterator[LintFinding]:
         chance, share = found.chance, found.share
         text = shortened(self._subject.texts[query])
         evidence = {"runs": ["BM25"], "chance": chance, "share_of_best_score": share}
@@ -145,7 +145,7 @@ class Search:
                 if (self.passages.items[at].start or 0) < judged.end
                 and (self.passages.items[at].end or 0) > judged.start
             ]
-        at = None if isinstance(judged, Piece) else self.passages.place.get(judged)
+        at = None if isinstance(judged, Piece) else self.passages.passage_positions.get(judged)
         return [] if at is None else [at]
 
 
@@ -189,21 +189,21 @@ SUSPECTS = 20
 """How many of them are named."""
 
 
-def hard_and_easy(subject: Subject) -> Iterator[LintFinding | str]:
+def hard_and_easy(subject: LintInput) -> Iterator[LintFinding | str]:
     """Yield the questions for which nothing relevant is found, and those for which it always comes first."""
     if subject.runs:
         yield from _by_runs(subject)
     elif subject.passages is None:
-        yield (f"how hard the questions are, which needs {argument('runs')} or {argument('corpus')}")
+        yield (f"how hard the questions are, which needs {format_argument('runs')} or {format_argument('corpus')}")
     elif subject.passages.items:
         yield from _by_search(subject, subject.passages)
 
 
-def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | str]:
+def _by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintFinding | str]:
     """Yield what BM25 finds, but not which questions have no answer if these are too many to be believed."""
     if not word_index.can_search():
         yield (
-            f"how hard the questions are, which needs {argument('runs')} or: pip install 'retrieval-metrics[questions]'"
+            f"how hard the questions are, which needs {format_argument('runs')} or: pip install 'retrieval-metrics[questions]'"
         )
         return
     search = Search(subject, passages)
@@ -221,15 +221,15 @@ def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | s
     few = f"{len(suspects):,} of {judged:,}"
     yield (
         f"which questions have no answer, because BM25 hardly finds what is relevant to {few}: they use other words, "
-        f"so pass {argument('runs')} of a retriever that matches meanings; suspected most are "
-        f"{numbers.listed([repr(one.query) for one in suspects], most=SUSPECTS)}"
+        f"so pass {format_argument('runs')} of a retriever that matches meanings; suspected most are "
+        f"{numbers.join_names([repr(one.query) for one in suspects], most=SUSPECTS)}"
     )
 
 
-def _by_runs(subject: Subject) -> Iterator[LintFinding]:
+def _by_runs(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions for which no run finds anything relevant, or every run ranks it first."""
     ranks = subject.values(RECIPROCAL_RANK)
-    names = numbers.listed([*ranks])
+    names = numbers.join_names([*ranks])
     values = np.column_stack(list(ranks.values()))
     for query, of_query in zip(subject.qrels.queries, values, strict=True):
         if query not in subject.texts or np.isnan(of_query).any():

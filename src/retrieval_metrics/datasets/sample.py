@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from retrieval_metrics._internal.validation import grouped, id_kind, integer, positive_integer, proportion
+from retrieval_metrics._internal.validation import common_id_type, group_pairs, integer, positive_integer, proportion
 from retrieval_metrics.files.saved_format import SavedFields
-from retrieval_metrics.inputs.clusters import Clusters, asked_about
-from retrieval_metrics.inputs.documents import Sources
+from retrieval_metrics.inputs.clusters import Clusters, iterate_relevant
+from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.items import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
 
 
-EACH = 2
+MIN_PER_STRATUM = 2
 """The fewest queries of each stratum, because a single one shows no spread."""
 
 
@@ -47,14 +47,14 @@ class Sample(SavedFields):
     kind: ClassVar[str] = "sample"
 
     queries: tuple[QueryId, ...]
-    of: tuple[QueryId, ...]
+    population: tuple[QueryId, ...]
     probabilities: Mapping[Any, float]
     strata: Mapping[Any, Hashable] | None = None
     sources: Mapping[Any, str] = field(default_factory=dict)
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        known = set(self.of)
+        known = set(self.population)
         for query, probability in self.probabilities.items():
             proportion(probability, f"the probability of query {query!r}", one=True)
             if query not in known:
@@ -63,7 +63,7 @@ class Sample(SavedFields):
             raise ValueError(f"a sample has queries, each with its probability, got {list(self.probabilities)}")
 
     @classmethod
-    def given(cls, probabilities: Mapping[Any, float], of: Sequence[QueryId]) -> Sample:
+    def from_probabilities(cls, probabilities: Mapping[Any, float], population: Sequence[QueryId]) -> Sample:
         """Return a sample that was drawn elsewhere.
 
         Args:
@@ -80,7 +80,7 @@ class Sample(SavedFields):
         """
         if not isinstance(probabilities, Mapping):
             raise TypeError(f"probabilities must map query ids to numbers, got {type(probabilities).__name__}")
-        return cls(tuple(probabilities), tuple(of), dict(probabilities))
+        return cls(tuple(probabilities), tuple(population), dict(probabilities))
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -92,7 +92,7 @@ class Sample(SavedFields):
         return query in self.probabilities
 
     def _tables(self) -> list[Table]:
-        counts = f"{len(self):,} of {len(self.of):,} queries"
+        counts = f"{len(self):,} of {len(self.population):,} queries"
         if self.seed is None:
             ends = sorted(self.probabilities.values())
             return [Table((), (), [f"{counts}, drawn with probabilities from {ends[0]:g} to {ends[-1]:g}"])]
@@ -100,13 +100,13 @@ class Sample(SavedFields):
             return [Table((), (), [f"{counts}, drawn at random (seed {self.seed})"])]
         rows = []
         for stratum in dict.fromkeys(self.strata.values()):
-            held = [query for query in self.of if self.strata[query] == stratum]
+            held = [query for query in self.population if self.strata[query] == stratum]
             rows.append([str(stratum), f"{sum(query in self for query in held):,}", f"{len(held):,}"])
         title = f"{counts}, drawn at random in strata (seed {self.seed})"
         return [Table(["stratum", "drawn", "of"], rows, title=title)]
 
     def __repr__(self) -> str:
-        return f"<Sample: {len(self)} of {len(self.of)} queries>"
+        return f"<Sample: {len(self)} of {len(self.population)} queries>"
 
 
 def draw(
@@ -117,7 +117,7 @@ def draw(
     shares: Mapping[Any, float] | None = None,
 ) -> Sample:
     """Draw queries; see `EvaluationSet.sample`."""
-    id_kind(set(map(type, queries)), "query ids")
+    common_id_type(set(map(type, queries)), "query ids")
     wanted = positive_integer(n, "n")
     if wanted > len(queries):
         raise ValueError(f"{wanted} queries cannot be drawn from {len(queries)}")
@@ -128,9 +128,9 @@ def draw(
         chosen = tuple(order[:wanted])
         return Sample(chosen, tuple(queries), dict.fromkeys(chosen, wanted / len(order)), seed=seed)
     layers = _layers(queries, strata)
-    if wanted < EACH * len(layers):
+    if wanted < MIN_PER_STRATUM * len(layers):
         raise ValueError(
-            f"{len(layers)} strata need at least {EACH * len(layers)} queries, {EACH} of each, got n={wanted}; use "
+            f"{len(layers)} strata need at least {MIN_PER_STRATUM * len(layers)} queries, {MIN_PER_STRATUM} of each, got n={wanted}; use "
             "fewer strata, or draw more"
         )
     places = []
@@ -138,7 +138,7 @@ def draw(
         chance.shuffle(held)
         # First two of each stratum, then in proportion, so that a larger sample contains every smaller one.
         size = len(held) if shares is None else shares[stratum]
-        places += [((at >= EACH, (at + 0.5) / size), stratum, query) for at, query in enumerate(held)]
+        places += [((at >= MIN_PER_STRATUM, (at + 0.5) / size), stratum, query) for at, query in enumerate(held)]
     places.sort(key=lambda place: place[0])
     drawn = [(stratum, query) for _, stratum, query in places[:wanted]]
     of_layer = {stratum: sum(one == stratum for one, _ in drawn) / len(held) for stratum, held in layers.items()}
@@ -158,9 +158,9 @@ def _layers(queries: Sequence[QueryId], strata: Mapping[Any, Hashable]) -> dict[
         raise TypeError(f"strata must map query ids to strata, got {type(strata).__name__}")
     if missing := [query for query in queries if query not in strata]:
         raise ValueError(f"{len(missing)} queries have no stratum, for example {missing[0]!r}")
-    layers = grouped((strata[query], query) for query in queries)
+    layers = group_pairs((strata[query], query) for query in queries)
     for stratum, held in layers.items():
-        if len(held) < EACH:
+        if len(held) < MIN_PER_STRATUM:
             raise ValueError(f"stratum {stratum!r} has a single query, {held[0]!r}; put it into another stratum")
     return layers
 
@@ -168,7 +168,7 @@ def _layers(queries: Sequence[QueryId], strata: Mapping[Any, Hashable]) -> dict[
 # Split question sets without leakage, merge them, and leave questions out.
 
 
-def only(questions: QuestionsT, queries: Collection[QueryId]) -> QuestionsT:
+def select_queries(questions: QuestionsT, queries: Collection[QueryId]) -> QuestionsT:
     """Return a set with the given queries alone, in the order of the set."""
 
     def kept(by_query: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -180,11 +180,11 @@ def only(questions: QuestionsT, queries: Collection[QueryId]) -> QuestionsT:
         qrels=kept(judgments_by_query(questions.qrels)),
         provenance=kept(questions.provenance),
         answers=kept(questions.answers),
-        history=kept(questions.history),
+        history=kept(questions.conversation),
     )
 
 
-def parts(questions: Questions, shares: Sequence[float], seed: int) -> list[set[QueryId]]:
+def split_queries(questions: Questions, shares: Sequence[float], seed: int) -> list[set[QueryId]]:
     """Return the ids of each part; `EvaluationSet.split` says how they are chosen."""
     if any(not share > 0 for share in shares) or not math.isclose(math.fsum(shares), 1, abs_tol=1e-9):
         raise ValueError(f"the shares of a split must be positive and add up to 1, got {', '.join(map(str, shares))}")
@@ -211,7 +211,7 @@ def _clusters(questions: Questions) -> list[list[QueryId]]:
     """Return the questions that must stay together: those of one source, and those with a judgment in common."""
     truth = as_qrels(questions)
     names: dict[QueryId, set[Hashable]] = {query: set() for query in truth.queries}
-    for at, judged in asked_about(truth):
+    for at, judged in iterate_relevant(truth):
         names[truth.queries[at]].add(("judged", judged))
         if isinstance(judged, (Span, Metadata)) and judged.source is not None:
             names[truth.queries[at]].add(("source", judged.source))
@@ -221,10 +221,10 @@ def _clusters(questions: Questions) -> list[list[QueryId]]:
     labels = Clusters(truth.queries, [tuple(named) for named in names.values()], by_source=False).labels
     if labels is None:
         return [[query] for query in truth.queries]
-    return list(grouped(zip(labels.tolist(), truth.queries, strict=True)).values())
+    return list(group_pairs(zip(labels.tolist(), truth.queries, strict=True)).values())
 
 
-def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
+def merge_sets(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
     """Merge several sets; see `EvaluationSet.merge`."""
     for each in sets:
         if not isinstance(each, Questions):
@@ -236,14 +236,14 @@ def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
     ]
     qrels = _agreeing(judged, "query {!r} is judged", "merge these judgments first, or rename one of the two")
     for query in texts:
-        said = [each.history.get(query) for each in sets if query in each.queries]
+        said = [each.conversation.get(query) for each in sets if query in each.queries]
         if any(one != said[0] for one in said):
             raise ValueError(f"something else was said before query {query!r} in one set than in another; rename one")
     answers = _agreeing([each.answers for each in sets], "the answer to query {!r} is", "leave one of the two out")
     provenance = {query: made for each in reversed(sets) for query, made in each.provenance.items()}
-    history = {query: said for each in sets for query, said in each.history.items()}
+    history = {query: said for each in sets for query, said in each.conversation.items()}
     changes = dict.fromkeys(change for each in sets for change in each.changes)
-    id_kind(set(map(type, texts)), "query ids of the sets together")
+    common_id_type(set(map(type, texts)), "query ids of the sets together")
     return kind(texts, qrels, provenance, tuple(changes), _together(sets), answers, history)
 
 
@@ -257,7 +257,7 @@ def _agreeing(sets: Sequence[Mapping[Any, Any]], what: str, advice: str) -> dict
     return found
 
 
-def _together(sets: Sequence[Questions]) -> Sources | None:
+def _together(sets: Sequence[Questions]) -> SourceDocuments | None:
     kept = [each.sources for each in sets if each.sources is not None]
     digests: dict[str, str] = {}
     for sources in kept:
@@ -265,4 +265,4 @@ def _together(sets: Sequence[Questions]) -> Sources | None:
             if digests.setdefault(name, digest) != digest:
                 raise ValueError(f"the text of source {name!r} differs between the sets; rename it in one of them")
     texts = {name: text for sources in kept for name, text in sources.texts.items()}
-    return Sources(texts, digests) if kept else None
+    return SourceDocuments(texts, digests) if kept else None

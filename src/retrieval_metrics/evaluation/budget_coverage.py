@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.matching.budget import Filled
+    from retrieval_metrics.matching.budget import BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 
@@ -31,7 +31,7 @@ MOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
+class BudgetFill:
     """How one system fills a budget, over the queries for which it retrieved anything.
 
     Attributes:
@@ -42,24 +42,24 @@ class Filling:
         enough: How many results would fill the budget in nine of ten queries, at the mean length of each.
     """
 
-    share: float
-    short: int
+    fill_rate: float
+    unfilled: int
     n: int
-    retrieved: float
-    enough: int
+    mean_results: float
+    results_to_fill: int
 
     @property
     def full(self) -> bool:
         """Whether at most a tenth of the queries are short of results."""
-        return self.short <= MOST * self.n
+        return self.unfilled <= MOST * self.n
 
     def __str__(self) -> str:
-        filled = f"filled to {100 * self.share:.0f} % on average"
+        filled = f"filled to {100 * self.fill_rate:.0f} % on average"
         if self.full:
-            return f"{filled}; the next result does not fit" if self.share < FULL / UNEQUAL else filled
+            return f"{filled}; the next result does not fit" if self.fill_rate < FULL / UNEQUAL else filled
         return (
-            f"{filled}; {self.short} of {self.n} rankings end before 90 %, about {self.enough} results instead of "
-            f"{self.retrieved:.0f} would fill it"
+            f"{filled}; {self.unfilled} of {self.n} rankings end before 90 %, about {self.results_to_fill} results instead of "
+            f"{self.mean_results:.0f} would fill it"
         )
 
 
@@ -76,34 +76,38 @@ class BudgetUse:
 
     budget: Budget
     metrics: tuple[str, ...]
-    systems: Mapping[str, Filling]
-    shared: Budget | None
+    systems: Mapping[str, BudgetFill]
+    common_budget: Budget | None
 
     @property
-    def short(self) -> tuple[str, ...]:
+    def unfilled(self) -> tuple[str, ...]:
         """The systems whose rankings end before the budget is filled."""
         return tuple(name for name, filling in self.systems.items() if not filling.full)
 
     @property
     def too_long(self) -> tuple[str, ...]:
         """The systems that fill much less of it than another because their results are too long for it."""
-        most = max((filling.share for filling in self.systems.values()), default=0.0)
-        return tuple(name for name, each in self.systems.items() if each.full and each.share * UNEQUAL < most)
+        most = max((filling.fill_rate for filling in self.systems.values()), default=0.0)
+        return tuple(name for name, each in self.systems.items() if each.full and each.fill_rate * UNEQUAL < most)
 
     @property
     def sentences(self) -> list[str]:
         """Which systems do not fill it, how far they do, and what to do."""
         said = []
-        if self.short:
-            more = numbers.listed(
+        if self.unfilled:
+            more = numbers.join_names(
                 [
-                    f"about {self.systems[name].enough} results of {name} instead of {self.systems[name].retrieved:.0f}"
-                    for name in self.short
+                    f"about {self.systems[name].results_to_fill} results of {name} instead of {self.systems[name].mean_results:.0f}"
+                    for name in self.unfilled
                 ]
             )
-            instead = "" if self.shared is None else f", or compare at a budget that all fill, such as {self.shared}"
+            instead = (
+                ""
+                if self.common_budget is None
+                else f", or compare at a budget that all fill, such as {self.common_budget}"
+            )
             said.append(
-                f"The budget of {self.budget.in_words} is not filled: {self._shares(self.short)}, because the ranking "
+                f"The budget of {self.budget.in_words} is not filled: {self._shares(self.unfilled)}, because the ranking "
                 f"ends. Retrieve {more}{instead}."
             )
         if self.too_long:
@@ -114,7 +118,9 @@ class BudgetUse:
         return said
 
     def _shares(self, systems: Sequence[str]) -> str:
-        return numbers.listed([f"{name} fills {100 * self.systems[name].share:.0f} % of it" for name in systems])
+        return numbers.join_names(
+            [f"{name} fills {100 * self.systems[name].fill_rate:.0f} % of it" for name in systems]
+        )
 
     def unequal(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return those of some pairs of systems that cannot be compared at this budget."""
@@ -123,11 +129,11 @@ class BudgetUse:
     def comparable(self, system: str, baseline: str) -> bool:
         """Return whether two of the systems both fill the budget, and about equally."""
         pair = [self.systems[name] for name in (system, baseline) if name in self.systems]
-        shares = [filling.share for filling in pair]
+        shares = [filling.fill_rate for filling in pair]
         return all(filling.full for filling in pair) and max(shares, default=0) <= UNEQUAL * min(shares, default=0)
 
 
-def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tuple[BudgetUse, ...]:
+def measure_budget_use(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tuple[BudgetUse, ...]:
     """Return how the systems fill each budget among the metrics; without those for which that is not known."""
     found = []
     for budget in dict.fromkeys(budget for each in scores.values() for budget in each.budgets):
@@ -140,13 +146,13 @@ def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tup
     return tuple(found)
 
 
-def said_of_budgets(scores: Scores) -> list[str]:
+def budget_notes(scores: Scores) -> list[str]:
     """Return how far the rankings of one system fill the budgets of its metrics, in words, a line each."""
     fillings = {budget: _filling(filled, budget) for budget, filled in scores.all_fills().items()}
     return [f"{budget}: {filling}" for budget, filling in fillings.items() if filling.n]
 
 
-def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]) -> str:
+def unequal_text_note(scores: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]) -> str:
     """Return in a sentence that the systems have unequal amounts of text among the first k, and what to do."""
     metric = next((metric for metric in metrics if isinstance(metric.k, int)), None)
     judged = _judged(scores)
@@ -154,14 +160,14 @@ def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budget
         return ""
     characters = {}
     for system, one in judged.items():
-        held = one.lengths.of_first(metric.k, scores[system].queries) if one.lengths is not None else None
+        held = one.lengths.first_lengths(metric.k, scores[system].queries) if one.lengths is not None else None
         if not held:
             return ""
         characters[system] = float(np.mean(held))
     least, most = (of(characters, key=characters.__getitem__) for of in (min, max))
     if characters[most] <= UNEQUAL * characters[least]:
         return ""
-    if fair := [name for use in budgets if not (use.short or use.too_long) for name in use.metrics]:
+    if fair := [name for use in budgets if not (use.unfilled or use.too_long) for name in use.metrics]:
         advice = f"{fair[0]} compares equal ones"
     elif (shared := _budget_between(scores, characters[least], characters[most])) is not None:
         advice = f"a budget such as {Metric(metric.name, shared, metric.parameters)} compares equal ones"
@@ -174,7 +180,7 @@ def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budget
     )
 
 
-def said_of_depth(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
+def unequal_depth_note(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
     """Return in a sentence that some systems are cut above a cut-off which others reach, and what to do."""
     found = {name: one.origin.judged.n_retrieved[one.positions] for name, one in scores.items() if one.origin}
     depths = {name: int(depth.max(initial=0)) for name, depth in found.items()}
@@ -190,7 +196,7 @@ def said_of_depth(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> st
     if not beyond:
         return ""
     return (
-        f"{shallow} is {depths[shallow]} deep and {deepest} {depths[deepest]}, so {numbers.listed(list(beyond))} "
+        f"{shallow} is {depths[shallow]} deep and {deepest} {depths[deepest]}, so {numbers.join_names(list(beyond))} "
         f"compare{'s' if len(beyond) == 1 else ''} unequal depths; retrieve {max(beyond.values())} results with each, "
         f"or compare at @{depths[shallow]}."
     )
@@ -213,31 +219,31 @@ def _judged(scores: Mapping[str, Scores]) -> dict[str, JudgedRun] | None:
     return known if len(known) == len(scores) and all(one.lengths is not None for one in known.values()) else None
 
 
-def _fillings(filled: Mapping[str, Filled], budget: Budget) -> dict[str, Filling]:
+def _fillings(filled: Mapping[str, BudgetFills], budget: Budget) -> dict[str, BudgetFill]:
     """Return how the systems fill a budget; without those that retrieved nothing."""
     fillings = {name: _filling(one, budget) for name, one in filled.items()}
     return {name: filling for name, filling in fillings.items() if filling.n}
 
 
-def _filling(filled: Filled, budget: Budget) -> Filling:
-    rows = np.flatnonzero(filled.retrieved)
+def _filling(filled: BudgetFills, budget: Budget) -> BudgetFill:
+    rows = np.flatnonzero(filled.n_retrieved)
     if not len(rows):
-        return Filling(0.0, 0, 0, 0.0, 0)
+        return BudgetFill(0.0, 0, 0, 0.0, 0)
     filled = filled.of(rows)
-    count, used, ended = filled.count, filled.used, filled.ended
+    count, used, ended = filled.n_fitting, filled.used_length, filled.is_exhausted
     enough = np.where(ended, np.ceil(count * budget.size / np.maximum(used, 1)), count + 1)
-    return Filling(
-        share=float(np.mean(used / budget.size)),
-        short=int(np.count_nonzero(ended & (used < FULL * budget.size))),
+    return BudgetFill(
+        fill_rate=float(np.mean(used / budget.size)),
+        unfilled=int(np.count_nonzero(ended & (used < FULL * budget.size))),
         n=len(rows),
-        retrieved=float(np.mean(filled.retrieved)),
-        enough=ceil(np.quantile(enough, 1 - MOST, method="higher")),
+        mean_results=float(np.mean(filled.n_retrieved)),
+        results_to_fill=ceil(np.quantile(enough, 1 - MOST, method="higher")),
     )
 
 
-def _end(filled: Filled, budget: Budget) -> int:
+def _end(filled: BudgetFills, budget: Budget) -> int:
     """Return how much text, up to the budget, nine of ten queries of a system retrieved at least."""
-    held = np.where(filled.ended, filled.used, budget.size)[filled.retrieved > 0]
+    held = np.where(filled.is_exhausted, filled.used_length, budget.size)[filled.n_retrieved > 0]
     return int(np.quantile(held, MOST, method="lower")) if len(held) else 0
 
 
@@ -249,4 +255,4 @@ def _shared(scores: Mapping[str, Scores], size: int, like: Budget) -> Budget | N
     budget = Budget(size // step * step, like.unit)
     filled = {name: one for name, each in scores.items() if (one := each.filled(budget)) is not None}
     use = BudgetUse(budget, (), _fillings(filled, budget), None)
-    return None if use.short or use.too_long else budget
+    return None if use.unfilled or use.too_long else budget

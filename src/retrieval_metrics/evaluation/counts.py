@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.rules import Rules
 
 
-NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
-OTHER_IDS = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
+NOTHING_JUDGED_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
+ID_MISMATCH_HINT = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
 
 
 class Counts(TypedDict):
@@ -50,12 +50,12 @@ class Counts(TypedDict):
     no_relevant: int
     duplicates: int
     ties: int
-    unplaced: int
-    misplaced: int
-    ambiguous: int
+    unlocated: int
+    invalid_offsets: int
+    ambiguous_locations: int
 
 
-def count(
+def count_issues(
     judged: JudgedRun,
     run: Mapping[Any, Any],
     rules: Rules,
@@ -65,36 +65,36 @@ def count(
     """Count the issues."""
     looked_at: slice | IntArray = slice(None) if among is None else among
     undefined = judged.n_relevant() == 0
-    enters = enters_means(~(undefined if kept is None else undefined[kept]), rules)
+    enters = counts_in_means(~(undefined if kept is None else undefined[kept]), rules)
     tied = judged.tied_queries()
     unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
     return Counts(
         queries=judged.n_queries if among is None else len(among),
         scored=int(np.count_nonzero(enters)),
-        missing=int(np.count_nonzero((wants_something(judged, run) & (judged.n_retrieved == 0))[looked_at])),
-        failed=len(failed_queries(judged, run, among)),
+        missing=int(np.count_nonzero((expects_results(judged, run) & (judged.n_retrieved == 0))[looked_at])),
+        failed=len(find_failed_queries(judged, run, among)),
         unjudged_queries=unjudged,
         no_relevant=int(np.count_nonzero(undefined[looked_at])),
-        duplicates=int(judged.n_repeated[looked_at].sum()),
+        duplicates=int(judged.n_duplicates[looked_at].sum()),
         ties=len(tied if among is None else np.intersect1d(tied, among)),
-        unplaced=len(judged.unplaced) if among is None else 0,
-        misplaced=judged.misplaced if among is None else 0,
-        ambiguous=judged.ambiguous if among is None else 0,
+        unlocated=len(judged.unlocated) if among is None else 0,
+        invalid_offsets=judged.invalid_offsets if among is None else 0,
+        ambiguous_locations=judged.ambiguous_locations if among is None else 0,
     )
 
 
-def wants_something(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
+def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
     """Return for which queries an empty ranking is a failure: those with a relevant document, or an error.
 
     Where nothing is relevant, returning nothing is right.
     """
     wanting: BoolArray = judged.n_relevant() > 0
-    for query in failed_queries(judged, run):
+    for query in find_failed_queries(judged, run):
         wanting[judged.qrels.place[query]] = True
     return wanting
 
 
-def counts_of_given(values: FloatArray) -> Counts:
+def count_given_scores(values: FloatArray) -> Counts:
     """Return the counts of given scores, shape (queries, metrics), of which only the queries are known."""
     return Counts(
         queries=len(values),
@@ -105,18 +105,18 @@ def counts_of_given(values: FloatArray) -> Counts:
         no_relevant=0,
         duplicates=0,
         ties=0,
-        unplaced=0,
-        misplaced=0,
-        ambiguous=0,
+        unlocated=0,
+        invalid_offsets=0,
+        ambiguous_locations=0,
     )
 
 
-def enters_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
+def counts_in_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
     """Return which of the queries kept by the rules enter the means: those with a relevant document, or all."""
     return has_relevant | (rules.no_relevant == "zero")
 
 
-def failed_queries(
+def find_failed_queries(
     judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None
 ) -> dict[QueryId, Exception]:
     """Return the errors of the judged queries (of some of them) whose retriever raised."""
@@ -135,7 +135,7 @@ _REPEATS = {
 }
 
 
-def describe(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()) -> list[str]:
+def describe_counts(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()) -> list[str]:
     """Return the issues in words, one line each, without those that did not occur."""
     others = any(not (one.definition.higher_is_better or one.definition.needs_relevant) for one in metrics)
     out = ", out of the means that need one" if others else ", undefined and out of the means"
@@ -147,7 +147,7 @@ def describe(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()) -> li
         "unjudged_queries": "in the run but not judged, left out",
         "no_relevant": "without a relevant document" + (scored_zero if rules.no_relevant == "zero" else out),
         "ties": "in which a judged document ties with another",
-        "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
+        "duplicates": f"repeated documents, which {_REPEATS[rules.duplicates]}",
         "unplaced": "retrieved items whose position in a source is unknown, so no span was found in them",
         "misplaced": "retrieved items whose offsets do not fit their text or source and were ignored",
         "ambiguous": "items that occur in their source more than once; a place with a judged span was used",

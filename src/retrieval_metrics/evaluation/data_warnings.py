@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, in_python, judgments_first
-from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS, failed_queries, wants_something
-from retrieval_metrics.evaluation.summary import said_of_few_clusters
-from retrieval_metrics.inputs.column_detection import rising
+from retrieval_metrics._internal.validation import argument_order_hint, format_argument, python_or_cli_text
+from retrieval_metrics.evaluation.counts import (
+    ID_MISMATCH_HINT,
+    NOTHING_JUDGED_FOUND,
+    expects_results,
+    find_failed_queries,
+)
+from retrieval_metrics.evaluation.summary import few_clusters_notes
+from retrieval_metrics.inputs.column_detection import is_increasing
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import RetrievedRun, Run
 from retrieval_metrics.reports import numbers
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.span_offsets import Doubt
+    from retrieval_metrics.matching.span_offsets import UnlocatedReason
     from retrieval_metrics.metrics.base.metric import Metric
 
 DoubtKind: TypeAlias = Literal[
@@ -36,7 +41,7 @@ OF_THE_WHOLE: tuple[DoubtKind, ...] = ("exchanged", "other ids", "distances")
 """What concerns every number of a system, so that its conclusions and its report begin with it."""
 
 
-class DataDoubt(NamedTuple):
+class DataWarning(NamedTuple):
     """Something that speaks against the data of an evaluation.
 
     Attributes:
@@ -46,41 +51,41 @@ class DataDoubt(NamedTuple):
     """
 
     kind: DoubtKind
-    sentence: str
-    blocks: bool = False
+    message: str
+    is_blocking: bool = False
 
 
-def doubts_of(scores: Scores) -> list[DataDoubt]:
+def find_data_warnings(scores: Scores) -> list[DataWarning]:
     """Return what speaks against the data, the gravest first; nothing of scores that came without their run."""
     if scores.origin is None:
         return []
     judged, run = scores.origin.judged, scores.origin.run
-    found = [DataDoubt("exchanged", _exchanged(judged, run)), _other_ids(scores.origin)]
-    found += [DataDoubt("distances", said_of_distances(judged, run)), _missing(scores)]
-    found += said_of_unplaced(judged)
+    found = [DataWarning("exchanged", _exchanged(judged, run)), _other_ids(scores.origin)]
+    found += [DataWarning("distances", distances_note(judged, run)), _missing(scores)]
+    found += find_location_warnings(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
-        found += [DataDoubt("few clusters", said) for said in said_of_few_clusters(scores.clusters.count)]
-    found.append(DataDoubt("hidden calls", hidden_calls(scores.metrics, run)))
-    return [one for one in found if one.sentence]
+        found += [DataWarning("few clusters", said) for said in few_clusters_notes(scores.clusters.count)]
+    found.append(DataWarning("hidden calls", find_hidden_calls(scores.metrics, run)))
+    return [one for one in found if one.message]
 
 
-def said_of_systems(scores: Mapping[str, Scores]) -> list[str]:
+def system_wide_warnings(scores: Mapping[str, Scores]) -> list[str]:
     """Return what speaks against the whole data of single systems, a sentence each."""
     return [
-        f"{name}{': ' if name else ''}{one.sentence.removesuffix('?')}{'?' if one.sentence.endswith('?') else '.'}"
+        f"{name}{': ' if name else ''}{one.message.removesuffix('?')}{'?' if one.message.endswith('?') else '.'}"
         for name, each in scores.items()
-        for one in doubts_of(each)
-        if one.kind in OF_THE_WHOLE or one.blocks
+        for one in find_data_warnings(each)
+        if one.kind in OF_THE_WHOLE or one.is_blocking
     ]
 
 
-def refuse_undecidable(scores: Mapping[str, Scores]) -> None:
+def require_judged_documents(scores: Mapping[str, Scores]) -> None:
     """Raise if no system retrieved a judged document for any query: what is 0 everywhere decides nothing.
 
     Raises:
         ValueError: If so; it says why, and what to write.
     """
-    said = {name: [one.sentence for one in doubts_of(each) if one.blocks] for name, each in scores.items()}
+    said = {name: [one.message for one in find_data_warnings(each) if one.is_blocking] for name, each in scores.items()}
     if said and all(said.values()):
         name, (first, *_) = next(iter(said.items()))
         raise ValueError(f"nothing can be decided on this data. In {name!r}: {first}")
@@ -108,7 +113,9 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
         return ""
     of_queries = np.split(-grades, qrels.bounds[1:-1])
     apart = sum(len(np.unique(each)) for each in of_queries) >= DIFFERENT * len(grades)  # grades tie, scores seldom do
-    fall, surely = (apart and rising(of_queries, chance) for chance in (np.inf, CHANCE))  # as scores in rank order do
+    fall, surely = (
+        apart and is_increasing(of_queries, chance) for chance in (np.inf, CHANCE)
+    )  # as scores in rank order do
     if not fall or (not surely and len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES)):
         return ""
     longer = bool(judged.n_retrieved.sum() < len(grades))
@@ -124,7 +131,7 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
         what = f"are fractions, as scores are, and the scores of the run are whole, such as {largest:g}"
     at = int(fractional.argmax())
     first = f"{grades[at]:g} of {qrels.documents[at]!r} for query {qrels.queries[int(qrels.document_query[at])]!r}"
-    return f"judgments and run seem to be exchanged: grades such as {first} {what}; {judgments_first()}"
+    return f"judgments and run seem to be exchanged: grades such as {first} {what}; {argument_order_hint()}"
 
 
 def _like_grades(rankings: list[list[float]], *, shorter: bool) -> bool:
@@ -134,7 +141,7 @@ def _like_grades(rankings: list[list[float]], *, shorter: bool) -> bool:
         return False
     ranks = len(seen) > 1 and all(len(set(each)) == len(each) for each in rankings)  # turned into scores
     falling = ([-score for score in each] for each in rankings)
-    return 0.0 in seen or not (ranks or rising(falling, CHANCE if shorter else np.inf))
+    return 0.0 in seen or not (ranks or is_increasing(falling, CHANCE if shorter else np.inf))
 
 
 def _scored(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:
@@ -150,9 +157,9 @@ def _scored(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:
 # Distances that were taken for scores.
 
 
-def said_of_distances(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
+def distances_note(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
     """Return that the scores seem to be distances, from which the order given and the judgments speak; or nothing."""
-    if not rising(islice(_scored(run), LOOKED_AT), CHANCE):
+    if not is_increasing(islice(_scored(run), LOOKED_AT), CHANCE):
         return ""
     if judged is not None:
         # Scores that were sorted upwards, as by argsort, rise too: then what is relevant is nearer to the top by score.
@@ -163,7 +170,7 @@ def said_of_distances(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
     return (
         "the scores of the run rise in the order given in every ranking, and the largest counts as the best: if they "
         "are distances, "
-        + in_python("pass {id: -distance}, or a list of ids, best first", "write -distance as the score")
+        + python_or_cli_text("pass {id: -distance}, or a list of ids, best first", "write -distance as the score")
     )
 
 
@@ -176,12 +183,12 @@ CUTS = [("/", 2), ("\\", 2), *((mark, 0) for mark in "#_-:@")]
 """Of a path the last part, of the id of a chunk the first, is often the id of a document."""
 
 
-def _other_ids(origin: Origin) -> DataDoubt:
+def _other_ids(origin: Origin) -> DataWarning:
     judged = origin.judged
     # What is unplaced has its own reason, and where nothing is relevant nothing has to be found.
-    meets = not judged.is_empty or judged.unplaced or not judged.n_retrieved.any()
+    meets = not judged.is_empty or judged.unlocated or not judged.n_retrieved.any()
     if meets or not (judged.qrels.document_grade > 0).any():
-        return DataDoubt("other ids", "")
+        return DataWarning("other ids", "")
     if judged.qrels.has_pieces:
         said = "do the items have the texts, sources and offsets that the judgments need? The qrels have, for example, "
         said += f"{judged.qrels.documents[:SHOWN]!r}"
@@ -191,9 +198,9 @@ def _other_ids(origin: Origin) -> DataDoubt:
         key = as_matching(origin.match).key
         compared = (key(item) if isinstance(item, Retrieved) else item for item in _items(origin))
         sides = [dict.fromkeys(judged.qrels.documents), dict.fromkeys(one for one in compared if one is not None)]
-        ours, theirs = (numbers.listed([*map(repr, ids)] or ["none"], SHOWN) for ids in sides)
+        ours, theirs = (numbers.join_names([*map(repr, ids)] or ["none"], SHOWN) for ids in sides)
         said = f"the judgments have {ours}, the run {theirs}; {_cure(origin, *sides)}"
-    return DataDoubt("other ids", f"{NOTHING_FOUND}; {said}", blocks=True)
+    return DataWarning("other ids", f"{NOTHING_JUDGED_FOUND}; {said}", is_blocking=True)
 
 
 def _items(origin: Origin) -> Iterator[Any]:
@@ -213,21 +220,21 @@ def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> 
     for item in _items(origin):
         for value, written, attribute in _values(item):
             if value in ids:
-                return f"what was retrieved has the judged id {value!r}: pass {argument('match', written)}"
+                return f"what was retrieved has the judged id {value!r}: pass {format_argument('match', written)}"
             if nearly or not isinstance(value, str):
                 continue
             if (same := plain.get(value.strip().casefold())) is not None:
                 nearly = f"{value!r} and {same!r} differ only in case or blanks"
             elif (path := names.get(value)) is not None:
-                cure = in_python("write name.rpartition('/')[2] for each judged id", "cut off the rest")
-                by = "" if written == "id" else f", and pass {argument('match', written)}"
+                cure = python_or_cli_text("write name.rpartition('/')[2] for each judged id", "cut off the rest")
+                by = "" if written == "id" else f", and pass {format_argument('match', written)}"
                 nearly = f"{value!r} is the last part of the judged id {path!r}: {cure}{by}"
             elif cut := next((cut for cut in CUTS if value.rpartition(cut[0])[cut[1]] in ids), None):
                 code = f"{attribute}.rpartition({cut[0]!r})[{cut[1]}]"
                 cure = f"pass match=lambda {code}" if isinstance(item, Retrieved) else f"write {code} for each id"
-                cure = in_python(cure, "cut off the rest")
+                cure = python_or_cli_text(cure, "cut off the rest")
                 nearly = f"a part of {value!r} is a judged id: {cure}"
-    return nearly or OTHER_IDS
+    return nearly or ID_MISMATCH_HINT
 
 
 def _values(item: Any) -> Iterator[tuple[Any, str, str]]:
@@ -245,13 +252,13 @@ def _values(item: Any) -> Iterator[tuple[Any, str, str]]:
 # What is missing, unplaced or hidden.
 
 
-def _missing(scores: Scores) -> DataDoubt:
+def _missing(scores: Scores) -> DataWarning:
     counts, rules = scores.counts, scores.rules
     if not counts["missing"]:
-        return DataDoubt("nothing retrieved", "")
-    origin = scores.needed_origin("warned of")
-    judged, failed = origin.judged, failed_queries(origin.judged, origin.run)
-    wanting = wants_something(judged, origin.run)
+        return DataWarning("nothing retrieved", "")
+    origin = scores.require_origin("warned of")
+    judged, failed = origin.judged, find_failed_queries(origin.judged, origin.run)
+    wanting = expects_results(judged, origin.run)
     first = judged.qrels.queries[int((wanting & (judged.n_retrieved == 0)).argmax())]
     treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
     of = f"{wanting.sum()}{'' if wanting.all() else ' answerable'}"  # where nothing is relevant, silence is right
@@ -260,10 +267,10 @@ def _missing(scores: Scores) -> DataDoubt:
         said += (
             f"; the retriever failed for {len(failed)} of them, for example {query!r}: {type(error).__name__}: {error}"
         )
-    return DataDoubt("nothing retrieved", said, blocks=not judged.n_retrieved.any())
+    return DataWarning("nothing retrieved", said, is_blocking=not judged.n_retrieved.any())
 
 
-_DOUBTS: Mapping[Doubt, str] = {
+_DOUBTS: Mapping[UnlocatedReason, str] = {
     "no offsets": "without offsets",
     "unchecked": "with offsets that a framework recorded and nothing confirms",
     "wrong length": "with offsets that do not fit their text",
@@ -272,34 +279,34 @@ _DOUBTS: Mapping[Doubt, str] = {
 }
 
 
-def said_of_unplaced(judged: JudgedRun) -> list[DataDoubt]:
+def find_location_warnings(judged: JudgedRun) -> list[DataWarning]:
     """Return that spans could not be looked for in some items: how many, why, and what to pass."""
     found = []
-    if judged.doubtful:
+    if judged.line_ending_spans:
         said = (
-            f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
-            f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
-            f"against, {argument('documents')}, or put a quote beside each span, which settles it"
+            f'{len(judged.line_ending_spans)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
+            f'"\\n" were of one length; for example {judged.line_ending_spans[0]!r}. Pass the texts that they were written '
+            f"against, {format_argument('documents')}, or put a quote beside each span, which settles it"
         )
-        found.append(DataDoubt("line ends", said))
-    if not judged.unplaced:
+        found.append(DataWarning("line ends", said))
+    if not judged.unlocated:
         return found
-    counted = Counter(one.doubt for one in judged.unplaced)
+    counted = Counter(one.reason for one in judged.unlocated)
     reasons = ", ".join(f"{counted[doubt]} {said}" for doubt, said in _DOUBTS.items() if counted[doubt])
-    first = judged.unplaced[0]
-    texts = in_python("the texts by source or the documents of the framework", "what they were cut from")
-    advice = f"pass {argument('documents')}, {texts}, and they are found by their texts"
-    if counted["not in the source"] == len(judged.unplaced):
+    first = judged.unlocated[0]
+    texts = python_or_cli_text("the texts by source or the documents of the framework", "what they were cut from")
+    advice = f"pass {format_argument('documents')}, {texts}, and they are found by their texts"
+    if counted["not in the source"] == len(judged.unlocated):
         advice = "look at how their texts were changed, or judge by Quote"
     nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""
     said = (
-        f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them{nothing}: "
-        f"{reasons}; for example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}"
+        f"the place of {len(judged.unlocated)} retrieved items is unknown, so no span was found in them{nothing}: "
+        f"{reasons}; for example {first.document!r} for query {first.query!r} ({first.reason}). To place them, {advice}"
     )
-    return [*found, DataDoubt("unplaced", said, blocks=bool(nothing))]
+    return [*found, DataWarning("unplaced", said, is_blocking=bool(nothing))]
 
 
-def hidden_calls(metrics: Iterable[Metric], run: object) -> str:
+def find_hidden_calls(metrics: Iterable[Metric], run: object) -> str:
     """Return a sentence if one call fills a cut-off, so that the later ones cannot show in a metric; else nothing."""
     calls = run.calls if isinstance(run, RetrievedRun) else {}
     for k, metric in [(one.k, one) for one in metrics if isinstance(one.k, int)]:

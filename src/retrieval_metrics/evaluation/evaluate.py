@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import warn
-from retrieval_metrics.evaluation.counts import count
-from retrieval_metrics.evaluation.data_warnings import doubts_of
+from retrieval_metrics.evaluation.counts import count_issues
+from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
-from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.matching.ids import common_queries
-from retrieval_metrics.matching.judge import judge, with_documents
-from retrieval_metrics.metrics.base.definition import refuse_unknown_scale
-from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
+from retrieval_metrics.matching.ids import count_common_queries
+from retrieval_metrics.matching.judge import judge, with_source_texts
+from retrieval_metrics.metrics.base.definition import require_known_scale
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import refuse, score, truth_under
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ def evaluate(
     run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    semantics: str | Rules = "standard",
+    rules: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
     clusters: ClustersBy = "source",
@@ -94,21 +94,21 @@ def evaluate(
     """
     if unjudged == "bounds":
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
-    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
-    chosen = relevant_from(chosen, truth.relevant_from)
-    common_queries(run, truth)
+    rules, chosen, truth = as_rules(rules, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
+    chosen = with_relevance_threshold(chosen, truth.relevant_from)
+    count_common_queries(run, truth)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
-    matching = with_documents(match, documents, truth, qrels)
-    scores = scored_run(truth, run, chosen, rules, matching)
-    if (known := clusters_of(qrels, truth, clusters)) is not None:
+    matching = with_source_texts(match, documents, truth, qrels)
+    scores = score_run(truth, run, chosen, rules, matching)
+    if (known := find_clusters(qrels, truth, clusters)) is not None:
         scores = scores.clustered(known)
-    for doubt in doubts_of(scores):
-        warn(doubt.sentence)
+    for doubt in find_data_warnings(scores):
+        warn(doubt.message)
     return Evaluation(scores)
 
 
-def scored_run(
+def score_run(
     truth: Qrels,
     run: RunMapping | Run,
     metrics: Sequence[Metric],
@@ -118,15 +118,15 @@ def scored_run(
     scale: float | None = None,
 ) -> Scores:
     """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
-    truth = truth_under(truth, rules)
+    truth = apply_rules_to_qrels(truth, rules)
     if scale is not None:
         truth = truth.with_largest_grade(scale)
     judged = judge(truth, run, match, rules.order)
-    refuse(judged, rules)
-    return judged_scores(Origin(judged, run, match), metrics, rules)
+    require_accepted_queries(judged, rules)
+    return score_judged_run(Origin(judged, run, match), metrics, rules)
 
 
-def judged_scores(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
+def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
     """Return the scores of a judged run."""
     judged, run, _, _ = origin
     truth = judged.qrels
@@ -140,7 +140,7 @@ def judged_scores(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Sc
         metrics=tuple(metrics),
         queries=tuple(truth.queries),
         columns={key: column for key, column in columns.items() if column is not None},
-        counts=count(judged, run, rules),
+        counts=count_issues(judged, run, rules),
         rules=rules,
         origin=origin,
         scale=truth.largest_grade,
@@ -148,7 +148,7 @@ def judged_scores(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Sc
     if rules.missing == "zero":
         return scores
     kept = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
-    return scores.of(kept, count(judged, run, rules, kept=kept))
+    return scores.select(kept, count_issues(judged, run, rules, kept=kept))
 
 
 _QUERY = "the query"
@@ -195,6 +195,6 @@ def evaluate_ranking(
     if max_grade is not None:
         truth = truth.with_largest_grade(max_grade)
     else:
-        refuse_unknown_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
+        require_known_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
     judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.order)
     return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})

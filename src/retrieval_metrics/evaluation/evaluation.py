@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from retrieval_metrics._internal.validation import require
+from retrieval_metrics._internal.validation import import_optional
 from retrieval_metrics.evaluation import summary
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.summary import TieRange
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import Interval
 
 
-TOTALS_HOLD_NO_CLUSTERS = (
+TOTALS_WITHOUT_CLUSTERS = (
     "totals cannot hold the clusters that the intervals of this evaluation need; merge the evaluations themselves, or "
     "evaluate with clusters=None"
 )
@@ -90,7 +90,7 @@ class Evaluation(Printed):
         return hash(self._record.metrics)
 
     @classmethod
-    def of_scores(
+    def from_scores(
         cls,
         scores: Mapping[str, Mapping[Any, float | None]],
         *,
@@ -126,9 +126,9 @@ class Evaluation(Printed):
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
-        from retrieval_metrics.evaluation.merge_and_slices import given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.merge_and_slices import make_given_scores  # noqa: PLC0415  (seldom asked for)
 
-        return cls(given_scores(scores, bounds, lower_is_better, clusters))
+        return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
 
     @classmethod
     def from_frame(
@@ -164,10 +164,10 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.merge_and_slices import given_scores, scores_in_frame  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.merge_and_slices import make_given_scores, read_scores_frame  # noqa: PLC0415  (as above)
 
-        scores = scores_in_frame(frame, query, metric, value)
-        return cls(given_scores(scores, bounds, lower_is_better, clusters))
+        scores = read_scores_frame(frame, query, metric, value)
+        return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
 
     def with_scores(
         self,
@@ -194,9 +194,9 @@ class Evaluation(Printed):
             >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
             {'mrr': 0.5, 'latency': 0.25}
         """
-        from retrieval_metrics.evaluation.merge_and_slices import with_given  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.merge_and_slices import with_given_scores  # noqa: PLC0415  (seldom asked for)
 
-        return Evaluation(with_given(self.scores, scores, bounds, lower_is_better), labels=self.labels)
+        return Evaluation(with_given_scores(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
     if not TYPE_CHECKING:  # type checkers find such names by themselves
 
@@ -229,7 +229,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was merged from totals.
         """
-        return self._record.of_queries
+        return self._record.per_query_scores
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -257,7 +257,7 @@ class Evaluation(Printed):
     @cached_property
     def n(self) -> ByMetric[int]:
         """The number of queries for which each metric is defined: the denominator of its mean."""
-        return summary.numbers_of_queries(self._record)
+        return summary.n_queries_by_metric(self._record)
 
     @cached_property
     def residuals(self) -> ByMetric[float]:
@@ -329,7 +329,7 @@ class Evaluation(Printed):
             0.75
         """
         if self._record.labels is not None:
-            raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
+            raise ValueError(TOTALS_WITHOUT_CLUSTERS)
         return self._record.totals()
 
     def explain(
@@ -396,7 +396,7 @@ class Evaluation(Printed):
 
         return worst(self.scores, metric, n, queries, corpus)
 
-    def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
+    def group_by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
         """Return an evaluation of every slice of the queries, for example by length, topic or customer.
 
         Args:
@@ -417,7 +417,7 @@ class Evaluation(Printed):
 
         return slices(self.scores, labels, Evaluation)
 
-    def over_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
+    def at_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
         """Return the mean of a metric at each of several cut-offs.
 
         Args:
@@ -429,9 +429,9 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.evaluation.summary import over_cutoffs  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.summary import mean_by_cutoff  # noqa: PLC0415  (seldom asked for)
 
-        return over_cutoffs(self.scores, metric, cutoffs)
+        return mean_by_cutoff(self.scores, metric, cutoffs)
 
     def plot(
         self,
@@ -452,7 +452,7 @@ class Evaluation(Printed):
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
-        require("matplotlib", "plot")
+        import_optional("matplotlib", "plot")
         from retrieval_metrics.comparison.comparison_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
         return evaluation_figure(self._record, kind, metric, across)
@@ -491,10 +491,10 @@ class Evaluation(Printed):
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
         from retrieval_metrics.comparison.comparison_report import evaluation_report  # noqa: PLC0415  (as above)
-        from retrieval_metrics.evaluation.query_report import ShownQueries  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
         known = self.scores.query_texts
-        shown = ShownQueries.of(
+        shown = ReportOptions.of(
             queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
         )
         evaluation_report(self.scores, path, title, shown)
@@ -528,7 +528,7 @@ class Evaluation(Printed):
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.
         """
-        pandas = require("pandas", "to_pandas")
+        pandas = import_optional("pandas", "to_pandas")
         index = pandas.Index(self.queries, name="query")
         frame: pd.DataFrame = pandas.DataFrame(self.values, index=index, columns=list(map(str, self.metrics)))
         return frame

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.evaluation.outcome_search import Investigation, Names
-from retrieval_metrics.evaluation.outcomes import KINDS, CameBack, Finding, Needed, Question
+from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, RunIds
+from retrieval_metrics.evaluation.outcomes import KINDS, ExplanationTarget, Finding, JudgedResults, RelevantTexts
 from retrieval_metrics.evaluation.scores import ByMetric
-from retrieval_metrics.evaluation.stage_losses import Fates, judged_steps
-from retrieval_metrics.inputs.items import Piece, Retrieved, identity
+from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
+from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import texts_to_show
+from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.ranking_order import BY_ID
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.numbers import count, listed
-from retrieval_metrics.reports.tables import Printed, Table, beginning, on_one_line
+from retrieval_metrics.reports.numbers import format_count, join_names
+from retrieval_metrics.reports.tables import Printed, Table, format_one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,39 +62,39 @@ class Explanation(Printed):
     values: Mapping[str, float]
     findings: tuple[Finding, ...]
     failures: tuple[Finding, ...]
-    needed: int
+    n_relevant: int
     results: tuple[Result, ...] = ()
     text: str = ""
 
     @property
-    def leaked(self) -> tuple[Result, ...]:
+    def forbidden(self) -> tuple[Result, ...]:
         """What came back and must not, by rank."""
-        return tuple(result for result in self.results if result.state == "forbidden")
+        return tuple(result for result in self.results if result.judgment == "forbidden")
 
-    def place_of(self, leaked: Result) -> str:
+    def standing_note(self, leaked: Result) -> str:
         """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
-        below = (one for one in self.results[leaked.rank :] if one.state == "relevant")
+        below = (one for one in self.results[leaked.rank :] if one.judgment == "relevant")
         first = next(below, None)
-        said = "above nothing relevant" if first is None else f"above {first.called} at rank {first.rank}"
-        return said if leaked.source in {None, leaked.called} else f"from {leaked.source}, {said}"
+        said = "above nothing relevant" if first is None else f"above {first.label} at rank {first.rank}"
+        return said if leaked.source in {None, leaked.label} else f"from {leaked.source}, {said}"
 
     def _tables(self) -> list[Table]:
         values = ", ".join(f"{name} {_value(value)}" for name, value in self.values.items())
-        title = f"{on_one_line(str(self.query))}: {values}"
+        title = f"{format_one_line(str(self.query))}: {values}"
         if self.text:
-            title = f"{beginning(self.text, 100)}\n{title}"
+            title = f"{shorten(self.text, 100)}\n{title}"
         return [self._needed(title), *([self._results()] if self.results else [])]
 
     def _needed(self, title: str) -> Table:
         if not self.findings:
             return Table((), (), ["no document is relevant to this query"], title)
-        groups = any(len(finding.groups) > 1 for finding in self.findings) or self.needed < len(self.findings)
-        texts = any(finding.text and Needed.name(finding.document) for finding in self.findings)
+        groups = any(len(finding.groups) > 1 for finding in self.findings) or self.n_relevant < len(self.findings)
+        texts = any(finding.text and RelevantTexts.name(finding.document) for finding in self.findings)
         header = ["needed", *(["text"] if texts else []), *(["group"] if groups else []), "grade", "rank"]
         rows = [
             [
-                finding.called,
-                *([beginning(finding.text or "")] if texts else []),
+                finding.label,
+                *([shorten(finding.text or "")] if texts else []),
                 *([", ".join(map(str, finding.groups))] if groups else []),
                 f"{finding.grade:g}",
                 "-" if finding.rank is None else str(finding.rank),
@@ -112,17 +112,17 @@ class Explanation(Printed):
             [
                 str(result.rank),
                 *([_found_by(result.place)] if calls else []),
-                result.called,
-                result.state,
-                *([beginning(result.text or "")] if texts else []),
+                result.label,
+                result.judgment,
+                *([shorten(result.text or "")] if texts else []),
             ]
             for result in shown
         ]
         more = len(self.results) - len(shown)
-        notes = [f"and {numbers.count(more, 'further result')}"] if more else []
+        notes = [f"and {numbers.format_count(more, 'further result')}"] if more else []
         notes += [
-            f"must not come back: {leaked.called} at rank {leaked.rank}, {self.place_of(leaked)}"
-            for leaked in self.leaked
+            f"must not come back: {leaked.label} at rank {leaked.rank}, {self.standing_note(leaked)}"
+            for leaked in self.forbidden
         ]
         return Table(
             ["rank", *(["found by"] if calls else []), "came back", "judged", *(["text"] if texts else [])],
@@ -133,7 +133,7 @@ class Explanation(Printed):
         )
 
     def __repr__(self) -> str:
-        return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.needed} needed are missing>"
+        return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.n_relevant} needed are missing>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,11 +159,11 @@ class Worst(Printed, Sequence[Explanation]):
     explanations: tuple[Explanation, ...]
     n: int
     failures: Mapping[Outcome, int]
-    needed: int
-    found: int
+    n_relevant: int
+    n_found: int
     unit: str = "document"
     losses: Mapping[str, int] = field(default_factory=dict)
-    faulty: int | None = None
+    n_imperfect: int | None = None
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -185,36 +185,36 @@ class Worst(Printed, Sequence[Explanation]):
     @property
     def summary(self) -> str:
         """The failures of all queries in one sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
-        if self.faulty is not None:
-            return f"{self.metric} is not at its best in {self.faulty:,} of {numbers.queries(self.n)}"
+        if self.n_imperfect is not None:
+            return f"{self.metric} is not at its best in {self.n_imperfect:,} of {numbers.format_query_count(self.n)}"
         total = sum(self.failures.values())
         if not total:
-            return f"no failures: {numbers.count(self.needed, f'needed {self.unit}')} found"
+            return f"no failures: {numbers.format_count(self.n_relevant, f'needed {self.unit}')} found"
         first, *others = self.failures.items()
-        said = f"{first[1]:,} of {numbers.count(total, 'failure')}: {first[0]}"
+        said = f"{first[1]:,} of {numbers.format_count(total, 'failure')}: {first[0]}"
         return "; ".join([said, *(f"{number:,}: {kind}" for kind, number in others)])
 
     def _tables(self) -> list[Table]:
-        if self.faulty is not None:
+        if self.n_imperfect is not None:
             return [self._leaks()]
         rows = []
         for each in self.explanations:
             kinds = Counter(finding.kind for finding in each.failures)
             why = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) or LOW
-            found = each.needed - len(each.failures)
+            found = each.n_relevant - len(each.failures)
             wanted = next(iter(each.failures or each.findings), None)
             rows.append(
                 [
-                    beginning(f"{each.query} {each.text}", SHORT),
+                    shorten(f"{each.query} {each.text}", SHORT),
                     _value(each.values[self.metric]),
-                    f"{found}/{each.needed}",
+                    f"{found}/{each.n_relevant}",
                     why,
-                    "" if wanted is None else _in_short(wanted.called, wanted.text),
-                    _in_short(each.results[0].called, each.results[0].text) if each.results else "nothing",
+                    "" if wanted is None else _in_short(wanted.label, wanted.text),
+                    _in_short(each.results[0].label, each.results[0].text) if each.results else "nothing",
                 ]
             )
         total = sum(self.failures.values())
-        over = f"over {numbers.queries(self.n)}, {total:,} of {self.needed:,} needed {self.unit}s are missing"
+        over = f"over {numbers.format_query_count(self.n)}, {total:,} of {self.n_relevant:,} needed {self.unit}s are missing"
         header = ["query", self.metric, "found", "missing", "needed", "came back first"]
         steps = [f"by step: {'; '.join(f'{number:,} {fate}' for fate, number in self.losses.items())}"]
         notes = [self.summary, *(steps if self.losses else []), over]
@@ -228,18 +228,18 @@ class Worst(Printed, Sequence[Explanation]):
             return Table((), (), [self.summary, f"every query has the best possible {self.metric}"])
         rows = []
         for each in self.explanations:
-            first = next(iter(each.leaked or each.results), None)
+            first = next(iter(each.forbidden or each.results), None)
             rank, called, above = (
                 ("-", "nothing", "")
                 if first is None
-                else (str(first.rank), _in_short(first.called, first.text), each.place_of(first))
+                else (str(first.rank), _in_short(first.label, first.text), each.standing_note(first))
             )
             value = _value(each.values[self.metric])
-            rows.append([beginning(f"{each.query} {each.text}", SHORT), value, called, rank, above])
+            rows.append([shorten(f"{each.query} {each.text}", SHORT), value, called, rank, above])
         return Table(["query", self.metric, "came back", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
 
     def __repr__(self) -> str:
-        return f"<Worst of {numbers.queries(self.n)} in {self.metric}: {self.summary}>"
+        return f"<Worst of {numbers.format_query_count(self.n)} in {self.metric}: {self.summary}>"
 
 
 def _value(value: float) -> str:
@@ -251,7 +251,7 @@ def _found_by(place: tuple[int, int] | None) -> str:
 
 
 def _in_short(called: str, text: str | None) -> str:
-    return beginning(f"{called}: {text}" if text and not called.startswith("\u201c") else called, SHORT)
+    return shorten(f"{called}: {text}" if text and not called.startswith("\u201c") else called, SHORT)
 
 
 def explain(
@@ -263,8 +263,8 @@ def explain(
 ) -> Explanation:
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
-    (explained,) = explainer.of(explainer.outcomes([scores.position(query)]))
-    return _explanation(explainer, explained, texts_to_show(queries, scores.query_texts))
+    (explained,) = explainer.explain(explainer.outcomes([scores.position(query)]))
+    return _explanation(explainer, explained, choose_query_texts(queries, scores.query_texts))
 
 
 def worst(
@@ -286,23 +286,23 @@ def worst(
     rows = defined[np.argsort(scores.positions[defined])]  # the queries of the outcomes, as rows of the scores
     short = values[rows] < best[rows] - 1e-12
     # What is missing says nothing where lower is better.
-    candidates = np.flatnonzero((outcomes.n_unmet > 0) | short if sign > 0 else short)
+    candidates = np.flatnonzero((outcomes.n_unsatisfied > 0) | short if sign > 0 else short)
     chosen = candidates[np.lexsort((rows[candidates], values[rows[candidates]]))][:wanted].tolist()
-    explained = {each.index: each for each in explainer.of(outcomes, chosen)}
-    texts = texts_to_show(queries, scores.query_texts)
+    explained = {each.query_position: each for each in explainer.explain(outcomes, chosen)}
+    texts = choose_query_texts(queries, scores.query_texts)
     explanations = tuple(
         _explanation(explainer, explained[index], texts) for index in outcomes.positions[chosen].tolist()
     )
-    unit = scores.needed_origin("explained").judged.qrels.unit
+    unit = scores.require_origin("explained").judged.qrels.unit
     failures = dict(outcomes.failures().most_common())
     faulty = len(candidates) if sign < 0 else None
-    needed, met = int(outcomes.needed.sum()), int(outcomes.met.sum())
+    needed, met = int(outcomes.n_needed.sum()), int(outcomes.n_satisfied.sum())
     fates = explainer.fates(outcomes)
     losses = {} if fates is None else dict(fates.losses())
     return Worst(name, explanations, len(defined), failures, needed, met, unit, losses, faulty)
 
 
-def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:
+def _explanation(explainer: Explainer, explained: ExplainedQuery, queries: Mapping[Any, str]) -> Explanation:
     query, results = explained.query, explainer.results(explained)
     findings, failures = (
         explainer.in_parts(explainer.with_texts(each), results) for each in (explained.findings, explained.failures)
@@ -312,7 +312,7 @@ def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[An
         {name: explainer.scores.per_query[name][query] for name in explainer.names},
         findings,
         failures,
-        explained.needed,
+        explained.n_needed,
         results,
         str(queries.get(query, "")),
     )
@@ -325,7 +325,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedQuery:
     """One query: what was needed, whether it was found, and what was retrieved.
 
     Attributes:
@@ -341,13 +341,13 @@ class Explained:
     query: QueryId
     findings: tuple[Finding, ...]
     failures: tuple[Finding, ...]
-    needed: int
+    n_needed: int
     ranking: Any
-    index: int
+    query_position: int
     k: int | None
 
 
-class FirstOf(Mapping[Any, str]):
+class FallbackTexts(Mapping[Any, str]):
     """Looks up a text in one mapping, then in another, without copying either."""
 
     def __init__(self, *mappings: Mapping[Any, str]) -> None:
@@ -378,57 +378,57 @@ class Explainer:
         self, scores: Scores, metric: str | Metric | None = None, corpus: Mapping[Any, str] | None = None
     ) -> None:
         """Take the scores."""
-        origin = scores.needed_origin("explained")
+        origin = scores.require_origin("explained")
         self.scores = scores
         self.rankings = scores.rankings("explained")
         self.question = _question(scores, metric)
         self.names = [*map(str, scores.metrics)] if metric is None else [name_of(scores, metric)]
         self._corpus: Mapping[Any, str] = {} if corpus is None else corpus
         self._judged = origin.judged
-        self._investigation = Investigation(origin.judged, self.rankings, self.question)
-        self._came_back = CameBack(origin.judged, self.rankings)
+        self._investigation = OutcomeSearch(origin.judged, self.rankings, self.question)
+        self._came_back = JudgedResults(origin.judged, self.rankings)
 
     @cached_property
-    def needed(self) -> Needed:
+    def needed(self) -> RelevantTexts:
         """Looks up the texts of what is needed."""
         covered = self._judged.covered
-        return Needed(self.rankings.matching, self._texts, {} if covered is None else covered.moved)
+        return RelevantTexts(self.rankings.matching, self._texts, {} if covered is None else covered.moved)
 
     @cached_property
     def _texts(self) -> Mapping[Any, str]:
-        return FirstOf(self._corpus, texts_of(self.scores))
+        return FallbackTexts(self._corpus, retrieved_texts(self.scores))
 
     def outcomes(self, positions: Iterable[int]) -> Outcomes:
         """Decide what became of everything that some queries need, given by their position among the judged ones."""
         return self._investigation.outcomes(positions)
 
-    def fates(self, outcomes: Outcomes) -> Fates | None:
+    def fates(self, outcomes: Outcomes) -> StageLosses | None:
         """Return the outcomes step by step; None if the run does not tell its steps."""
-        return Fates(self.scores, outcomes, self.question) if judged_steps(self.scores) else None
+        return StageLosses(self.scores, outcomes, self.question) if judge_stages(self.scores) else None
 
-    def of(self, outcomes: Outcomes, places: Iterable[int] | None = None) -> Iterator[Explained]:
+    def explain(self, outcomes: Outcomes, places: Iterable[int] | None = None) -> Iterator[ExplainedQuery]:
         """Tell the outcomes of some of their queries, given by place, in any order; None tells all."""
         queries = self._judged.qrels.queries
         chosen = range(len(outcomes.positions)) if places is None else places
         place = {queries[outcomes.positions[at]]: at for at in chosen}
-        unmet = outcomes.unmet
+        unmet = outcomes.unsatisfied_groups
         begins = np.searchsorted(outcomes.query[unmet], np.arange(len(outcomes.positions) + 1))
         fates = self.fates(outcomes)
-        for query, ranking in self.rankings.of(place):
+        for query, ranking in self.rankings.iterate(place):
             at = place[query]
-            first = outcomes.rows_of(at).start
-            told = Told(self._investigation, outcomes, at, ranking).findings()
+            first = outcomes.rows_in_query(at).start
+            told = OutcomeTexts(self._investigation, outcomes, at, ranking).findings()
             findings = tuple(
-                self._told(query, one, fates.story(row) if fates else "") for row, one in enumerate(told, first)
+                self._told(query, one, fates.rank_history(row) if fates else "") for row, one in enumerate(told, first)
             )
-            yield Explained(
+            yield ExplainedQuery(
                 query,
                 findings,
                 tuple(findings[row - first] for row in unmet[begins[at] : begins[at + 1]].tolist()),
-                int(outcomes.needed[at]),
+                int(outcomes.n_needed[at]),
                 ranking,
                 int(outcomes.positions[at]),
-                None if self.question.at_needed else outcomes.cutoffs.of(at)[0],
+                None if self.question.cuts_at_n_needed else outcomes.cutoffs.limits(at)[0],
             )
 
     def _told(self, query: QueryId, finding: Finding, by_step: str) -> Finding:
@@ -438,10 +438,12 @@ class Explainer:
             return finding
         if isinstance(finding.document, Piece):
             holding = self._holding(run, query, finding.document)
-            story = run.story(query, lambda item: (identity(item), getattr(item, "text", None)) in holding)
+            story = run.document_story(
+                query, lambda item: (item_identity(item), getattr(item, "text", None)) in holding
+            )
         else:
             key = self.rankings.matching.key
-            story = run.story(
+            story = run.document_story(
                 query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == finding.document
             )
         if not (story := story or by_step):
@@ -451,20 +453,20 @@ class Explainer:
 
     def _holding(self, run: RetrievedRun, query: QueryId, piece: Piece) -> set[Any]:
         """Return identity and text of the items that hold a piece by themselves; an id alone may stand for them."""
-        items = run.everything(query)
+        items = run.all_retrieved(query)
         if not items:
             return set()
         truth: Any = {query: [piece]}
         found: Any = {query: items}
-        ranks = judge(as_qrels(truth), found, self.rankings.matching, BY_ID).ranks
+        ranks = judge(as_qrels(truth), found, self.rankings.matching, TIES_BY_ID).ranks
         found = [items[rank - 1] for rank in ranks.rank.tolist()]
-        return {(identity(item), text) for item in found for text in (item.text, None)}
+        return {(item_identity(item), text) for item in found for text in (item.text, None)}
 
-    def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
+    def results(self, explained: ExplainedQuery, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""
         if k is None:
             k = SHOWN if explained.k is None else explained.k
-        return tuple(self._came_back.first(explained.index, explained.ranking, max(k, 1), self._texts))
+        return tuple(self._came_back.first(explained.query_position, explained.ranking, max(k, 1), self._texts))
 
     def in_parts(self, findings: Sequence[Finding], results: Sequence[Result]) -> tuple[Finding, ...]:
         """Return the findings; of a piece that no result holds whole, those say so that hold a part of it."""
@@ -473,10 +475,10 @@ class Explainer:
     def _in_parts(self, finding: Finding, results: Sequence[Result]) -> Finding:
         if finding.kind != "never retrieved" or not isinstance(finding.document, Piece):
             return finding
-        ranks = [str(one.rank) for one in results if self.needed.parts(one.item, finding.document)]
+        ranks = [str(one.rank) for one in results if self.needed.marked_parts(one.item, finding.document)]
         if not ranks:
             return finding
-        said = f"not retrieved whole: {'rank' if len(ranks) == 1 else 'ranks'} {listed(ranks)} hold"
+        said = f"not retrieved whole: {'rank' if len(ranks) == 1 else 'ranks'} {join_names(ranks)} hold"
         return replace(finding, detail=f"{said}{'s' if len(ranks) == 1 else ''} a part of it")
 
     def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -484,9 +486,9 @@ class Explainer:
         return tuple(replace(one, text=self.needed.text(one.document)) for one in findings)
 
 
-def texts_of(scores: Scores) -> Mapping[Any, str]:
+def retrieved_texts(scores: Scores) -> Mapping[Any, str]:
     """Return the text of each id in the run, if the run has texts; cached, because it is a pass over the run."""
-    known = scores.remembered
+    known = scores.cache
     if "texts" not in known:
         known["texts"] = scores.rankings("explained").texts()
     texts: Mapping[Any, str] = known["texts"]
@@ -498,45 +500,47 @@ def name_of(scores: Scores, metric: str | Metric) -> str:
     return str(ByMetric({str(each): each for each in scores.metrics})[metric])
 
 
-def _question(scores: Scores, metric: str | Metric | None) -> Question:
+def _question(scores: Scores, metric: str | Metric | None) -> ExplanationTarget:
     if metric is None:
-        return Question(cuts=tuple(dict.fromkeys(each.k for each in scores.metrics if each.k is not None)))
-    return question_of(Metric.parse(name_of(scores, metric)))
+        return ExplanationTarget(cutoffs=tuple(dict.fromkeys(each.k for each in scores.metrics if each.k is not None)))
+    return target_of_metric(Metric.parse(name_of(scores, metric)))
 
 
-def question_of(chosen: Metric) -> Question:
+def target_of_metric(chosen: Metric) -> ExplanationTarget:
     """Return what a metric looks at."""
     parameters: dict[str, Any] = dict(chosen.parameters)
     rel = parameters.get("rel")
-    return Question(
-        cuts=() if chosen.k is None else (chosen.k,),
+    return ExplanationTarget(
+        cutoffs=() if chosen.k is None else (chosen.k,),
         rel=None if rel is None else float(rel),
         one_suffices=chosen.definition.one_suffices(**parameters),
-        at_needed=chosen.definition.cuts_at_needed,
+        cuts_at_n_needed=chosen.definition.cuts_at_n_relevant,
     )
 
 
-class Told:
+class OutcomeTexts:
     """The outcomes of one query, told in words."""
 
-    def __init__(self, investigation: Investigation, outcomes: Outcomes, at: int, ranking: Any) -> None:
+    def __init__(self, investigation: OutcomeSearch, outcomes: Outcomes, at: int, ranking: Any) -> None:
         """Take the query by its place among those of the outcomes, and its ranking as given."""
         self._investigation = investigation
         self._outcomes = outcomes
         self._at = at
         self._index = int(outcomes.positions[at])
-        self._names = Names(investigation.rankings, ranking)
-        self._k, self._budget = outcomes.cutoffs.of(at)
+        self._names = RunIds(investigation.rankings, ranking)
+        self._k, self._budget = outcomes.cutoffs.limits(at)
 
     def findings(self) -> list[Finding]:
         """Return the outcome of each relevant document, best grade first."""
         outcomes, documents = self._outcomes, self._investigation.judged.qrels.documents
-        rows = outcomes.rows_of(self._at)
+        rows = outcomes.rows_in_query(self._at)
         columns = (each[rows].tolist() for each in (outcomes.document, outcomes.grade, outcomes.kind, outcomes.rank))
         found = []
         for row, (document, grade, kind, rank) in enumerate(zip(*columns, strict=True), rows.start):
             said = self._said(KINDS[kind], row, rank)
-            found.append(Finding(documents[document], grade, KINDS[kind], rank or None, said, outcomes.groups_of(row)))
+            found.append(
+                Finding(documents[document], grade, KINDS[kind], rank or None, said, outcomes.groups_in_query(row))
+            )
         return found
 
     def _said(self, kind: Outcome, row: int, rank: int) -> str:
@@ -551,12 +555,12 @@ class Told:
                 tied, tied_from = outcomes.tied[row], outcomes.tied_from[row]
                 return f"lost a tie: {tied} documents have its score, from rank {tied_from} on"
             case "behind repeats":
-                return f"behind {count(int(outcomes.repeats[row]), 'repeated document')}"
+                return f"behind {format_count(int(outcomes.n_duplicates_above[row]), 'repeated document')}"
             case "behind chunks of one document":
-                parts = self._names.further_parts(rank - 1)
+                parts = self._names.sibling_chunks(rank - 1)
                 document, most = parts.most_common(1)[0]
                 others = parts.total() - most
-                return f"behind {count(most, 'further chunk')} of {document}" + (
+                return f"behind {format_count(most, 'further chunk')} of {document}" + (
                     f" and {others} of other documents" if others else ""
                 )
             case "beyond the cut-off":
@@ -564,12 +568,14 @@ class Told:
             case "beyond the budget":
                 return self._beyond_the_budget(rank)
             case "another granularity":
-                other = self._names.relatives(self._investigation.judged.qrels.documents[outcomes.document[row]])[0]
-                at = self._names.ids.index(other) + 1
+                other = self._names.ids_of_other_granularity(
+                    self._investigation.judged.qrels.documents[outcomes.document[row]]
+                )[0]
+                at = self._names.close_ids.index(other) + 1
                 return f"its id occurs nowhere in the run, but {other!r} does, at rank {at}"
             case "never retrieved":
                 retrieved = int(self._investigation.judged.n_retrieved[self._index])
-                return f"never retrieved; the ranking has {count(retrieved, 'document')}"
+                return f"never retrieved; the ranking has {format_count(retrieved, 'document')}"
             case "nothing retrieved":
                 return "nothing was retrieved for this query"
             case "the retriever failed":

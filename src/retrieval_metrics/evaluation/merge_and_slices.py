@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import data_frame, id_kind
-from retrieval_metrics.evaluation.counts import count, counts_of_given
-from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation
-from retrieval_metrics.evaluation.scores import COLUMNS, Scores, Totals, columns_of
-from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, numbers_of_queries
-from retrieval_metrics.inputs.clusters import Clusters, clusters_by
+from retrieval_metrics._internal.validation import common_id_type, to_data_frame
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.evaluation import TOTALS_WITHOUT_CLUSTERS, Evaluation
+from retrieval_metrics.evaluation.scores import COLUMNS, Scores, Totals, columns_by_metric
+from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
+from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.inputs.column_detection import column_names, refuse_frame
-from retrieval_metrics.matching.budget import Filled
-from retrieval_metrics.metrics.base.metric import bounds_by_metric, given_metric, names_of_lower
+from retrieval_metrics.matching.budget import BudgetFills
+from retrieval_metrics.metrics.base.metric import as_given_metric, read_bounds, read_lower_is_better
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -70,7 +70,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
         if not isinstance(part, (Evaluation, Totals)):
             raise TypeError(f"parts must be evaluations or their totals, got {type(part).__name__}")
         record = part._record if isinstance(part, Evaluation) else part  # noqa: SLF001  (users have no use for it)
-        whole = record.totals() if whole is None else whole.plus(record.totals())
+        whole = record.totals() if whole is None else whole.merged_with(record.totals())
         any_clustered |= record.labels is not None
         if isinstance(record, Totals):
             held = None
@@ -79,7 +79,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     if whole is None:
         raise ValueError("there is nothing to merge: parts is empty")
     if held is None and any_clustered:
-        raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
+        raise ValueError(TOTALS_WITHOUT_CLUSTERS)
     return Evaluation(whole if held is None else _joined(held, whole))
 
 
@@ -91,15 +91,15 @@ def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
         counts=whole.counts,
         rules=whole.rules,
         scale=whole.scale,
-        fills=_all_fills(parts),
+        budget_fills=_all_fills(parts),
         clusters=_all_clusters(parts),
     )
 
 
-def _all_fills(parts: Sequence[Scores]) -> dict[Budget, Filled]:
+def _all_fills(parts: Sequence[Scores]) -> dict[Budget, BudgetFills]:
     first, *others = [part.all_fills() for part in parts]
     shared = [budget for budget in first if all(budget in other for other in others)]
-    return {budget: reduce(Filled.plus, (other[budget] for other in others), first[budget]) for budget in shared}
+    return {budget: reduce(BudgetFills.merge, (other[budget] for other in others), first[budget]) for budget in shared}
 
 
 def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:
@@ -108,7 +108,7 @@ def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:
         return None
     if len(known) < len(parts) and not all(one.by_source for one in known):
         raise ValueError("some parts have clusters and others do not; evaluate all with clusters=, or all with None")
-    return reduce(Clusters.plus, known).of([query for part in parts for query in part.queries])
+    return reduce(Clusters.merge, known).select([query for part in parts for query in part.queries])
 
 
 def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
@@ -117,14 +117,14 @@ def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
         if twice := seen.intersection(part.queries):
             raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must have different queries")
         seen.update(part.queries)
-    id_kind(set(map(type, seen)), "query ids in the parts")
+    common_id_type(set(map(type, seen)), "query ids in the parts")
     return [query for part in parts for query in part.queries]
 
 
 def _all_columns(parts: Sequence[Scores]) -> dict[tuple[Column, Metric], FloatArray]:
     """Return the columns that every part has."""
     keys = [(column, metric) for column in COLUMNS for metric in parts[0].metrics]
-    of_parts = {key: [column for part in parts if (column := part.column(*key)) is not None] for key in keys}
+    of_parts = {key: [column for part in parts if (column := part.per_query_column(*key)) is not None] for key in keys}
     return {key: np.concatenate(columns) for key, columns in of_parts.items() if len(columns) == len(parts)}
 
 
@@ -166,11 +166,11 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
             {"slice": label, "metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
             for label, name, mean, interval, n in self._rows()
         ]
-        return data_frame(rows)
+        return to_data_frame(rows)
 
     def _rows(self) -> Iterator[tuple[Any, str, float, Interval, int]]:
         for label, scores in self._scores.items():
-            ends, n = intervals(scores, LEVEL), numbers_of_queries(scores)
+            ends, n = intervals(scores, LEVEL), n_queries_by_metric(scores)
             for name, mean in means(scores).items():
                 yield label, name, mean, ends[name], n[name]
 
@@ -179,7 +179,9 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
             [str(label), name, numbers.value(mean), numbers.interval(interval), str(n)]
             for label, name, mean, interval, n in self._rows()
         ]
-        notes = [f"{numbers.queries(self.unlabelled)} without a label, in no slice"] if self.unlabelled else []
+        notes = (
+            [f"{numbers.format_query_count(self.unlabelled)} without a label, in no slice"] if self.unlabelled else []
+        )
         return [Table(["slice", "metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes, words=(0, 1))]
 
     def __repr__(self) -> str:
@@ -190,8 +192,8 @@ def slices(
     scores: Scores, labels: Mapping[Any, Any] | Callable[[Any], Any], make: Callable[[Scores], T_co]
 ) -> Slices[T_co]:
     """Cut scores into slices; see `Evaluation.by`."""
-    given = all(metric.definition.given for metric in scores.metrics)
-    origin = None if given and scores.origin is None else scores.needed_origin("cut into slices")
+    given = all(metric.definition.is_given for metric in scores.metrics)
+    origin = None if given and scores.origin is None else scores.require_origin("cut into slices")
     if isinstance(labels, Mapping):
         label_of: Callable[[Any], Any] = labels.get
     elif callable(labels):
@@ -211,9 +213,9 @@ def slices(
     def of(chosen: list[int]) -> Scores:
         at = np.array(chosen)
         if origin is None:
-            return scores.of(at, counts_of_given(scores.values[at]))
+            return scores.select(at, count_given_scores(scores.values[at]))
         among = scores.positions[at]
-        return scores.of(at, count(origin.judged, origin.run, scores.rules, kept=among, among=among))
+        return scores.select(at, count_issues(origin.judged, origin.run, scores.rules, kept=among, among=among))
 
     unlabelled = len(scores.queries) - sum(map(len, rows.values()))
     return Slices({label: of(chosen) for label, chosen in rows.items()}, unlabelled, make)
@@ -226,7 +228,7 @@ TOLERANCE = 1e-9
 A_QUERY = "a score of each query, such as {'faithfulness': {'q1': 0.8}}"
 
 
-def given_scores(
+def make_given_scores(
     scores: Mapping[str, Mapping[Any, Any]],
     bounds: Bounds | Mapping[str, Bounds] | None,
     lower_is_better: str | Collection[str],
@@ -237,19 +239,19 @@ def given_scores(
     queries = tuple(dict.fromkeys(query for column in columns for query in column))
     if not queries:
         raise ValueError(f"there are no scores: {', '.join(map(str, metrics))} have no query")
-    id_kind(set(map(type, queries)), "query ids of the scores")
+    common_id_type(set(map(type, queries)), "query ids of the scores")
     values = np.array([[column.get(query, nan) for column in columns] for query in queries])
     return Scores(
         metrics=metrics,
         queries=queries,
-        columns=columns_of("value", metrics, values),
-        counts=counts_of_given(values),
+        columns=columns_by_metric("value", metrics, values),
+        counts=count_given_scores(values),
         rules=STANDARD,
-        clusters=None if clusters is None else clusters_by(queries, clusters),
+        clusters=None if clusters is None else cluster_queries(queries, clusters),
     )
 
 
-def with_given(
+def with_given_scores(
     known: Scores,
     scores: Mapping[str, Mapping[Any, Any]],
     bounds: Bounds | Mapping[str, Bounds] | None,
@@ -277,7 +279,7 @@ def with_given(
     return replace(known, metrics=(*known.metrics, *metrics), columns={**known.columns, **more})
 
 
-def scores_in_frame(
+def read_scores_frame(
     frame: Any, query: str, metric: str | None, value: str | Sequence[str]
 ) -> dict[str, dict[QueryId, Any]]:
     """Return the scores in a table, by metric and query; see `Evaluation.from_frame`."""
@@ -325,9 +327,9 @@ def _read(
     for name, column in scores.items():
         if not isinstance(column, Mapping):
             raise TypeError(f"scores[{name!r}] must be {A_QUERY}, got {type(column).__name__}")
-    pairs, lower = bounds_by_metric(names, bounds), names_of_lower(names, lower_is_better)
+    pairs, lower = read_bounds(names, bounds), read_lower_is_better(names, lower_is_better)
     columns = [{query: _number(one, name, query) for query, one in scores[name].items()} for name in names]
-    metrics = tuple(given_metric(name, pairs[name], lower_is_better=name in lower) for name in names)
+    metrics = tuple(as_given_metric(name, pairs[name], lower_is_better=name in lower) for name in names)
     if len(set(metrics)) < len(metrics):
         raise ValueError(f"two of the names mean the same metric: {', '.join(names)}")
     for metric, column in zip(metrics, columns, strict=True):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.evaluation.outcomes import CODE, Cutoffs, Outcomes
+from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, Outcomes, QueryCutoffs
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.matching.budget import no_lengths
+from retrieval_metrics.matching.budget import missing_lengths_error
 from retrieval_metrics.matching.judged_run import count_above, is_relevant, ordinals
 
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from retrieval_metrics._internal.validation import BoolArray, DocumentId, IntArray
-    from retrieval_metrics.evaluation.outcomes import Question
+    from retrieval_metrics.evaluation.outcomes import ExplanationTarget
     from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.ranking_order import Rankings
+    from retrieval_metrics.matching.ranking_order import OrderedRankings
 
 
-class Investigation:
+class OutcomeSearch:
     """Looks for the relevant documents of a run."""
 
-    def __init__(self, judged: JudgedRun, rankings: Rankings, question: Question) -> None:
+    def __init__(self, judged: JudgedRun, rankings: OrderedRankings, question: ExplanationTarget) -> None:
         self.judged = judged
         self.rankings = rankings
         self.question = question
@@ -43,7 +43,7 @@ class Investigation:
         at = np.array(sorted(positions), dtype=np.int64)
         query, document = self._relevant(at)
         grade = self.judged.qrels.document_grade[document]
-        rank, tied, tied_from = retrieved(self.judged, at, document)
+        rank, tied, tied_from = retrieved_ranks(self.judged, at, document)
         order = np.lexsort((document, -grade, query))
         query, document, grade = query[order], document[order], grade[order]
         rank, tied, tied_from = rank[order], tied[order], tied_from[order]
@@ -51,24 +51,24 @@ class Investigation:
         groups, group = np.unique(group, return_inverse=True)
         group_query = np.zeros(len(groups), dtype=np.int64)
         group_query[group] = query[row]
-        cutoffs = Cutoffs(self.judged, self.question, at)
-        if self.question.at_needed:
+        cutoffs = QueryCutoffs(self.judged, self.question, at)
+        if self.question.cuts_at_n_needed:
             cutoffs.k = np.bincount(group_query, minlength=len(at))
         found = (rank > 0) & (rank <= cutoffs.k[query])
         satisfied = np.zeros(len(groups), dtype=np.bool_)
         satisfied[group[found[row]]] = True
-        repeats = self.judged.repeats
+        repeats = self.judged.duplicates
         outcomes = Outcomes(
             positions=at,
             bounds=np.searchsorted(query, np.arange(len(at) + 1)),
             query=query,
             document=document,
             grade=grade,
-            kind=np.full(len(document), CODE["never retrieved"]),
+            kind=np.full(len(document), CODE_BY_OUTCOME["never retrieved"]),
             rank=rank,
             tied=tied,
             tied_from=tied_from,
-            repeats=count_above(at[query], rank, repeats.query, repeats.rank),
+            n_duplicates_above=count_above(at[query], rank, repeats.query, repeats.rank),
             cutoffs=cutoffs,
             member_row=row,
             member_group=group,
@@ -103,26 +103,28 @@ class Investigation:
     def _decide(self, outcomes: Outcomes, found: BoolArray, needed: BoolArray, *, by_names: bool) -> None:
         """Set the kind of every row; what was never retrieved is so already."""
         query, rank, kind, cutoffs = outcomes.query, outcomes.rank, outcomes.kind, outcomes.cutoffs
-        k, repeats = cutoffs.k[query], outcomes.repeats
+        k, repeats = cutoffs.k[query], outcomes.n_duplicates_above
         missing = needed & ~found & ~_no_room(outcomes, found)
-        kind[~missing] = CODE["no room"]
-        kind[~needed] = CODE["not needed"]
-        kind[found] = CODE["found"]
+        kind[~missing] = CODE_BY_OUTCOME["no room"]
+        kind[~needed] = CODE_BY_OUTCOME["not needed"]
+        kind[found] = CODE_BY_OUTCOME["found"]
         absent, late = missing & (rank == 0), missing & (rank > 0)
         of_text, of_calls = cutoffs.in_text[query], cutoffs.in_calls[query]
-        kind[late] = np.where(of_text | of_calls, CODE["beyond the budget"], CODE["beyond the cut-off"])[late]
+        kind[late] = np.where(
+            of_text | of_calls, CODE_BY_OUTCOME["beyond the budget"], CODE_BY_OUTCOME["beyond the cut-off"]
+        )[late]
         for row in np.flatnonzero(late & of_text & (repeats > 0)).tolist():
             if self._fits_without_repeats(outcomes, row):
-                kind[row] = CODE["behind repeats"]
+                kind[row] = CODE_BY_OUTCOME["behind repeats"]
         late &= ~(of_text | of_calls)
         behind = late & (rank - repeats <= k)
-        kind[behind] = CODE["behind repeats"]
+        kind[behind] = CODE_BY_OUTCOME["behind repeats"]
         tied = late & (outcomes.tied_from <= k)
-        kind[tied] = CODE["lost a tie"]
+        kind[tied] = CODE_BY_OUTCOME["lost a tie"]
         empty = absent & (self.judged.n_retrieved[outcomes.positions] == 0)[query]
-        kind[empty] = CODE["nothing retrieved"]
+        kind[empty] = CODE_BY_OUTCOME["nothing retrieved"]
         failed = absent & self._failed(outcomes.positions)[query]
-        kind[failed] = CODE["the retriever failed"]
+        kind[failed] = CODE_BY_OUTCOME["the retriever failed"]
         if by_names:
             self._decide_by_names(outcomes, absent & ~empty & ~failed, late & ~behind & ~tied)
 
@@ -135,8 +137,8 @@ class Investigation:
 
     def _fits_without_repeats(self, outcomes: Outcomes, row: int) -> bool:
         """Return whether a document would fit into its budget of text if repeated documents took no room."""
-        repeats, at = self.judged.repeats, outcomes.query[row]
-        budget, rank, index = outcomes.cutoffs.budget(at), int(outcomes.rank[row]), int(outcomes.positions[at])
+        repeats, at = self.judged.duplicates, outcomes.query[row]
+        budget, rank, index = outcomes.cutoffs.find_budget(at), int(outcomes.rank[row]), int(outcomes.positions[at])
         assert budget is not None  # noqa: S101  (asked of budgets only)
         of_each = self.lengths(index, rank, budget)
         again = repeats.rank[(repeats.query == index) & (repeats.rank < rank)]
@@ -146,8 +148,8 @@ class Investigation:
         """Return how much of a budget each item of a query takes, down to a rank; for calls, which one found it."""
         lengths = self.judged.lengths
         if lengths is None:
-            raise no_lengths(budget)
-        return lengths.of_items(self.judged.qrels.queries[index], rank, budget.unit)
+            raise missing_lengths_error(budget)
+        return lengths.item_lengths(self.judged.qrels.queries[index], rank, budget.unit)
 
     def _decide_by_names(self, outcomes: Outcomes, absent: BoolArray, late: BoolArray) -> None:
         """Look for other names of what was never retrieved, and for parts of one document above what came too late."""
@@ -161,25 +163,25 @@ class Investigation:
         asked = dict(zip([qrels.queries[one] for one in at], places, strict=True))
         listed, is_late, documents = rows.tolist(), late[rows].tolist(), outcomes.document[rows].tolist()
         # How many ranks are too many, if repeated documents took none: as many parts above must be further ones.
-        excess = (outcomes.rank - outcomes.repeats - outcomes.cutoffs.k[outcomes.query])[rows].tolist()
+        excess = (outcomes.rank - outcomes.n_duplicates_above - outcomes.cutoffs.k[outcomes.query])[rows].tolist()
         above = (outcomes.rank[rows] - 1).tolist()
         related: dict[DocumentId, list[int]] = {}
-        for query, ranking in self.rankings.of(asked):
-            names = Names(self.rankings, ranking)
+        for query, ranking in self.rankings.iterate(asked):
+            names = RunIds(self.rankings, ranking)
             for place in range(*asked[query]):
                 if not is_late[place]:
                     document = qrels.documents[documents[place]]
-                    if not isinstance(document, Piece) and names.relatives(document):
+                    if not isinstance(document, Piece) and names.ids_of_other_granularity(document):
                         related.setdefault(document, []).append(listed[place])
                 elif not names.are_plain and names.has_further_parts(above[place], excess[place]):
-                    kind[listed[place]] = CODE["behind chunks of one document"]
-        occurring = self.rankings.occurring(related)
+                    kind[listed[place]] = CODE_BY_OUTCOME["behind chunks of one document"]
+        occurring = self.rankings.iterate_occurring(related)
         for document, of_it in related.items():
             if document not in occurring:
-                kind[of_it] = CODE["another granularity"]
+                kind[of_it] = CODE_BY_OUTCOME["another granularity"]
 
 
-def retrieved(judged: JudgedRun, positions: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def retrieved_ranks(judged: JudgedRun, positions: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return rank (0 if not retrieved), number of equal scores and their first rank of documents, given ascending."""
     items = judged.items
     begins, ends = (np.searchsorted(items.query, positions, side) for side in ("left", "right"))
@@ -277,7 +279,7 @@ def _separates(separator: str, rest: str) -> bool:
     return separator not in _AMBIGUOUS or any(map(str.isdigit, rest))
 
 
-class Names:
+class RunIds:
     """The ids of a ranking, searched by their spelling.
 
     Attributes:
@@ -286,14 +288,14 @@ class Names:
 
     __slots__ = ("_ids", "_items", "_joined", "_most", "_ranking", "_rankings", "_separated", "are_plain")
 
-    def __init__(self, rankings: Rankings, ranking: Any) -> None:
+    def __init__(self, rankings: OrderedRankings, ranking: Any) -> None:
         """Take a ranking, as given in the run of `rankings`."""
         self._rankings = rankings
         self._ranking = ranking
         self._ids: list[DocumentId] | None = None
         self._most: int | None = None
         is_scored = isinstance(ranking, Mapping)
-        held = ranking if is_scored else self.ids
+        held = ranking if is_scored else self.close_ids
         try:
             self._joined = "\n".join(("", *held, ""))
         except TypeError:  # numbers, or items without an id
@@ -304,13 +306,13 @@ class Names:
         self.are_plain = not self._separated and not self._items
 
     @property
-    def ids(self) -> list[DocumentId]:
+    def close_ids(self) -> list[DocumentId]:
         """The ids of the ranking, in rank order."""
         if self._ids is None:
             self._ids = self._rankings.ids(self._ranking)
         return self._ids
 
-    def relatives(self, document: DocumentId) -> list[DocumentId]:
+    def ids_of_other_granularity(self, document: DocumentId) -> list[DocumentId]:
         """Return the ids that look like parts of a document, or like the document that it is a part of."""
         name = str(document)
         parts = self._separated and (f"\n{name}" in self._joined or f"{name}\n" in self._joined)
@@ -319,13 +321,13 @@ class Names:
         # `in` is a search in C, and rules out nearly every id before the slower check.
         return [
             other
-            for other in self.ids
+            for other in self.close_ids
             if other != document and (name in (text := str(other)) or text in name) and same_document(document, other)
         ]
 
-    def further_parts(self, above: int) -> Counter[str]:
+    def sibling_chunks(self, above: int) -> Counter[str]:
         """Count, per document, the parts beyond the first among the first ids; repeated ids count once."""
-        documents = Counter(document for document in self._documents(self.ids[:above]) if document is not None)
+        documents = Counter(document for document in self._documents(self.close_ids[:above]) if document is not None)
         return Counter({document: count - 1 for document, count in documents.items() if count > 1})
 
     def has_further_parts(self, above: int, least: int) -> bool:
@@ -334,7 +336,7 @@ class Names:
             self._most = self._most_further_parts()
         if self._most < least:
             return False
-        documents = [document for document in self._documents(self.ids[:above]) if document is not None]
+        documents = [document for document in self._documents(self.close_ids[:above]) if document is not None]
         return len(documents) - len(set(documents)) >= least
 
     def _most_further_parts(self) -> int:

@@ -13,11 +13,11 @@ import numpy as np
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.matching.piece_rules import shared_words as shared
-from retrieval_metrics.matching.span_offsets import Locator, Place
-from retrieval_metrics.matching.span_offsets import shared as common_stretches
-from retrieval_metrics.matching.text_normalisation import where
-from retrieval_metrics.reports.tables import beginning
+from retrieval_metrics.matching.piece_rules import find_shared_words as shared
+from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator
+from retrieval_metrics.matching.span_offsets import intersect_ranges as common_stretches
+from retrieval_metrics.matching.text_normalisation import find_range
+from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import BoolArray, DocumentId, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Relevant, Retrieved
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.ranking_order import Matching, Rankings
+    from retrieval_metrics.matching.ranking_order import Matching, OrderedRankings
 
 
 # The results of a query with their judgments.
@@ -55,7 +55,7 @@ class Result:
 
     rank: int
     id: DocumentId | None
-    state: State
+    judgment: State
     grade: float | None
     satisfies: tuple[Relevant, ...]
     text: str | None
@@ -65,7 +65,7 @@ class Result:
     place: tuple[int, int] | None = None
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         """What it is called in a table: its id, or its place where the id is missing or an invented UUID."""
         if self.source is None or not (self.id is None or _UUID.fullmatch(str(self.id))):
             return "-" if self.id is None else str(self.id)
@@ -73,20 +73,20 @@ class Result:
         return self.source if start is None else f"{self.source}@{start}"
 
 
-class CameBack:
+class JudgedResults:
     """Compares what was retrieved with what is judged, query by query."""
 
-    def __init__(self, judged: JudgedRun, rankings: Rankings) -> None:
+    def __init__(self, judged: JudgedRun, rankings: OrderedRankings) -> None:
         self._judged = judged
         self._rankings = rankings
 
     def first(self, index: int, ranking: Any, k: int, texts: Mapping[Any, str]) -> list[Result]:
         """Return the first `k` results of a query."""
         judged = self._judged
-        least = judged.least
+        least = judged.smallest_grade
         grade = np.where(least < 0, least, judged.ranks.grade)
         grades = _grades(judged.ranks.query, judged.ranks.rank, grade, index)
-        repeated = judged.repeats.rank[_rows(judged.repeats.query, index)].tolist()
+        repeated = judged.duplicates.rank[_rows(judged.duplicates.query, index)].tolist()
         satisfied: dict[int, list[Relevant]] = {}
         rows = _rows(judged.items.query, index)
         found = judged.items.rank[rows], judged.items.document[rows], judged.items.grade[rows] > 0
@@ -95,14 +95,14 @@ class CameBack:
                 satisfied.setdefault(rank, []).append(judged.qrels.documents[document])
         results = []
         query, run = judged.qrels.queries[index], self._rankings.run
-        for rank, (name, item) in enumerate(self._rankings.first(ranking, k), start=1):
+        for rank, (name, item) in enumerate(self._rankings.first_items(ranking, k), start=1):
             known = grades.get(rank)
             text = texts.get(name) if item is None or item.text is None else item.text
             score = ranking.get(name) if hasattr(ranking, "get") else getattr(item, "score", None)
             source = getattr(item, "source", None)
             state = _state(known, repeated=rank in repeated)
             needed = tuple(satisfied.get(rank, ()))
-            place = run.place(query, rank) if isinstance(run, RetrievedRun) else None
+            place = run.origin_of(query, rank) if isinstance(run, RetrievedRun) else None
             results.append(Result(rank, name, state, known, needed, text, source, score, item, place))
         return results
 
@@ -170,18 +170,18 @@ class Finding:
         return self.kind in FAILURES
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         """The name of what is needed; of a quote or a text, its beginning in quotation marks."""
-        return Needed.name(self.document) or f"\u201c{beginning(self.text or '')}\u201d"
+        return RelevantTexts.name(self.document) or f"\u201c{shorten(self.text or '')}\u201d"
 
 
 EVERYTHING = np.iinfo(np.int64).max
 """The cut-off of a metric that reads whole rankings."""
-CODE: dict[Outcome, int] = {kind: code for code, kind in enumerate(KINDS)}
+CODE_BY_OUTCOME: dict[Outcome, int] = {kind: code for code, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ExplanationTarget:
     """What to check for every query: which documents are relevant, down to which rank, and whether one suffices.
 
     Attributes:
@@ -192,33 +192,33 @@ class Question:
         at_needed: Whether the cut-off is the number of documents or groups that each query needs, as in R-precision.
     """
 
-    cuts: tuple[int | Budget, ...] = ()
+    cutoffs: tuple[int | Budget, ...] = ()
     rel: float | None = None
     one_suffices: bool = False
-    at_needed: bool = False
+    cuts_at_n_needed: bool = False
 
 
-class Cutoffs:
+class QueryCutoffs:
     """How many items of each query count.
 
     Attributes:
         k: Shape (queries,), the number of items; `EVERYTHING` without a cut-off.
     """
 
-    def __init__(self, judged: JudgedRun, question: Question, positions: IntArray) -> None:
+    def __init__(self, judged: JudgedRun, question: ExplanationTarget, positions: IntArray) -> None:
         """Take the cut-off that keeps most, for each of some queries."""
-        self._cuts = question.cuts
-        kept = [judged.cutoff(cut) for cut in question.cuts]
+        self._cuts = question.cutoffs
+        kept = [judged.cutoff(cut) for cut in question.cutoffs]
         columns = [each[positions] if isinstance(each, np.ndarray) else np.full(len(positions), each) for each in kept]
         self._kept = np.argmax(columns, axis=0) if columns else np.zeros(len(positions), dtype=np.int64)
         self.k: IntArray = np.max(columns, axis=0) if columns else np.full(len(positions), EVERYTHING)
 
-    def of(self, at: int) -> tuple[int | None, Budget | None]:
+    def limits(self, at: int) -> tuple[int | None, Budget | None]:
         """Return how many items of a query count, None for all, and the budget that they fit into, if it is one."""
-        k, budget = int(self.k[at]), self.budget(at)
+        k, budget = int(self.k[at]), self.find_budget(at)
         return (None if k == EVERYTHING else k), budget
 
-    def budget(self, at: int) -> Budget | None:
+    def find_budget(self, at: int) -> Budget | None:
         """Return the budget that the items of a query fit into, if its cut-off is one."""
         cut = self._cuts[int(self._kept[at])] if self._cuts else None
         return cut if isinstance(cut, Budget) else None
@@ -270,8 +270,8 @@ class Outcomes:
     rank: IntArray
     tied: IntArray
     tied_from: IntArray
-    repeats: IntArray
-    cutoffs: Cutoffs
+    n_duplicates_above: IntArray
+    cutoffs: QueryCutoffs
     member_row: IntArray
     member_group: IntArray
     member_number: IntArray
@@ -279,21 +279,21 @@ class Outcomes:
     satisfied: BoolArray
 
     @cached_property
-    def needed(self) -> IntArray:
+    def n_needed(self) -> IntArray:
         """How many documents, or groups, each query needs, shape (queries,)."""
         return np.bincount(self.group_query, minlength=len(self.positions))
 
     @cached_property
-    def met(self) -> IntArray:
+    def n_satisfied(self) -> IntArray:
         """How many of them were found, shape (queries,)."""
         return np.bincount(self.group_query[self.satisfied], minlength=len(self.positions))
 
     @cached_property
-    def unmet(self) -> IntArray:
+    def unsatisfied_groups(self) -> IntArray:
         """The row that stands for each unmet group: the nearest miss, of which the first."""
-        return self.nearest(self.kind, self.kind < len(FAILURES))
+        return self.nearest_misses(self.kind, self.kind < len(FAILURES))
 
-    def nearest(self, far: IntArray, among: BoolArray) -> IntArray:
+    def nearest_misses(self, far: IntArray, among: BoolArray) -> IntArray:
         """Return the row that stands for each group without a found document: of some rows the first least far."""
         missed = np.flatnonzero(among[self.member_row] & ~self.satisfied[self.member_group])
         row, group = self.member_row[missed], self.member_group[missed]
@@ -303,27 +303,31 @@ class Outcomes:
         return nearest
 
     @cached_property
-    def n_unmet(self) -> IntArray:
+    def n_unsatisfied(self) -> IntArray:
         """How many groups of each query are missing, shape (queries,)."""
-        return np.bincount(self.query[self.unmet], minlength=len(self.positions))
+        return np.bincount(self.query[self.unsatisfied_groups], minlength=len(self.positions))
 
-    def rows_of(self, at: int) -> slice:
+    def rows_in_query(self, at: int) -> slice:
         """Return the rows of a query, by its place in `positions`."""
         return slice(int(self.bounds[at]), int(self.bounds[at + 1]))
 
-    def groups_of(self, row: int) -> tuple[int, ...]:
+    def groups_in_query(self, row: int) -> tuple[int, ...]:
         """Return the numbers of the groups that a row belongs to."""
         first, last = np.searchsorted(self.member_row, [row, row + 1])
         return tuple(self.member_number[first:last].tolist())
 
     def failures(self, among: BoolArray | None = None) -> Counter[Outcome]:
         """Count what went wrong, one failure for each unmet group of some queries, or of all."""
-        rows = self.unmet if among is None else self.unmet[among[self.query[self.unmet]]]
+        rows = (
+            self.unsatisfied_groups
+            if among is None
+            else self.unsatisfied_groups[among[self.query[self.unsatisfied_groups]]]
+        )
         counts = np.bincount(self.kind[rows], minlength=len(KINDS)).tolist()
         return Counter({kind: times for kind, times in zip(KINDS, counts, strict=True) if times})
 
 
-class Needed:
+class RelevantTexts:
     """Looks up the texts of what is needed.
 
     Attributes:
@@ -331,10 +335,10 @@ class Needed:
     """
 
     def __init__(self, matching: Matching, texts: Mapping[Relevant, str], moved: Mapping[Span, Span]) -> None:
-        self.texts = texts
+        self.judged_texts = texts
         self._moved = moved
         self._matching = matching
-        self._locator = Locator(matching.sources)
+        self._locator = SpanLocator(matching.sources)
 
     @staticmethod
     def name(document: Relevant) -> str:
@@ -345,7 +349,7 @@ class Needed:
             return f"{document.source}, characters {document.start:,} to {document.end:,}"
         if isinstance(document, Metadata):
             said = ", ".join(f"{name} {value}" for name, value in document.values)
-            return f"not {said}" if document.inverted else said
+            return f"not {said}" if document.negated else said
         return str(document)
 
     def text(self, document: Relevant) -> str | None:
@@ -355,33 +359,33 @@ class Needed:
         if isinstance(document, Span):
             source, span = self._locator.sources.get(document.source), self._moved.get(document, document)
             return None if source is None else source.text[span.start : span.end]
-        return self.texts.get(document)
+        return self.judged_texts.get(document)
 
-    def marks(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
+    def marked_ranges(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
         """Return start and end of the needed text in the text of an item."""
         if item is None or item.text is None:
             return []
         if isinstance(document, Quote):
-            place = where(document.text, item.text)
+            place = find_range(document.text, item.text)
             return [] if place is None else [place]
         if isinstance(document, Text):
-            return shared(document.text, item.text, self._matching.text_run)
+            return shared(document.text, item.text, self._matching.min_common_words)
         return self._covered(item, self._moved.get(document, document)) if isinstance(document, Span) else []
 
-    def parts(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
+    def marked_parts(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
         """Return start and end of what the text of an item has of a needed text, be it a part of a quote."""
         if isinstance(document, Quote) and item is not None and item.text is not None:
-            return shared(document.text, item.text, self._matching.text_run)
-        return self.marks(item, document)
+            return shared(document.text, item.text, self._matching.min_common_words)
+        return self.marked_ranges(item, document)
 
     def _covered(self, item: Retrieved, span: Span) -> list[tuple[int, int]]:
-        place = self._locator.place(item, {span.source: [(span, ())]})
-        if not isinstance(place, Place) or item.text is None:
+        place = self._locator.locate(item, {span.source: [(span, ())]})
+        if not isinstance(place, ItemLocation) or item.text is None:
             return []
-        common = common_stretches(place.stretches, [(span.start, span.end)])
-        begins, ends = place.stretches[0][0], place.stretches[-1][1]
-        if len(place.stretches) == 1 and ends - begins == len(item.text):
+        common = common_stretches(place.ranges, [(span.start, span.end)])
+        begins, ends = place.ranges[0][0], place.ranges[-1][1]
+        if len(place.ranges) == 1 and ends - begins == len(item.text):
             return [(start - begins, end - begins) for start, end in common]
         source = self._locator.sources.get(span.source)  # the item is not verbatim, so the words are searched for
-        found = [] if source is None else [where(source.text[start:end], item.text) for start, end in common]
+        found = [] if source is None else [find_range(source.text[start:end], item.text) for start, end in common]
         return [stretch for stretch in found if stretch is not None]

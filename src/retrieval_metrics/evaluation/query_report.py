@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.evaluation.explanation import Explainer, FirstOf, texts_of
-from retrieval_metrics.evaluation.outcomes import KINDS, Needed
+from retrieval_metrics.evaluation.explanation import Explainer, FallbackTexts, retrieved_texts
+from retrieval_metrics.evaluation.outcomes import KINDS, RelevantTexts
 from retrieval_metrics.inputs.items import Metadata
-from retrieval_metrics.inputs.questions import texts_to_show
+from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.reports import numbers, page
-from retrieval_metrics.reports.progress import watched
+from retrieval_metrics.reports.progress import track_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
-    from retrieval_metrics.evaluation.explanation import Explained
+    from retrieval_metrics.evaluation.explanation import ExplainedQuery
     from retrieval_metrics.evaluation.outcomes import Finding, Outcome, Outcomes, Result
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import QueryTexts
@@ -45,7 +45,7 @@ FIRST = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownQueries:
+class ReportOptions:
     """What a report shows besides the numbers.
 
     Attributes:
@@ -75,13 +75,13 @@ class ShownQueries:
         length: int | None,
         known: QueryTexts,
         show_progress: bool = False,
-    ) -> ShownQueries:
+    ) -> ReportOptions:
         """Take what a caller gave, with the query texts already known, and nothing for what else was left out."""
         for value, name in ((k, "k"), (length, "text_length")):
             if value is not None:
                 positive_integer(value, name, or_none=True)
         return cls(
-            queries=texts_to_show(queries, known),
+            queries=choose_query_texts(queries, known),
             corpus=corpus or {},
             labels=labels or {},
             k=k,
@@ -109,7 +109,7 @@ class QueryData:
         metrics: Sequence[Metric],
         main: Metric,
         pair: tuple[str, str],
-        shown: ShownQueries,
+        shown: ReportOptions,
     ) -> None:
         self._systems = systems
         self._metrics = metrics
@@ -117,7 +117,7 @@ class QueryData:
         system, baseline = pair
         self._pair = [list(systems).index(baseline), list(systems).index(system)]
         self._shown = shown
-        self._judged = next(iter(systems.values())).needed_origin("shown").judged
+        self._judged = next(iter(systems.values())).require_origin("shown").judged
         every, rows = _side_by_side(systems)
         order = _most_urgent(len(every), [(systems[name], rows[name]) for name in pair], main)
         kept = np.sort(order[:MOST])
@@ -133,16 +133,20 @@ class QueryData:
         self._columns: dict[str, list[Any]] = {"values": [], "wanted": [], "missing": []}
         self._missed: dict[tuple[int, ...], int] = {(): 0}
         depth = shown.k or max([SHOWN, *(metric.k for metric in metrics if isinstance(metric.k, int))])
-        self._details = Details(len(systems), depth, flat=self._judged.qrels.is_flat)
+        self._details = QueryDetails(len(systems), depth, flat=self._judged.qrels.is_flat)
         self.needed = dict.fromkeys(systems, 0)
         self.found = dict.fromkeys(systems, 0)
         self.failures: dict[str, Counter[Outcome]] = {}
         # The text of a document that one system missed may be known from another.
-        corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
-        shown_of = f"{numbers.queries(self.detailed)}{f' of {len(systems):,} systems' if len(systems) > 1 else ''}"
+        corpus = FallbackTexts(shown.corpus, *map(retrieved_texts, systems.values()))
+        shown_of = (
+            f"{numbers.format_query_count(self.detailed)}{f' of {len(systems):,} systems' if len(systems) > 1 else ''}"
+        )
         less = f"fewer {'systems' if len(systems) > 1 else 'queries'} take less"
         total = self.detailed * len(systems)
-        with watched("explaining", total, f"explaining {shown_of}", less, show_progress=shown.show_progress) as advance:
+        with track_steps(
+            "explaining", total, f"explaining {shown_of}", less, show_progress=shown.show_progress
+        ) as advance:
             for name in systems:
                 self._add(name, corpus, advance)
 
@@ -188,22 +192,22 @@ class QueryData:
         explainer = Explainer(scores, self._main, corpus)
         outcomes = explainer.outcomes(scores.positions.tolist())
         rows = np.argsort(scores.positions)  # the queries of the outcomes, as rows of the scores
-        defined = ~np.isnan(scores.of_metric(self._main)[rows])
+        defined = ~np.isnan(scores.column(self._main)[rows])
         self.failures[name] = outcomes.failures(defined)
-        self.needed[name] = int(outcomes.needed[defined].sum())
-        self.found[name] = int(outcomes.met[defined].sum())
+        self.needed[name] = int(outcomes.n_needed[defined].sum())
+        self.found[name] = int(outcomes.n_satisfied[defined].sum())
         place = self._places[name]
         values = np.full((self.n, len(self._metrics)), np.nan)
         kept = place >= 0
         for at, metric in enumerate(self._metrics):
-            values[place[kept], at] = scores.of_metric(metric)[kept]
+            values[place[kept], at] = scores.column(metric)[kept]
             if metric.definition.higher_is_better:
                 self._best[place[kept], at] = scores.best(metric)[kept]
             else:  # where lower is better, the page marks no query as perfect
                 self._best[:, at] = np.nan
         wanted, missing = np.full(self.n, -1), np.zeros(self.n, dtype=np.int64)
         kept, place = kept[rows], place[rows]
-        wanted[place[kept]] = outcomes.needed[kept]
+        wanted[place[kept]] = outcomes.n_needed[kept]
         missing[place[kept]] = self._missed_by(outcomes)[kept]
         self._columns["values"].append(_shortest(values))
         self._columns["wanted"].append([None if number < 0 else number for number in wanted.tolist()])
@@ -213,13 +217,13 @@ class QueryData:
         system = len(self._columns["values"]) - 1
         if not system:
             advance(0)
-        for done, explained in enumerate(explainer.of(outcomes, shown), start=1):
+        for done, explained in enumerate(explainer.explain(outcomes, shown), start=1):
             self._details.add(self._place[explained.query], system, explainer, explained)
             advance(system * self.detailed + done)
 
     def _missed_by(self, outcomes: Outcomes) -> IntArray:
         """Return for each query of the outcomes the kinds of what it misses, as a place in `missed`."""
-        kinds, ends = outcomes.kind[outcomes.unmet].tolist(), np.cumsum(outcomes.n_unmet).tolist()
+        kinds, ends = outcomes.kind[outcomes.unsatisfied_groups].tolist(), np.cumsum(outcomes.n_unsatisfied).tolist()
         each = (tuple(kinds[begin:end]) for begin, end in zip([0, *ends], ends, strict=False))
         known = self._missed
         return np.array([known.setdefault(missed, len(known)) for missed in each], dtype=np.int64)
@@ -248,7 +252,7 @@ def _most_urgent(n: int, pair: Sequence[tuple[Scores, IntArray]], main: Metric) 
     """Return the places of queries: the worst values first, or of two systems those that moved most."""
     one, other = columns = np.full((2, n), np.nan)
     for column, (scores, rows) in zip(columns, pair, strict=True):
-        column[rows] = scores.of_metric(main)
+        column[rows] = scores.column(main)
     urgency = main.definition.sign * one if pair[0][0] is pair[1][0] else -np.abs(one - other)
     return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")
 
@@ -261,7 +265,7 @@ SHORTEST = 120
 GAP = " … "
 
 
-class StoredTexts:
+class TextStore:
     """Collects texts and the places of needed words in them."""
 
     def __init__(self) -> None:
@@ -275,14 +279,14 @@ class StoredTexts:
             self._marks.setdefault(place, set()).update(marks)
         return place
 
-    def shortened(self, length: int | None) -> Shortened:
+    def shortened(self, length: int | None) -> ShortenedTexts:
         """Return the texts, cut to `length` characters; None takes a length that keeps the page small enough."""
         if length is None:
             length = fitting([len(text) for _, _, text in self._places if text], WHOLE)
-        return Shortened(list(self._places), self._marks, length)
+        return ShortenedTexts(list(self._places), self._marks, length)
 
 
-class Shortened:
+class ShortenedTexts:
     """The texts of the page.
 
     Attributes:
@@ -390,7 +394,7 @@ FEW = 40
 """Letters that say nothing of a text."""
 
 
-def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
+def format_static_queries(data: Mapping[str, Any], order: Sequence[int]) -> str:
     """Return every query of a page: its values, and folded in it what it needed and what came back."""
     shown, texts = data["shown"], data["texts"] or [None] * len(data["ids"])
     titles = [
@@ -481,12 +485,12 @@ def _called(data: Mapping[str, Any], place: int, length: int) -> str:
     return ": ".join(str(part) for part in (name, source, short) if part not in {None, ""}) or "-"
 
 
-def note(detailed: int, total: int) -> str:
+def left_out_note(detailed: int, total: int) -> str:
     """Return what the page leaves out, in a sentence; an empty text if nothing."""
     if detailed == total:
         return ""
     return (
-        f"What was needed and what came back is here for {numbers.queries(detailed)}: those with the lowest values, or "
+        f"What was needed and what came back is here for {numbers.format_query_count(detailed)}: those with the lowest values, or "
         "that moved most. Of the others, only the values."
     )
 
@@ -497,7 +501,7 @@ STATES = ("relevant", "not relevant", "repeated", "unjudged", "forbidden")
 UNJUDGED = STATES.index("unjudged")
 
 
-class Details:
+class QueryDetails:
     """Collects the details of queries, system by system.
 
     Attributes:
@@ -509,15 +513,15 @@ class Details:
         self._systems = systems
         self._depth = depth
         self._flat = flat
-        self._passages = StoredTexts()
+        self._passages = TextStore()
         self._rows: dict[int, dict[str, Any]] = {}
         self.said: dict[str, int] = {}
 
-    def add(self, place: int, system: int, explainer: Explainer, explained: Explained) -> None:
+    def add(self, place: int, system: int, explainer: Explainer, explained: ExplainedQuery) -> None:
         """Keep what a query needed and what a system retrieved, under the place of the query on the page."""
         new: dict[str, Any] = {"needed": {}, "results": [None] * self._systems}
         row, run = self._rows.setdefault(place, new), explainer.rankings.run
-        if isinstance(run, RetrievedRun) and (searches := run.searches(explained.query)):
+        if isinstance(run, RetrievedRun) and (searches := run.search_notes(explained.query)):
             row.setdefault("searches", [None] * self._systems)[system] = [list(each) for each in searches]
         results = explainer.results(explained, self._depth)
         for finding in explainer.in_parts(explained.findings, results):
@@ -530,28 +534,30 @@ class Details:
         texts = self._passages.shortened(length)
         return {place: _finished(row, texts) for place, row in self._rows.items()}, texts.rows, texts.length
 
-    def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: Needed) -> None:
+    def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: RelevantTexts) -> None:
         if finding.document not in row["needed"]:
-            name, text = Needed.name(finding.document), needed.text(finding.document)
+            name, text = RelevantTexts.name(finding.document), needed.text(finding.document)
             place = self._passages.add(name or None, None, text)
             groups = list(finding.groups) if len(finding.groups) > 1 or not self._flat else None
             row["needed"][finding.document] = [place, short_number(finding.grade), groups, [None] * self._systems]
         detail = self.said.setdefault(finding.detail, len(self.said))
         row["needed"][finding.document][3][system] = [KINDS.index(finding.kind), finding.rank, detail]
 
-    def _result(self, result: Result, explained: Explained, needed: Needed, order: Sequence[Any]) -> list[Any]:
+    def _result(
+        self, result: Result, explained: ExplainedQuery, needed: RelevantTexts, order: Sequence[Any]
+    ) -> list[Any]:
         marks: set[tuple[int, int]] = set()
-        if result.state == "relevant" and result.item is not None:
+        if result.judgment == "relevant" and result.item is not None:
             pieces = (one.document for one in explained.findings if not isinstance(one.document, Metadata))
-            marks = {mark for piece in pieces for mark in needed.marks(result.item, piece)}
+            marks = {mark for piece in pieces for mark in needed.marked_ranges(result.item, piece)}
         place = self._passages.add(result.id, result.source, result.text, marks)
         score = None if result.score is None else short_number(float(f"{result.score:.5g}"))
         satisfies = [order.index(document) for document in result.satisfies if document in order]
         found_by = [] if result.place is None else list(result.place)
-        return [place, STATES.index(result.state), score, result.grade, satisfies, marks, found_by]
+        return [place, STATES.index(result.judgment), score, result.grade, satisfies, marks, found_by]
 
 
-def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
+def _finished(row: dict[str, Any], texts: ShortenedTexts) -> dict[str, Any]:
     """Return a row with its marks moved to the shortened texts, and without empty values."""
     results = [
         None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5]), one[6]]) for one in found]

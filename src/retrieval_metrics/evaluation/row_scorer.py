@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics._internal.validation import positive_number, warn
-from retrieval_metrics.evaluation.data_warnings import hidden_calls, said_of_unplaced
-from retrieval_metrics.evaluation.evaluate import evaluate, scored_run
+from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
+from retrieval_metrics.evaluation.evaluate import evaluate, score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.summary import query_scores
-from retrieval_metrics.inputs.clusters import clusters_of
-from retrieval_metrics.inputs.items import key_of
-from retrieval_metrics.inputs.json_codec import judgments_of
+from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.items import get_match_key
+from retrieval_metrics.inputs.json_codec import decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.run import RetrievedRun, Seen
-from retrieval_metrics.matching.judge import judged_sources, with_documents
+from retrieval_metrics.inputs.run import MergedRanking, RetrievedRun
+from retrieval_metrics.matching.judge import sources_of_spans, with_source_texts
 from retrieval_metrics.matching.ranking_order import as_matching
-from retrieval_metrics.metrics.base.definition import refuse_unknown_scale
+from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
 
@@ -59,20 +59,20 @@ class Scorer:
         self,
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         match: str | Key | Matching = "id",
         documents: Any = None,
         max_grade: float | None = None,
     ) -> None:
         """Read the arguments, as in `evaluate`."""
         self.metrics = as_metrics(metrics)
-        self.rules = as_rules(semantics)
+        self.rules = as_rules(rules)
         as_matching(match)
         self.match = match
         self._documents = documents
         self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
         if max_grade is None and not self._knows_all_judgments:
-            refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
+            require_known_scale(self.metrics, "one row", "pass max_grade=")
 
     def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
         """Return the scores of a run without a warning.
@@ -136,15 +136,15 @@ class Scorer:
 
     def _evaluation(self, truth: Qrels, run: RetrievedRun, clusters: ClustersBy) -> Evaluation:
         match = self._matching(truth)
-        return evaluate(truth, run, self.metrics, semantics=self.rules, match=match, clusters=clusters)
+        return evaluate(truth, run, self.metrics, rules=self.rules, match=match, clusters=clusters)
 
     def _scores(self, truth: Qrels, run: RunMapping, scale: float | None = None) -> Scores:
         scale = self.max_grade if scale is None else scale
-        return scored_run(truth, run, self.metrics, self.rules, self._matching(truth), scale=scale)
+        return score_run(truth, run, self.metrics, self.rules, self._matching(truth), scale=scale)
 
     def _matching(self, truth: Qrels) -> MatchBy:
         """Return how items are matched: by the texts of the documents where spans are judged."""
-        return with_documents(self.match, self._documents if judged_sources(truth) else None, truth)
+        return with_source_texts(self.match, self._documents if sources_of_spans(truth) else None, truth)
 
     @staticmethod
     def truth(relevant: Any, name: str) -> Qrels:
@@ -159,7 +159,7 @@ class Scorer:
             ValueError: If they cannot be used.
         """
         try:
-            return as_qrels({ROW: judgments_of(relevant, name)})
+            return as_qrels({ROW: decode_judgments(relevant, name)})
         except (TypeError, ValueError) as error:
             raise row_error(error, ROW, name) from error
 
@@ -189,8 +189,8 @@ def _of_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun
         return {query: held[query] for query in queries if query in held}
 
     rankings = {query: run.get(query, []) for query in queries}
-    steps = {name: of(held) for name, held in run.steps.items()}
-    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls), steps=steps)
+    steps = {name: of(held) for name, held in run.stages.items()}
+    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls), stages=steps)
 
 
 class RowScorer(Scorer):
@@ -204,7 +204,7 @@ class RowScorer(Scorer):
     def row(
         self,
         relevant: Judgments | Qrels,
-        retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId] | Seen],
+        retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId] | MergedRanking],
         *,
         failure: str | None = None,
         name: str = "this row",
@@ -229,7 +229,7 @@ class RowScorer(Scorer):
         truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
             seen = retrieved()
-            failure = failure or (seen.failure if isinstance(seen, Seen) else None)
+            failure = failure or (seen.failure if isinstance(seen, MergedRanking) else None)
             scores = self._of_row(truth, seen, failure)
         except (TypeError, ValueError) as error:
             if failure is None:
@@ -238,19 +238,19 @@ class RowScorer(Scorer):
         return {metric: values[ROW]._replace(failure=failure) for metric, values in scores.items()}
 
     def _of_row(self, truth: Qrels, ranking: Any, failure: str | None) -> dict[Metric, dict[QueryId, QueryScore]]:
-        seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
+        seen = ranking if isinstance(ranking, MergedRanking) else MergedRanking(ranking)
         # What came back before the failure counts; a failure that left nothing is no silence.
         lost = failure is not None and not len(seen.ranking)
         failed: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if lost else {}
         run = RetrievedRun({ROW: seen.ranking}, failed, calls={ROW: seen.calls} if seen.calls else None)
-        if hidden := hidden_calls(self.metrics, run):
+        if hidden := find_hidden_calls(self.metrics, run):
             warn(hidden)
         return _query_scores(self._scores(truth, run))
 
 
 def _query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
-    for doubt in said_of_unplaced(scores.needed_origin("warned of").judged):
-        warn(doubt.sentence)
+    for doubt in find_location_warnings(scores.require_origin("warned of").judged):
+        warn(doubt.message)
     return query_scores(scores)
 
 
@@ -275,7 +275,7 @@ are int")
     return TypeError(said) if isinstance(error, TypeError) else ValueError(said)
 
 
-class Asked:
+class EvaluationTask:
     """Questions with judgments and the options of an evaluation, all checked before the first question is asked.
 
     Attributes:
@@ -294,23 +294,23 @@ class Asked:
         metrics: str | Metric | Iterable[str | Metric],
         match: MatchBy = "id",
         *,
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
         documents: Any = None,
     ) -> None:
         """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`."""
-        read = Questions.of(questions)
+        read = Questions.from_dataset(questions)
         self.qrels = as_qrels(read)
         self.texts: Mapping[Any, str] = read.queries
-        self.sources = judged_sources(self.qrels)
-        self._metrics, self._rules = as_metrics(metrics), as_rules(semantics)
-        self._clusters = clusters_of(read, self.qrels, clusters)
+        self.sources = sources_of_spans(self.qrels)
+        self._metrics, self._rules = as_metrics(metrics), as_rules(rules)
+        self._clusters = find_clusters(read, self.qrels, clusters)
         if callable(documents):
             documents = documents() if self.sources else None
-        self.match = with_documents(match, documents, self.qrels, read)
-        self.key = key_of(match)
-        check = first_answer_check(self.qrels, self._metrics, semantics=self._rules, match=self.match)
-        self.asking: dict[str, Any] = {"questions": read, "match": match, "check": check}
+        self.match = with_source_texts(match, documents, self.qrels, read)
+        self.key = get_match_key(match)
+        check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
+        self.retrieve_arguments: dict[str, Any] = {"questions": read, "match": match, "check": check}
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.
@@ -321,9 +321,7 @@ class Asked:
         Warns:
             RetrievalWarning: As in `evaluate`.
         """
-        return evaluate(
-            self.qrels, run, self._metrics, semantics=self._rules, match=self.match, clusters=self._clusters
-        )
+        return evaluate(self.qrels, run, self._metrics, rules=self._rules, match=self.match, clusters=self._clusters)
 
     def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
         """Return the values of single questions with the ranks behind them.
@@ -332,14 +330,14 @@ class Asked:
         """
         if isinstance(run, Evaluation):
             return query_scores(run.scores)
-        return Scorer(self._metrics, semantics=self._rules, match=self.match).queries(self.qrels, run)
+        return Scorer(self._metrics, rules=self._rules, match=self.match).queries(self.qrels, run)
 
 
-def first_answer_check(
+def make_first_answer_check(
     qrels: QrelsMapping | Qrels,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    semantics: str | Rules = "standard",
+    rules: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
     unjudged: str | None = None,
@@ -354,13 +352,13 @@ def first_answer_check(
         ...     print(str(error).partition(";")[0])
         a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
     """
-    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
+    rules, chosen, truth = as_rules(rules, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     nothing: Any = dict.fromkeys(truth.queries, ())
-    scored_run(truth, nothing, chosen, rules, match)
+    score_run(truth, nothing, chosen, rules, match)
 
     def check(run: RunMapping) -> None:
         judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}
         if judged:
-            scored_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
+            score_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
 
     return check

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import in_python
-from retrieval_metrics.evaluation.counts import failed_queries
-from retrieval_metrics.inputs.clusters import Clusters, clusters_by, clusters_of
+from retrieval_metrics._internal.validation import python_or_cli_text
+from retrieval_metrics.evaluation.counts import find_failed_queries
+from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.matching.ranking_order import Rankings
+from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import Metric, refuse_other_facts, spelled
-from retrieval_metrics.metrics.base.score import ideal_values, two_valued
+from retrieval_metrics.metrics.base.metric import Metric, match_metric_name, require_same_properties
+from retrieval_metrics.metrics.base.score import ideal_values, is_two_valued
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, QueryTexts
-    from retrieval_metrics.matching.budget import Filled
+    from retrieval_metrics.matching.budget import BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.rules import Rules
@@ -80,7 +80,7 @@ class Scores:
     rules: Rules
     origin: Origin | None = None
     scale: float | None = None
-    fills: Mapping[Budget, Filled] = field(default_factory=dict)
+    budget_fills: Mapping[Budget, BudgetFills] = field(default_factory=dict)
     clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
@@ -107,20 +107,20 @@ class Scores:
     def _numbers(self) -> Iterator[FloatArray | IntArray | None]:
         yield self.labels
         for metric in self.metrics:
-            yield from (self.column(column, metric) for column in COLUMNS)
+            yield from (self.per_query_column(column, metric) for column in COLUMNS)
 
     @cached_property
     def values(self) -> FloatArray:
         """Shape (queries, metrics), read-only; NaN if a metric is undefined for a query."""
-        table = np.column_stack([self.of_metric(metric) for metric in self.metrics])
+        table = np.column_stack([self.column(metric) for metric in self.metrics])
         table.flags.writeable = False
         return table
 
-    def of_metric(self, metric: Metric) -> FloatArray:
+    def column(self, metric: Metric) -> FloatArray:
         """Return the values of one of the metrics, shape (queries,); NaN where it is undefined."""
         return self.columns["value", metric]
 
-    def column(self, column: Column, metric: Metric) -> FloatArray | None:
+    def per_query_column(self, column: Column, metric: Metric) -> FloatArray | None:
         """Return one number per query, shape (queries,), NaN for missing ones; None if the column is unknown.
 
         Args:
@@ -144,7 +144,7 @@ class Scores:
 
     def _two_valued(self, metric: Metric, origin: Origin) -> FloatArray | None:
         """Return the column of that name; a mean over runs or orders of equal scores can be a fraction all the same."""
-        found, values = two_valued(metric, origin.judged, self.rules), self.columns.get(("value", metric))
+        found, values = is_two_valued(metric, origin.judged, self.rules), self.columns.get(("value", metric))
         if found is None:
             return None
         of = found[self.positions].astype(np.float64)
@@ -153,7 +153,7 @@ class Scores:
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""
         if (column, metric) not in self._sums:
-            values = self.column(column, metric)
+            values = self.per_query_column(column, metric)
             self._sums[column, metric] = None if values is None else Sums.of_defined(values)
         return self._sums[column, metric]
 
@@ -163,7 +163,7 @@ class Scores:
 
     def best(self, metric: Metric) -> FloatArray:
         """Return the best value that the metric can have for each query, shape (queries,); infinite if unknown."""
-        ideal = self.column("ideal", metric)
+        ideal = self.per_query_column("ideal", metric)
         if ideal is not None:
             return np.where(np.isnan(ideal), np.inf, ideal)
         low, high = metric.definition.bounds
@@ -172,7 +172,7 @@ class Scores:
     @cached_property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
         """The value of each metric for each query; NaN if it is undefined."""
-        of_metrics = ((str(metric), self.of_metric(metric).tolist()) for metric in self.metrics)
+        of_metrics = ((str(metric), self.column(metric).tolist()) for metric in self.metrics)
         return ByMetric({name: dict(zip(self.queries, values, strict=True)) for name, values in of_metrics})
 
     @property
@@ -189,35 +189,37 @@ class Scores:
         budgets = (metric.k for metric in self.metrics)
         return tuple(dict.fromkeys(k for k in budgets if isinstance(k, Budget) and k.unit != "calls"))
 
-    def filled(self, budget: Budget) -> Filled | None:
+    def filled(self, budget: Budget) -> BudgetFills | None:
         """Return how each query fills a budget; None if that is unknown."""
         if self.origin is None:
-            return self.fills.get(budget)
+            return self.budget_fills.get(budget)
         judged = self.origin.judged
         return None if judged.lengths is None else judged.filled(budget).of(self.positions)
 
-    def all_fills(self) -> dict[Budget, Filled]:
+    def all_fills(self) -> dict[Budget, BudgetFills]:
         """Return how each query fills each budget of the metrics, as far as that is known."""
         found = {budget: self.filled(budget) for budget in self.budgets}
         return {budget: filled for budget, filled in found.items() if filled is not None}
 
     def totals(self) -> Totals:
         """Return the exact sums of all columns, ignoring clusters."""
-        columns = {(column, metric): self.column(column, metric) for metric in self.metrics for column in COLUMNS}
+        columns = {
+            (column, metric): self.per_query_column(column, metric) for metric in self.metrics for column in COLUMNS
+        }
         exact = {key: ExactSums.of(column) for key, column in columns.items() if column is not None}
         return Totals(self.metrics, self.rules, self.counts, exact, self.scale)
 
     @property
-    def of_queries(self) -> Scores:
+    def per_query_scores(self) -> Scores:
         """These scores."""
         return self
 
     @cached_property
-    def remembered(self) -> dict[str, Any]:
+    def cache(self) -> dict[str, Any]:
         """A cache of values computed from the origin that need a pass over the whole run."""
         return {}
 
-    def needed_origin(self, done: str) -> Origin:
+    def require_origin(self, done: str) -> Origin:
         """Return what the values were computed from.
 
         Args:
@@ -229,14 +231,14 @@ class Scores:
         if self.origin is None:
             raise ValueError(
                 f"this evaluation cannot be {done}, because it holds only values"
-                + in_python("; use one from evaluate(qrels, run), or the parts of a merged one")
+                + python_or_cli_text("; use one from evaluate(qrels, run), or the parts of a merged one")
             )
         return self.origin
 
-    def rankings(self, done: str) -> Rankings:
+    def rankings(self, done: str) -> OrderedRankings:
         """Return the rankings of the run in the order in which they were scored; see `needed_origin`."""
-        origin = self.needed_origin(done)
-        return Rankings(origin.run, origin.match, self.rules.order)
+        origin = self.require_origin(done)
+        return OrderedRankings(origin.run, origin.match, self.rules.order)
 
     @property
     def query_texts(self) -> QueryTexts:
@@ -250,7 +252,7 @@ class Scores:
             KeyError: If the query was not evaluated.
             ValueError: If the values came without a run.
         """
-        self.needed_origin("looked into")
+        self.require_origin("looked into")
         if query not in self._judged_at:
             some = ", ".join(map(repr, self.queries[:3]))
             raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {some}")
@@ -259,7 +261,7 @@ class Scores:
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; none if the run has no exceptions or is not kept."""
-        return {} if self.origin is None else failed_queries(self.origin.judged, self.origin.run)
+        return {} if self.origin is None else find_failed_queries(self.origin.judged, self.origin.run)
 
     @property
     def seconds(self) -> dict[QueryId, float]:
@@ -274,7 +276,7 @@ class Scores:
 
     @cached_property
     def _judged_at(self) -> dict[QueryId, int]:
-        place = self.needed_origin("looked into").judged.qrels.place
+        place = self.require_origin("looked into").judged.qrels.place
         return {query: place[query] for query in self.queries}
 
     def clustered(self, by: ClustersBy) -> Scores:
@@ -289,20 +291,20 @@ class Scores:
         """
         if self.origin is not None:
             truth = self.origin.judged.qrels
-            by = clusters_of(truth, truth, by)
+            by = find_clusters(truth, truth, by)
         elif by == "source":
             by = None
         if by is None:
             return self
-        known = by if isinstance(by, Clusters) else clusters_by(self.queries, by)
-        return replace(self, clusters=known.of(self.queries))
+        known = by if isinstance(by, Clusters) else cluster_queries(self.queries, by)
+        return replace(self, clusters=known.select(self.queries))
 
     def with_values(self, values: FloatArray) -> Scores:
         """Return the scores with other values, shape (queries, metrics), of which no range over orders is known."""
         kept = {key: column for key, column in self.columns.items() if key[0] in {"ideal", "residual"}}
-        return replace(self, columns=kept | columns_of("value", self.metrics, values))
+        return replace(self, columns=kept | columns_by_metric("value", self.metrics, values))
 
-    def of(self, rows: IntArray, counts: Counts) -> Scores:
+    def select(self, rows: IntArray, counts: Counts) -> Scores:
         """Return the scores of some of the queries."""
         queries = tuple(self.queries[at] for at in rows.tolist())
         return replace(
@@ -310,8 +312,8 @@ class Scores:
             queries=queries,
             columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            fills={budget: filled.of(rows) for budget, filled in self.fills.items()},
-            clusters=None if self.clusters is None else self.clusters.of(queries),
+            fills={budget: filled.of(rows) for budget, filled in self.budget_fills.items()},
+            clusters=None if self.clusters is None else self.clusters.select(queries),
         )
 
 
@@ -349,7 +351,7 @@ class Totals:
         return self
 
     @property
-    def of_queries(self) -> NoReturn:
+    def per_query_scores(self) -> NoReturn:
         """The values of single queries, which totals do not hold.
 
         Raises:
@@ -359,7 +361,7 @@ class Totals:
             "this evaluation was merged from totals, which hold no single queries; merge evaluations instead"
         )
 
-    def plus(self, other: Totals) -> Totals:
+    def merged_with(self, other: Totals) -> Totals:
         """Return the totals of the queries of both.
 
         Raises:
@@ -370,7 +372,7 @@ class Totals:
             raise ValueError(
                 f"parts must have the same metrics, got {_names(self.metrics)} and {_names(other.metrics)}"
             )
-        refuse_other_facts(self.metrics, other.metrics)
+        require_same_properties(self.metrics, other.metrics)
         if self.rules != other.rules:
             raise ValueError(f"parts must be computed under the same rules, got {_difference(self.rules, other.rules)}")
         _check_scale(self, other)
@@ -386,7 +388,9 @@ Record: TypeAlias = Scores | Totals
 """The numbers of an evaluation, whether those of single queries are kept or only their sums."""
 
 
-def columns_of(column: Column, metrics: Iterable[Metric], table: FloatArray) -> dict[tuple[Column, Metric], FloatArray]:
+def columns_by_metric(
+    column: Column, metrics: Iterable[Metric], table: FloatArray
+) -> dict[tuple[Column, Metric], FloatArray]:
     """Return the columns of a table, shape (queries, metrics), for `Scores`."""
     return {(column, metric): values for metric, values in zip(metrics, table.T, strict=True)}
 
@@ -428,14 +432,14 @@ class ByMetric(dict[str, T]):
         def __getitem__(self, metric: str | Metric, /) -> T: ...
 
     def __missing__(self, metric: str | Metric) -> T:
-        name = spelled(metric, self.keys())
+        name = match_metric_name(metric, self.keys())
         if not super().__contains__(name):
             raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
         return self[name]
 
     def __contains__(self, metric: object) -> bool:
         try:
-            return super().__contains__(spelled(metric, self.keys()))  # type: ignore[arg-type]  # parse refuses other types
+            return super().__contains__(match_metric_name(metric, self.keys()))  # type: ignore[arg-type]  # parse refuses other types
         except (TypeError, ValueError):
             return False
 

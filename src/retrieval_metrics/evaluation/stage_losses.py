@@ -10,26 +10,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import warn
-from retrieval_metrics.evaluation.outcome_search import Investigation, retrieved
-from retrieval_metrics.evaluation.outcomes import FAILURES, Cutoffs
-from retrieval_metrics.inputs.items import Retrieved, identity
+from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, retrieved_ranks
+from retrieval_metrics.evaluation.outcomes import FAILURES, QueryCutoffs
+from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.inputs.stage_rankings import RETURNED, same
+from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, is_same_ranking
 from retrieval_metrics.matching.judge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
-    from retrieval_metrics.evaluation.outcomes import Outcomes, Question
+    from retrieval_metrics.evaluation.outcomes import ExplanationTarget, Outcomes
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
 
-FOUND, NO_ROOM, NEVER, DROPPED, LOW = "found", "no room", "never retrieved", "dropped by", "ranked low by"
+FOUND, CUTOFF_FULL, NOT_RETRIEVED, DROPPED, BELOW_CUTOFF = (
+    "found",
+    "no room",
+    "never retrieved",
+    "dropped by",
+    "ranked low by",
+)
 """What becomes of what is needed; the last two name a step."""
 
 
-class Step(NamedTuple):
+class JudgedStage(NamedTuple):
     """One step of a retriever, judged: the questions that reached it, and those that failed, which hold nothing."""
 
     name: str
@@ -37,41 +43,41 @@ class Step(NamedTuple):
     judged: JudgedRun
 
 
-def judged_steps(scores: Scores) -> list[Step]:
+def judge_stages(scores: Scores) -> list[JudgedStage]:
     """Return the steps of a run, the last of which is the run itself; none if it does not tell them. They are kept."""
-    known = scores.remembered
+    known = scores.cache
     if "steps" not in known:
         known["steps"] = [] if scores.origin is None or scores.origin.rounds > 1 else [*_judged_steps(scores)]
-    steps: list[Step] = known["steps"]
+    steps: list[JudgedStage] = known["steps"]
     return steps
 
 
-def _judged_steps(scores: Scores) -> Iterable[Step]:
-    origin = scores.needed_origin("followed step by step")
+def _judged_steps(scores: Scores) -> Iterable[JudgedStage]:
+    origin = scores.require_origin("followed step by step")
     run, qrels = origin.run, origin.judged.qrels
     if not isinstance(run, RetrievedRun):
         return
-    for name, held in run.steps.items():
+    for name, held in run.stages.items():
         if held is run:
-            yield Step(name, run, origin.judged)
+            yield JudgedStage(name, run, origin.judged)
         else:
             reached = RetrievedRun({**held, **dict.fromkeys(run.errors, ())}, run.errors)
             try:
-                yield Step(name, reached, judge(qrels, reached, origin.match, scores.rules.order))
+                yield JudgedStage(name, reached, judge(qrels, reached, origin.match, scores.rules.order))
             except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
                 warn(f"the step {name!r} cannot be judged, so it is left out: {error}")
 
 
-def sources_of(scores: Scores) -> list[str]:
+def find_first_stages(scores: Scores) -> list[str]:
     """Return the steps of a run that are sources; they are kept. See `_sources`."""
-    known = scores.remembered
+    known = scores.cache
     if "sources" not in known:
-        known["sources"] = _sources(judged_steps(scores))
+        known["sources"] = _sources(judge_stages(scores))
     sources: list[str] = known["sources"]
     return sources
 
 
-def _sources(steps: Sequence[Step]) -> list[str]:
+def _sources(steps: Sequence[JudgedStage]) -> list[str]:
     """Return the steps that hold something that none before them held, in at least half of their questions.
 
     They retrieve: what another one found and they did not is no loss of theirs. All other steps pass on what they get;
@@ -102,10 +108,10 @@ def _sources(steps: Sequence[Step]) -> list[str]:
 
 def _identities(ranking: Any) -> Any:
     items = not isinstance(ranking, Mapping) and isinstance(next(iter(ranking), None), Retrieved)
-    return [*map(identity, ranking)] if items else ranking
+    return [*map(item_identity, ranking)] if items else ranking
 
 
-class Fates:
+class StageLosses:
     """What became of everything that some queries need, step by step.
 
     Attributes:
@@ -114,24 +120,24 @@ class Fates:
         ranks: Shape (steps, rows), the rank of each document of the outcomes after each step; 0 if it was not there.
     """
 
-    def __init__(self, scores: Scores, outcomes: Outcomes, question: Question) -> None:
+    def __init__(self, scores: Scores, outcomes: Outcomes, question: ExplanationTarget) -> None:
         """Take the outcomes of the last step for the question."""
-        steps = judged_steps(scores)
+        steps = judge_stages(scores)
         self.names = [step.name for step in steps]
-        self.sources = sources_of(scores)
+        self.sources = find_first_stages(scores)
         self._outcomes, self._one_suffices = outcomes, question.one_suffices
         queries = steps[-1].judged.qrels.queries
         asked = [queries[at] for at in outcomes.positions.tolist()]
         self._reached: BoolArray = np.array([[query in step.run for query in asked] for step in steps], dtype=np.bool_)
-        if self.names[-1] == RETURNED:  # it is no step of its own where it is what the step before it held
+        if self.names[-1] == RETURNED_STAGE:  # it is no step of its own where it is what the step before it held
             self._reached[-1] = [not _is_last(steps[:-1], query, steps[-1].run.get(query)) for query in asked]
         order = np.argsort(outcomes.document)
         at, document = outcomes.positions, outcomes.document[order]
         self.ranks: IntArray = np.zeros((len(steps), len(order)), dtype=np.int64)
         cuts = np.empty_like(self.ranks)
         for step, ranks, cut in zip(steps, self.ranks, cuts, strict=True):
-            ranks[order] = retrieved(step.judged, at, document)[0]
-            k = outcomes.cutoffs.k if question.at_needed else Cutoffs(step.judged, question, at).k
+            ranks[order] = retrieved_ranks(step.judged, at, document)[0]
+            k = outcomes.cutoffs.k if question.cuts_at_n_needed else QueryCutoffs(step.judged, question, at).k
             cut[:] = k[outcomes.query]
         self._attribute(cuts)
 
@@ -162,20 +168,22 @@ class Fates:
         Every fate that is possible in these steps is there, also if it befell none.
         """
         outcomes, n = self._outcomes, len(self._outcomes.positions)
-        lost = outcomes.nearest(self._far, outcomes.kind < len(FAILURES))
+        lost = outcomes.nearest_misses(self._far, outcomes.kind < len(FAILURES))
 
         def number(where: Any) -> IntArray:
             of: IntArray = lost[where[lost]]
             return np.bincount(outcomes.query[of], minlength=n)
 
-        columns = {FOUND: outcomes.met}
+        columns = {FOUND: outcomes.n_satisfied}
         if self._can_lack_room:
-            columns[NO_ROOM] = outcomes.needed - outcomes.met - np.bincount(outcomes.query[lost], minlength=n)
-        columns[NEVER] = number(self._never)
+            columns[CUTOFF_FULL] = (
+                outcomes.n_needed - outcomes.n_satisfied - np.bincount(outcomes.query[lost], minlength=n)
+            )
+        columns[NOT_RETRIEVED] = number(self._never)
         dropped: BoolArray = ~self._is_low & ~self._never
-        for fate, where in ((DROPPED, dropped), (LOW, self._is_low)):
+        for fate, where in ((DROPPED, dropped), (BELOW_CUTOFF, self._is_low)):
             for at, name in self._to_blame:
-                if fate == LOW or at:
+                if fate == BELOW_CUTOFF or at:
                     columns[f"{fate} {name}"] = number(where & (self._by == at))
         return columns
 
@@ -184,7 +192,7 @@ class Fates:
         """Whether the first `k` can all be relevant while something needed is missing; else nothing has no room."""
         outcomes = self._outcomes
         alternatives = len(outcomes.member_row) > len(outcomes.group_query) and not self._one_suffices
-        more = (outcomes.needed > outcomes.cutoffs.k).any()
+        more = (outcomes.n_needed > outcomes.cutoffs.k).any()
         return bool(more or alternatives or outcomes.cutoffs.in_text.any())
 
     @property
@@ -197,27 +205,27 @@ class Fates:
 
     def losses(self) -> Counter[str]:
         """Count what was lost over all queries, by fate, most frequent first."""
-        counts = {name: int(column.sum()) for name, column in self.columns.items() if name not in {FOUND, NO_ROOM}}
+        counts = {name: int(column.sum()) for name, column in self.columns.items() if name not in {FOUND, CUTOFF_FULL}}
         return Counter(dict(sorted(((name, n) for name, n in counts.items() if n), key=lambda one: -one[1])))
 
-    def story(self, row: int) -> str:
+    def rank_history(self, row: int) -> str:
         """Return the rank of a document after each step that its question reached: `bm25 3, dense -, fused 12`."""
         reached = self._reached[:, self._outcomes.query[row]]
         told = zip(self.names, reached.tolist(), self.ranks[:, row].tolist(), strict=True)
         return ", ".join(f"{name} {rank or '-'}" for name, there, rank in told if there)
 
 
-def shares_of(scores: Scores, question: Question) -> dict[str, FloatArray]:
+def loss_shares(scores: Scores, question: ExplanationTarget) -> dict[str, FloatArray]:
     """Return the share of what each query needs that had each fate, shape (queries,); NaN where nothing is needed."""
-    investigation = Investigation(judged_steps(scores)[-1].judged, scores.rankings("followed"), question)
+    investigation = OutcomeSearch(judge_stages(scores)[-1].judged, scores.rankings("followed"), question)
     outcomes = investigation.outcomes(scores.positions.tolist(), by_names=False)
     place = np.searchsorted(outcomes.positions, scores.positions)
-    needed = np.where(outcomes.needed > 0, outcomes.needed, np.nan)
-    columns = Fates(scores, outcomes, question).columns
+    needed = np.where(outcomes.n_needed > 0, outcomes.n_needed, np.nan)
+    columns = StageLosses(scores, outcomes, question).columns
     return {name: (column / needed)[place] for name, column in columns.items()}
 
 
-def _is_last(steps: Sequence[Step], query: Any, ranking: Any) -> bool:
+def _is_last(steps: Sequence[JudgedStage], query: Any, ranking: Any) -> bool:
     """Return whether a ranking is what the last of the steps that a question reached holds."""
     last = next((step.run[query] for step in reversed(steps) if query in step.run), None)
-    return same(last, ranking)
+    return is_same_ranking(last, ranking)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.evaluation.counts import count, counts_of_given
-from retrieval_metrics.evaluation.evaluate import judged_scores, scored_run
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.evaluate import score_judged_run, score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.explanation import question_of
-from retrieval_metrics.evaluation.scores import Origin, Scores, columns_of
-from retrieval_metrics.evaluation.stage_losses import FOUND, judged_steps, shares_of, sources_of
+from retrieval_metrics.evaluation.explanation import target_of_metric
+from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
+from retrieval_metrics.evaluation.stage_losses import FOUND, find_first_stages, judge_stages, loss_shares
 from retrieval_metrics.evaluation.summary import means
-from retrieval_metrics.metrics.base.metric import Metric, as_metric, given_metric, leading
+from retrieval_metrics.metrics.base.metric import Metric, as_given_metric, as_metric, choose_leading_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
-from retrieval_metrics.metrics.base.score import two_valued
+from retrieval_metrics.metrics.base.score import is_two_valued
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
-    from retrieval_metrics.evaluation.stage_losses import Step
+    from retrieval_metrics.evaluation.stage_losses import JudgedStage
 
 NOTHING_TOLD = (
     "the run does not tell the steps of its retriever; let the function that is asked return what it held after each, "
@@ -47,7 +47,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         self._evaluation = evaluation
         record = None if evaluation is None else evaluation._record  # noqa: SLF001  (its owner)
         self._scores = record if isinstance(record, Scores) else None
-        steps = [] if self._scores is None else judged_steps(self._scores)
+        steps = [] if self._scores is None else judge_stages(self._scores)
         self._steps = {step.name: step for step in steps if step.run.keys() - step.run.errors.keys()}
         self._steps |= {step.name: step for step in steps[-1:]}
         self.unreached = tuple(step.name for step in steps if step.name not in self._steps)
@@ -67,12 +67,12 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return len(self._steps)
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def first_stage(self) -> tuple[str, ...]:
         """The steps that retrieve: in at least half of their questions, they hold something that none before them held.
 
         What a source lacks is no loss of its. The other steps pass on what they get.
         """
-        return () if self._scores is None else tuple(sources_of(self._scores))
+        return () if self._scores is None else tuple(find_first_stages(self._scores))
 
     @property
     def last(self) -> Evaluation:
@@ -85,17 +85,17 @@ class Stages(Printed, Mapping[str, Evaluation]):
             raise ValueError(NOTHING_TOLD)
         return self._evaluation
 
-    def _evaluated(self, step: Step) -> Evaluation:
+    def _evaluated(self, step: JudgedStage) -> Evaluation:
         last = self.last.scores
-        metrics = [metric for metric in last.metrics if not metric.definition.given]
-        origin = Origin(step.judged, step.run, last.needed_origin("evaluated").match)
-        scores = judged_scores(origin, metrics, last.rules)
+        metrics = [metric for metric in last.metrics if not metric.definition.is_given]
+        origin = Origin(step.judged, step.run, last.require_origin("evaluated").match)
+        scores = score_judged_run(origin, metrics, last.rules)
         wanted = set(last.queries)
         kept = np.array([at for at, one in enumerate(scores.queries) if one in step.run and one in wanted], np.intp)
         if len(kept) < len(scores.queries):
             among = scores.positions[kept]
-            scores = scores.of(kept, count(step.judged, step.run, last.rules, kept=among, among=among))
-        clusters = None if last.clusters is None else last.clusters.of(scores.queries)
+            scores = scores.select(kept, count_issues(step.judged, step.run, last.rules, kept=among, among=among))
+        clusters = None if last.clusters is None else last.clusters.select(scores.queries)
         return Evaluation(replace(scores, clusters=clusters))
 
     def losses(self, metric: str | Metric) -> Evaluation:
@@ -134,28 +134,30 @@ class Stages(Printed, Mapping[str, Evaluation]):
         if self._scores is None or not self._steps:
             raise ValueError(NOTHING_TOLD)
         scores, asked = self._scores, as_metric(metric)
-        found = shares_of(scores, question_of(asked))
+        found = loss_shares(scores, target_of_metric(asked))
         values = np.column_stack([*found.values()])
-        metrics = [given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in found]
+        metrics = [as_given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in found]
         # A question that needs one document is lost whole or not at all, so its shares have the intervals of recall.
         recall = Metric("recall", asked.k, tuple(each for each in asked.parameters if each[0] == "rel"))
-        single = two_valued(recall, scores.needed_origin("followed").judged, STANDARD)
+        single = is_two_valued(recall, scores.require_origin("followed").judged, STANDARD)
         alone = np.ones(len(values)) if asked.definition.binary else None
         if single is not None and alone is None:
             alone = single[scores.positions].astype(np.float64)
-        shares = {} if alone is None else columns_of("two_valued", metrics, np.tile(alone[:, None], len(metrics)))
+        shares = (
+            {} if alone is None else columns_by_metric("two_valued", metrics, np.tile(alone[:, None], len(metrics)))
+        )
         return Evaluation(
             Scores(
                 metrics=tuple(metrics),
                 queries=scores.queries,
-                columns=columns_of("value", metrics, values) | shares,
-                counts={**counts_of_given(values), "failed": scores.counts["failed"]},
+                columns=columns_by_metric("value", metrics, values) | shares,
+                counts={**count_given_scores(values), "failed": scores.counts["failed"]},
                 rules=STANDARD,
                 clusters=scores.clusters,
             )
         )
 
-    def at_most(self, metric: str | Metric) -> dict[str, float]:
+    def ceiling(self, metric: str | Metric) -> dict[str, float]:
         """Return by stage the mean of a metric if what the stage holds were in the best order: a ceiling for reranking.
 
         Args:
@@ -165,32 +167,32 @@ class Stages(Printed, Mapping[str, Evaluation]):
             The ceiling of each stage; NaN if groups or pieces are judged.
         """
         chosen = as_metric(metric)
-        return {name: self._at_most(one, chosen) for name, one in self.items()}
+        return {name: self._ceiling(one, chosen) for name, one in self.items()}
 
-    def _at_most(self, stage: Evaluation, metric: Metric) -> float:
+    def _ceiling(self, stage: Evaluation, metric: Metric) -> float:
         scores = stage.scores
-        origin, rankings = scores.needed_origin("put into the best order"), scores.rankings("put into the best order")
+        origin, rankings = scores.require_origin("put into the best order"), scores.rankings("put into the best order")
         qrels = origin.judged.qrels
         if not qrels.is_flat or qrels.has_pieces or not metric.definition.higher_is_better:
             return float("nan")
         judged: Any = qrels.as_dict()
         best: dict[Any, Any] = {}
-        for query, ranking in rankings.of(scores.queries):
+        for query, ranking in rankings.iterate(scores.queries):
             grades = _grades(judged[query])
             held = dict.fromkeys(one for one in rankings.ids(ranking) if one is not None)  # a second chunk adds nothing
             best[query] = sorted(held, key=lambda one, of=grades: -of.get(one, 0.0))  # type: ignore[misc]
-        truth = scored_run(qrels, best, [metric], scores.rules)
+        truth = score_run(qrels, best, [metric], scores.rules)
         rows = np.array([qrels.place[query] for query in scores.queries], np.intp)
-        kept = truth if len(rows) == len(truth.queries) else truth.of(rows, truth.counts)
+        kept = truth if len(rows) == len(truth.queries) else truth.select(rows, truth.counts)
         return means(kept)[str(metric)]
 
     def table(self) -> Table:
         """Return the means of all stages as a table, and the most that each could reach in the first of the metrics."""
         counts = {name: one.counts["queries"] for name, one in self.items()}
         shown = len(set(counts.values())) > 1
-        computed = [one for one in self.last.metrics if not one.definition.given]
-        main = leading(computed)
-        most = {name: one for name, one in self.at_most(main).items() if not np.isnan(one)}  # of groups it is unknown
+        computed = [one for one in self.last.metrics if not one.definition.is_given]
+        main = choose_leading_metric(computed)
+        most = {name: one for name, one in self.ceiling(main).items() if not np.isnan(one)}  # of groups it is unknown
         rows = [
             [
                 name,
@@ -200,8 +202,8 @@ class Stages(Printed, Mapping[str, Evaluation]):
             ]
             for name, one in self.items()
         ]
-        passing = [name for name in self if name not in self.sources]
-        notes = [f"sources, which lose nothing: {', '.join(self.sources)}"] if self.sources and passing else []
+        passing = [name for name in self if name not in self.first_stage]
+        notes = [f"sources, which lose nothing: {', '.join(self.first_stage)}"] if self.first_stage and passing else []
         notes += [f"{main} at most: with what the step holds in the best order"] if most else []
         notes += [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
         header = ["after", *(["n"] if shown else []), *map(str, computed), *([f"{main} at most"] if most else [])]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, named, positive_integer
-from retrieval_metrics.evaluation.budget_coverage import said_of_budgets
-from retrieval_metrics.evaluation.counts import describe
+from retrieval_metrics._internal.validation import argument_name, format_argument, positive_integer
+from retrieval_metrics.evaluation.budget_coverage import budget_notes
+from retrieval_metrics.evaluation.counts import describe_counts
 from retrieval_metrics.evaluation.scores import ByMetric, Scores
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.judged_run import is_relevant
@@ -44,7 +44,7 @@ def means(record: Record) -> ByMetric[float]:
     return ByMetric({str(metric): _sums(record, metric).mean for metric in record.metrics})
 
 
-def numbers_of_queries(record: Record) -> ByMetric[int]:
+def n_queries_by_metric(record: Record) -> ByMetric[int]:
     """Return the number of queries for which each metric is defined."""
     return ByMetric({str(metric): int(_sums(record, metric).count) for metric in record.metrics})
 
@@ -58,7 +58,7 @@ def residuals(record: Record) -> ByMetric[float]:
 def intervals(record: Record, level: float) -> ByMetric[Interval]:
     """Return the confidence interval of each mean."""
     sums = {metric: _independent_sums(record, metric) for metric in record.metrics}
-    return ByMetric({str(metric): interval_of(record, metric, of, level) for metric, of in sums.items()})
+    return ByMetric({str(metric): mean_interval_of_sums(record, metric, of, level) for metric, of in sums.items()})
 
 
 def _sums(record: Record, metric: Metric) -> Sums:
@@ -70,27 +70,27 @@ def _independent_sums(record: Record, metric: Metric) -> Sums:
     """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
     if not isinstance(record, Scores) or record.labels is None:
         return _sums(record, metric)
-    return clustered_sums(record.of_metric(metric), record.labels)
+    return sum_clustered_values(record.column(metric), record.labels)
 
 
-def interval_of(record: Record, metric: Metric, sums: Sums, level: float) -> Interval:
+def mean_interval_of_sums(record: Record, metric: Metric, sums: Sums, level: float) -> Interval:
     """Return the interval of the mean of a metric, given the sums of its values over queries."""
     from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed need it)
 
     binary = ideal.share_binary(metric, sums, record.sums("two_valued", metric))
-    return interval_from_sums(sums, level=level, binary=binary, bounds=bounds_of(record, metric, sums))
+    return interval_from_sums(sums, level=level, binary=binary, bounds=metric_bounds(record, metric, sums))
 
 
-def bounds_of(record: Record, metric: Metric, sums: Sums) -> tuple[float, float]:
+def metric_bounds(record: Record, metric: Metric, sums: Sums) -> tuple[float, float]:
     """Return the smallest and the largest value that a metric can have on queries, given the sums of its values."""
     best = record.sums("ideal", metric)
     return ideal.bounds(metric, sums.smallest, sums.largest, best.largest if best is not None and best.count else None)
 
 
-def said_of_given(metrics: Sequence[Metric]) -> list[str]:
+def given_metric_notes(metrics: Sequence[Metric]) -> list[str]:
     """Return in which metrics lower is better, and which have no bounds, in words."""
     lower = [str(metric) for metric in metrics if not metric.definition.higher_is_better]
-    of = [metric for metric in metrics if metric.definition.given]
+    of = [metric for metric in metrics if metric.definition.is_given]
     unbounded = [str(metric) for metric in of if not np.isfinite(metric.definition.bounds).all()]
     said = [f"lower is better in {', '.join(lower)}"] if lower else []
     if unbounded:
@@ -101,7 +101,7 @@ def said_of_given(metrics: Sequence[Metric]) -> list[str]:
     return said
 
 
-class Ceiling(NamedTuple):
+class CeilingCheck(NamedTuple):
     """Whether the mean of a metric is at most what is allowed.
 
     Attributes:
@@ -112,33 +112,33 @@ class Ceiling(NamedTuple):
 
     metric: str
     outcome: Literal["passed", "above the ceiling", "not checked"]
-    said: str
+    details: str
 
     @property
     def line(self) -> str:
         """The metric, the outcome and the numbers, in a line."""
-        return f"{self.metric} {self.outcome}: {self.said}"
+        return f"{self.metric} {self.outcome}: {self.details}"
 
 
-def ceiling(
+def check_ceiling(
     record: Record, name: str | Metric, most: float, level: float = LEVEL, *, by_bound: bool = False
-) -> Ceiling:
+) -> CeilingCheck:
     """Compare the mean of a metric, or the upper end of its one-sided interval, with the largest that is allowed."""
     metric = as_metric(name)
     sums, definition = _sums(record, metric), metric.definition
     judged = record.origin.judged if isinstance(record, Scores) and record.origin is not None else None
     if not sums.count:
         some = " that was answered" if judged is not None and judged.unanswered is not None else ""
-        return Ceiling(str(metric), "not checked", definition.undefined_if + some)
-    if judged is not None and judged.is_empty and len(judged.qrels.documents) and not definition.given:
-        return Ceiling(
+        return CeilingCheck(str(metric), "not checked", definition.undefined_if + some)
+    if judged is not None and judged.is_empty and len(judged.qrels.documents) and not definition.is_given:
+        return CeilingCheck(
             str(metric),
             "not checked",
             "nothing that is judged came back for any query, relevant or not, so the ids may be of another kind",
         )
     # One-sided at a level is two-sided at twice the error.
-    upper = interval_of(record, metric, _independent_sums(record, metric), 2 * level - 1).high
-    n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} % sure)"
+    upper = mean_interval_of_sums(record, metric, _independent_sums(record, metric), 2 * level - 1).high
+    n, sure = numbers.format_query_count(int(sums.count)), f"({100 * level:g} % sure)"
     if ideal.share_binary(metric, sums, record.sums("two_valued", metric)) == 1:
         said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones {sure}"
         allowed = f"at most {100 * most:g} % are allowed"
@@ -146,29 +146,29 @@ def ceiling(
         said = f"the mean is {numbers.value(sums.mean)} over {n}; up to {numbers.value(upper)} on new ones {sure}"
         allowed = f"at most {most:g} is allowed"
     if (upper if by_bound else sums.mean) <= most + ROUNDING:
-        return Ceiling(str(metric), "passed", said)
-    return Ceiling(str(metric), "above the ceiling", f"{said}; {allowed}")
+        return CeilingCheck(str(metric), "passed", said)
+    return CeilingCheck(str(metric), "above the ceiling", f"{said}; {allowed}")
 
 
-def refuse_bound(what: str, name: str | Metric, bound: float) -> None:
+def require_useful_bound(what: str, name: str | Metric, bound: float) -> None:
     """Refuse a bound of a mean, `at_most` or a floor, that every value passes or none can, by its side or its size."""
     metric = as_metric(name)
     (low, high), ceils = metric.definition.bounds, what == "at_most"
     if not ceils and not metric.definition.higher_is_better:
-        instead = argument("at_most", python="at_most={...}")
+        instead = format_argument("at_most", python="at_most={...}")
         raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {instead}")
     if not low <= bound <= high:
         fate = "every value keeps" if (bound > high) is ceils else "no value can keep"
         raise ValueError(
-            f"{named(what)} of {metric} is {bound:g}, which {fate}: its values are from {low:g} to {high:g}"
-            + said_of_percent(bound, high)
+            f"{argument_name(what)} of {metric} is {bound:g}, which {fate}: its values are from {low:g} to {high:g}"
+            + percentage_hint(bound, high)
         )
 
 
 PERCENTAGES = 2, 100
 
 
-def said_of_percent(number: float, high: float) -> str:
+def percentage_hint(number: float, high: float) -> str:
     """Return what a number above 1 may mean, where 1 is the most: it looks like a percentage."""
     smallest, largest = PERCENTAGES
     return f"; {number / 100:g} may be meant" if high == 1 and smallest <= number <= largest else ""
@@ -179,19 +179,19 @@ def summary_table(record: Record) -> Table:
     rows, residual_notes, small, skewed = [], [], False, False
     for metric in record.metrics:
         name, sums, residual = str(metric), _sums(record, metric), record.sums("residual", metric)
-        interval = numbers.interval(interval_of(record, metric, _independent_sums(record, metric), LEVEL))
+        interval = numbers.interval(mean_interval_of_sums(record, metric, _independent_sums(record, metric), LEVEL))
         rows.append([name, numbers.value(sums.mean), interval, str(sums.count)])
         small |= 0 < sums.count < SMALL
-        unbounded = metric.definition.given and not np.isfinite(metric.definition.bounds).all()
+        unbounded = metric.definition.is_given and not np.isfinite(metric.definition.bounds).all()
         skewed |= unbounded and 0 < sums.count < ENOUGH_OF_SKEWED
         if residual is not None and residual.count:
             residual_notes.append(
                 f"{name}: residual {numbers.value(residual.mean)}, "
                 "what unjudged and unseen documents could add to the mean"
             )
-    notes = describe(record.counts, record.rules, record.metrics) + said_of_clusters(record)
+    notes = describe_counts(record.counts, record.rules, record.metrics) + said_of_clusters(record)
     if isinstance(record, Scores):
-        notes += said_of_budgets(record)
+        notes += budget_notes(record)
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
     if skewed:
@@ -201,11 +201,11 @@ def summary_table(record: Record) -> Table:
         )
     if tie_range := TieRange.of(record):
         notes += tie_range.notes()
-    notes += [*residual_notes, *said_of_given(record.metrics)]
+    notes += [*residual_notes, *given_metric_notes(record.metrics)]
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes)
 
 
-def summary_in_words(record: Record) -> Table:
+def plain_summary_table(record: Record) -> Table:
     """Return the table of the means with what each metric says."""
     header, rows, notes, *_ = summary_table(record)
     said = [[*row, metric.in_words] for row, metric in zip(rows, record.metrics, strict=True)]
@@ -215,7 +215,7 @@ def summary_in_words(record: Record) -> Table:
 FEW_CLUSTERS = 20
 
 
-def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
+def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:
     """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
     from retrieval_metrics.statistics import effective_sums  # noqa: PLC0415  (only means that are printed need it)
 
@@ -232,25 +232,25 @@ def said_of_clusters(record: Record) -> list[str]:
     """Return in words how the queries are clustered and the design effect; nothing if they are not."""
     if not isinstance(record, Scores) or record.clusters is None or record.labels is None:
         return []
-    effects = {metric: _design_effect(record.of_metric(metric), record.labels) for metric in record.metrics}
+    effects = {metric: _design_effect(record.column(metric), record.labels) for metric in record.metrics}
     known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
-    notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
+    notes = [f"intervals by cluster: {format_cluster_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
-    return notes + said_of_few_clusters(record.clusters.count)
+    return notes + few_clusters_notes(record.clusters.count)
 
 
-def said_of_count(clusters: Clusters) -> str:
+def format_cluster_count(clusters: Clusters) -> str:
     """Return how many clusters there are, and where they come from."""
-    off = argument("clusters", None)
+    off = format_argument("clusters", None)
     why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
-    return f"{numbers.count(clusters.count, 'cluster')}, {why}"
+    return f"{numbers.format_count(clusters.count, 'cluster')}, {why}"
 
 
-def said_of_few_clusters(count: int) -> list[str]:
+def few_clusters_notes(count: int) -> list[str]:
     """Return the warning that there are too few clusters, if there are."""
     if count >= FEW_CLUSTERS:
         return []
-    few = numbers.count(count, "cluster")
+    few = numbers.format_count(count, "cluster")
     return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
@@ -305,23 +305,23 @@ STEPS_TO_BUDGET = 6
 """Budgets are taken in this many equal steps up to the one asked for, and as many beyond."""
 
 
-def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
+def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
     """Return the mean of a metric at several cut-offs; see `Evaluation.over_cutoffs`."""
     chosen = as_metric(metric)
     if not chosen.definition.takes_cutoff:
         raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")
-    ks = usual_cutoffs([scores], chosen) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
+    ks = choose_cutoffs([scores], chosen) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
     return {k: Sums.of_defined(_values(scores, _cut(chosen, k))).mean for k in ks}
 
 
-def unit_of(metric: Metric) -> str:
+def cutoff_unit(metric: Metric) -> str:
     """Return what the cut-off of a metric counts: `k` documents, `characters` or `tokens`."""
     if isinstance(metric.k, Budget):
         return "characters" if metric.k.unit == "chars" else metric.k.unit
     return "k"
 
 
-def size_of(metric: Metric) -> int | None:
+def cutoff_size(metric: Metric) -> int | None:
     """Return the cut-off of a metric in its unit; None if it has none."""
     return metric.k.size if isinstance(metric.k, Budget) else metric.k
 
@@ -332,7 +332,7 @@ def _cut(metric: Metric, size: int) -> Metric:
     return Metric(metric.name, k, metric.parameters)
 
 
-def with_intervals(
+def means_and_intervals(
     scores: Scores, metric: Metric, cutoffs: Sequence[int], level: float = LEVEL
 ) -> tuple[dict[int, float], dict[int, Interval]]:
     """Return the mean of a metric at each of several cut-offs, and its confidence interval."""
@@ -342,23 +342,25 @@ def with_intervals(
         values = _values(scores, cut)
         sums = Sums.of_defined(values)
         means[k] = sums.mean
-        of_clusters = sums if scores.labels is None else clustered_sums(values, scores.labels)
-        intervals[k] = interval_of(scores, cut, of_clusters, level)
+        of_clusters = sums if scores.labels is None else sum_clustered_values(values, scores.labels)
+        intervals[k] = mean_interval_of_sums(scores, cut, of_clusters, level)
     return means, intervals
 
 
 def _values(scores: Scores, metric: Metric) -> FloatArray:
-    judged = scores.needed_origin("scored at other cut-offs").judged
+    judged = scores.require_origin("scored at other cut-offs").judged
     return score(judged, metric, scores.rules).values[scores.positions]
 
 
-def usual_cutoffs(every: Sequence[Scores], metric: Metric) -> list[int]:
+def choose_cutoffs(every: Sequence[Scores], metric: Metric) -> list[int]:
     """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking."""
     if isinstance(metric.k, Budget):
         steps = range(1, 2 * STEPS_TO_BUDGET + 1)
         return list(dict.fromkeys(max(1, round(metric.k.size * step / STEPS_TO_BUDGET)) for step in steps))
     asked = max((metric.k for one in every for metric in one.metrics if isinstance(metric.k, int)), default=0)
-    longest = max(int(one.needed_origin("scored at other cut-offs").judged.n_retrieved.max(initial=1)) for one in every)
+    longest = max(
+        int(one.require_origin("scored at other cut-offs").judged.n_retrieved.max(initial=1)) for one in every
+    )
     last = max(1, min(longest, max(2 * asked, FEWEST)))
     ks = list(range(1, min(last, EVERY_CUTOFF) + 1))
     while ks[-1] < last:
@@ -393,7 +395,7 @@ class QueryScore(NamedTuple):
         return not isnan(self.value)
 
     @property
-    def known(self) -> float | None:
+    def value_or_none(self) -> float | None:
         """The value; None if the metric is undefined, for hosts that cannot store NaN."""
         return self.value if self.is_defined else None
 
@@ -421,15 +423,15 @@ def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
 
 
 def _of_metric(scores: Scores, metric: Metric) -> dict[QueryId, QueryScore]:
-    judged, kept = scores.needed_origin("read query by query").judged, scores.positions
+    judged, kept = scores.require_origin("read query by query").judged, scores.positions
     rel = dict(metric.parameters).get("rel")
     threshold = None if rel is None else float(rel)
     relevant = is_relevant(judged.ranks.grade, threshold)
-    ends = np.cumsum(judged.per_query(judged.ranks.query[relevant])).astype(np.int64)
+    ends = np.cumsum(judged.sum_by_query(judged.ranks.query[relevant])).astype(np.int64)
     ranks = np.split(judged.ranks.rank[relevant], ends[:-1])
     columns = (
         scores.queries,
-        scores.of_metric(metric).tolist(),
+        scores.column(metric).tolist(),
         [ranks[query] for query in kept.tolist()],
         judged.n_relevant(threshold).astype(np.int64)[kept].tolist(),
         judged.n_retrieved[kept].tolist(),

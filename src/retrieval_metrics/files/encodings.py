@@ -23,11 +23,11 @@ OTHERS = {
 SHOWN = 200
 """The number of characters of a line that a message quotes: about two lines of a terminal."""
 
-RETURN_ALONE = r"a carriage return stands alone; lines end with a line feed: tr '\r' '\n' < FILE > NEW_FILE"
+LONE_CARRIAGE_RETURN = r"a carriage return stands alone; lines end with a line feed: tr '\r' '\n' < FILE > NEW_FILE"
 """What is wrong with a text of an old Mac."""
 
 
-def refuse_marks(start: bytes, name: str) -> None:
+def require_no_utf16_mark(start: bytes, name: str) -> None:
     """Raise if the beginning of a text shows that it is UTF-16 or UTF-32."""
     found = next((encoding for mark, encoding in OTHERS.items() if start.startswith(mark)), None)
     if found is None and len(start) > 3 and b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00":
@@ -41,20 +41,20 @@ def refuse_marks(start: bytes, name: str) -> None:
         )
 
 
-def refuse_binary(start: bytes, name: str) -> None:
+def require_no_zero_byte(start: bytes, name: str) -> None:
     """Raise if the beginning of a text holds a zero, as no text in UTF-8 does."""
     if b"\x00" in start:
         raise ValueError(f"{name} is a binary file; the binary formats that can be read are Parquet and Arrow")
 
 
-def refuse_other_encoding(text: bytes, name: str) -> None:
+def require_utf8(text: bytes, name: str) -> None:
     """Raise if a text is not UTF-8."""
-    refuse_marks(text[: 1 << 16], name)
+    require_no_utf16_mark(text[: 1 << 16], name)
     try:
         text.decode()
     except UnicodeDecodeError as error:
         number, line = line_around(text, error.start)
-        decoded(line, name, number)
+        decode_line(line, name, number)
         raise
 
 
@@ -64,19 +64,19 @@ def line_around(text: bytes, at: int) -> tuple[int, bytes]:
     return text.count(b"\n", 0, at) + 1, text[start : end if end >= 0 else len(text)]
 
 
-def decoded(line: bytes, name: str, number: int) -> str:
+def decode_line(line: bytes, name: str, number: int) -> str:
     """Return a line as text."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{at_line(name, number, line.decode('latin-1').rstrip())}: it is not UTF-8 text (byte "
+            f"{format_line_location(name, number, line.decode('latin-1').rstrip())}: it is not UTF-8 text (byte "
             f"0x{line[error.start]:02x} at column {error.start + 1}: {error.reason}), and is shown as Latin-1, which "
             "it probably is; convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
         ) from error
 
 
-def at_line(name: str, number: int, line: str) -> str:
+def format_line_location(name: str, number: int, line: str) -> str:
     """Return the description of a line for errors: file, number, and the line itself."""
     return f"{name}, line {number}: {line if len(line) <= SHOWN else line[:SHOWN] + '...'}"
 
@@ -87,7 +87,7 @@ QUOTE = '"'
 DOUBLED = 'a quote inside a value is written twice, in a value that is quoted: "a ""quoted"" word"'
 
 
-def refuse_quotes(text: bytes, separator: str, name: str) -> None:
+def require_closed_quotes(text: bytes, separator: str, name: str) -> None:
     """Raise if a quote is not at the end of a value, or is not closed (RFC 4180)."""
     if QUOTE.encode() not in text:
         return
@@ -118,7 +118,7 @@ def quotes_of(text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.flatnonzero(np.frombuffer(text, np.uint8) == ord(QUOTE))
 
 
-def refuse_carriage_returns(text: bytes, name: str, *, quoted: bool) -> None:
+def require_line_feeds(text: bytes, name: str, *, quoted: bool) -> None:
     r"""Raise if a carriage return outside of quotes is not followed by a line feed."""
     if text.count(b"\r") == text.count(b"\r\n"):
         return
@@ -128,7 +128,7 @@ def refuse_carriage_returns(text: bytes, name: str, *, quoted: bool) -> None:
     if quoted:
         alone = alone[np.searchsorted(quotes_of(text), alone) % 2 == 0]
     if len(alone):
-        raise ValueError(f"{_line_at(text, int(alone[0]), name)}: {RETURN_ALONE}")
+        raise ValueError(f"{_line_at(text, int(alone[0]), name)}: {LONE_CARRIAGE_RETURN}")
 
 
 def _refuse_early(text: bytes, begin: int, close: int, name: str) -> None:
@@ -148,11 +148,11 @@ def _open(text: bytes, at: int) -> str:
 
 def _line_at(text: bytes, at: int, name: str) -> str:
     number, line = line_around(text, at)
-    return at_line(name, number, line.decode().removesuffix("\r").replace("\r", r"\r"))
+    return format_line_location(name, number, line.decode().removesuffix("\r").replace("\r", r"\r"))
 
 
 @contextmanager
-def errors_of(name: str) -> Iterator[None]:
+def name_file_in_errors(name: str) -> Iterator[None]:
     """Turn any error while reading a file into a ValueError that names the file."""
     try:
         yield

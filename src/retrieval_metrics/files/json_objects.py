@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import require
-from retrieval_metrics.files.encodings import at_line
-from retrieval_metrics.files.opening import opened
+from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics.files.encodings import format_line_location
+from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.tabular_rows import numbered_lines
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 PARQUET = b"PAR1"
 
 
-def objects_of(source: Any) -> Iterator[Any]:
+def iterate_objects(source: Any) -> Iterator[Any]:
     """Yield the objects of a source."""
     if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
-        with opened(source) as reader:
+        with open_source(source) as reader:
             yield from _of_file(reader)
         return
     if hasattr(source, "to_dicts"):  # a polars frame
@@ -50,7 +50,9 @@ def _without_gaps(unit: dict[str, Any]) -> dict[str, Any]:
 def _of_file(reader: Reader) -> Iterator[Any]:
     start = reader.beginning()
     if start.startswith(PARQUET):
-        yield from objects_of(require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content())))
+        yield from iterate_objects(
+            import_optional("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content()))
+        )
         return
     line, newline, more = start.lstrip().partition(b"\n")
     a_list_in_each = more.startswith(b"[") and _is_json(line, list)
@@ -65,7 +67,7 @@ def _of_file(reader: Reader) -> Iterator[Any]:
         try:
             yield json.loads(text)
         except (ValueError, RecursionError) as error:
-            where = at_line(reader.name, number, text)
+            where = format_line_location(reader.name, number, text)
             raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
 
 

@@ -19,14 +19,20 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.append_log import saving
-from retrieval_metrics._internal.validation import argument, in_python, positive_integer, positive_number, require
+from retrieval_metrics._internal.append_log import open_atomically
+from retrieval_metrics._internal.validation import (
+    format_argument,
+    import_optional,
+    positive_integer,
+    positive_number,
+    python_or_cli_text,
+)
 from retrieval_metrics.files.encodings import (
     BYTE_ORDER_MARK,
-    refuse_binary,
-    refuse_carriage_returns,
-    refuse_marks,
-    refuse_other_encoding,
+    require_line_feeds,
+    require_no_utf16_mark,
+    require_no_zero_byte,
+    require_utf8,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +57,7 @@ def let_ctrl_c_interrupt() -> None:
         signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
 
 
-class Kept(io.RawIOBase):
+class RewindableStream(io.RawIOBase):
     """Makes a stream that can be read once readable again, by keeping what was read."""
 
     def __init__(self, stream: Any) -> None:
@@ -167,7 +173,7 @@ def _new_member(file: Any, path: Path) -> Iterator[Any]:
 
 
 def _zstd() -> Any:
-    return require(ZSTD_PACKAGE, "a .zst file")
+    return import_optional(ZSTD_PACKAGE, "a .zst file")
 
 
 def _new_zstd(file: Any, _: Path) -> Any:
@@ -207,10 +213,10 @@ COMPRESSIONS: Mapping[str, Compression] = {
 
 
 @contextmanager
-def saving_compressed(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def open_for_saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Yield a file that is saved once it is complete, compressed if its extension says so."""
     compression = COMPRESSIONS.get(Path(path).suffix)
-    with saving(path) as file:
+    with open_atomically(path) as file:
         if compression is None:
             yield file
         else:
@@ -229,19 +235,19 @@ TEXT_SHOWN = 40
 
 
 @contextmanager
-def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
+def open_source(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
     """Open a source for reading."""
     name = name_of(source)
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
         let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
         with _file(source) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            yield Reader(name, file if regular else Kept(file.raw), limits or Limits(), is_regular=regular)
+            yield Reader(name, file if regular else RewindableStream(file.raw), limits or Limits(), is_regular=regular)
         return
     if source == STANDARD_INPUT and sys.stdin is None:
         raise ValueError("standard input is closed, so nothing can be read from '-'")
     held: Any = sys.stdin if source == STANDARD_INPUT else source
-    yield Reader(name, Kept(_binary(held)), limits or Limits(), is_regular=False)
+    yield Reader(name, RewindableStream(_binary(held)), limits or Limits(), is_regular=False)
 
 
 def _file(path: str | PathLike[str]) -> Any:
@@ -256,7 +262,7 @@ def _file(path: str | PathLike[str]) -> Any:
 
 def _no_path(given: str | bytes, instead: str) -> str:
     more = "..." if len(given) > TEXT_SHOWN else ""
-    return f"{given[:TEXT_SHOWN]!r}{more} is what a file holds and not its path" + in_python(
+    return f"{given[:TEXT_SHOWN]!r}{more} is what a file holds and not its path" + python_or_cli_text(
         f"; pass {instead} in its place"
     )
 
@@ -293,7 +299,7 @@ class Reader:
         self.name = name
         self.limits = limits
         self.is_regular = is_regular
-        self.unended = False
+        self.is_line_unfinished = False
         self._file = file
 
     @property
@@ -327,12 +333,12 @@ class Reader:
     def whole_text(self) -> bytes:
         """Return the whole content as UTF-8 text without a byte order mark, its lines of any length."""
         start = self.beginning()
-        refuse_marks(start, self.name)
-        refuse_binary(start, self.name)
+        require_no_utf16_mark(start, self.name)
+        require_no_zero_byte(start, self.name)
         content = self.content().removeprefix(BYTE_ORDER_MARK)
         if not content.strip():
             raise ValueError(f"{self.name} is empty")
-        refuse_other_encoding(content, self.name)
+        require_utf8(content, self.name)
         return content
 
     def pieces(self, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
@@ -341,14 +347,16 @@ class Reader:
         with self._text() as text:
             while piece := text.read(PIECE):
                 if not before:
-                    refuse_marks(piece[:BEGINNING], self.name)  # before searching for the end of a very long line
+                    require_no_utf16_mark(
+                        piece[:BEGINNING], self.name
+                    )  # before searching for the end of a very long line
                     self._refuse_other_line_ends(piece)
                 size = len(piece)
                 rest = text.readline(self.limits.line + 1)
                 piece = (piece if before else piece.removeprefix(BYTE_ORDER_MARK)) + rest
                 if not piece.endswith(b"\n"):
                     self._refuse_long_line(piece, before)
-                    self.unended = True
+                    self.is_line_unfinished = True
                     piece += b"\n"
                 elif len(piece) > self.limits.line:
                     self._refuse_long_line(piece, before)
@@ -369,7 +377,7 @@ class Reader:
     def _refuse_other_line_ends(self, start: bytes) -> None:
         words = start.strip()
         if b"\r" in words and b"\n" not in words and not words.startswith((b"{", b"[")):  # for JSON, it is a blank
-            refuse_carriage_returns(words, self.name, quoted=True)
+            require_line_feeds(words, self.name, quoted=True)
 
     def _lines_before(self, size: int) -> int:
         """Return how many lines the first bytes of the text have; they are counted only for an error."""
@@ -388,7 +396,7 @@ class Reader:
                 number = self._lines_before(before) + line + 1
                 raise ValueError(
                     f"{self.name}, line {number}: the line has more than {self.limits.line:,} bytes; is this the right "
-                    f"file? {argument('line', python='limits=Limits(line=...)')} allows more"
+                    f"file? {format_argument('line', python='limits=Limits(line=...)')} allows more"
                 )
             start, line = end + 1, line + 1
 
@@ -401,7 +409,7 @@ class Reader:
         found = next((one for one in COMPRESSIONS.values() if start.startswith(one.magic)), None)
         damaged = () if found is None else found.damaged()
         try:
-            yield raw if found is None else _Watched(found.reading(raw, self.name), self)
+            yield raw if found is None else _SizeCheckedText(found.reading(raw, self.name), self)
         except damaged as error:
             raise ValueError(
                 f"{self.name} is damaged or cut short: its compressed data cannot be read to the end ({error})"
@@ -418,7 +426,7 @@ class Reader:
         if text > self.limits.compression * compressed:
             raise ValueError(
                 f"{self.name} is compressed too well to be a run or judgments: {text / 1e6:,.0f} MB of text came from "
-                f"{compressed / 1e6:,.2f} MB; {argument('compression', python='limits=Limits(compression=...)')} "
+                f"{compressed / 1e6:,.2f} MB; {format_argument('compression', python='limits=Limits(compression=...)')} "
                 f"allows more than {self.limits.compression:g} times the size"
             )
 
@@ -427,7 +435,7 @@ HARMLESS = 64 << 20
 """Bytes of text that every file may have, however well it is compressed."""
 
 
-class _Watched:
+class _SizeCheckedText:
     """Decompressed text whose size is checked as it is read."""
 
     def __init__(self, text: Any, reader: Reader) -> None:

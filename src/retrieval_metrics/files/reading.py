@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, require
+from retrieval_metrics._internal.validation import format_argument, import_optional
 from retrieval_metrics.files import tabular_rows as json_files
-from retrieval_metrics.files.encodings import errors_of
-from retrieval_metrics.files.formats import FORMATS, format_of
-from retrieval_metrics.files.opening import opened
-from retrieval_metrics.files.tabular_rows import entries_of_table, read_table
-from retrieval_metrics.files.trec import trec_qrels, trec_run
+from retrieval_metrics.files.encodings import name_file_in_errors
+from retrieval_metrics.files.formats import FORMATS, detect_format
+from retrieval_metrics.files.opening import open_source
+from retrieval_metrics.files.tabular_rows import read_entries_frame, read_table
+from retrieval_metrics.files.trec import read_trec_qrels, read_trec_run
 from retrieval_metrics.inputs.column_detection import (
-    DOCUMENT,
-    OF_A_RUN,
-    OF_JUDGMENTS,
-    SCORE,
+    DOCUMENT_COLUMNS,
+    JUDGMENT_ROLES,
+    RUN_ROLES,
+    SCORE_COLUMNS,
     Batch,
-    allowances,
-    is_frame,
+    is_dataframe,
+    parse_allowances,
 )
 from retrieval_metrics.inputs.dataframes import LongTable
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.json_codec import item_of, judgments_of
+from retrieval_metrics.inputs.json_codec import decode_item, decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run
 
@@ -81,20 +81,20 @@ def read_qrels(
         >>> read_qrels(path)
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
-    if is_frame(source):
+    if is_dataframe(source):
         return Qrels.from_frame(source, columns=columns, allow=allow)
-    with opened(source, limits) as file, errors_of(file.name):
-        return _qrels(file, _kind(file, format, columns), columns, allowances(allow))
+    with open_source(source, limits) as file, name_file_in_errors(file.name):
+        return _qrels(file, _kind(file, format, columns), columns, parse_allowances(allow))
 
 
 def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[str]) -> Qrels:
     if kind == "trec":
-        return trec_qrels(source)
-    content = _content(source, kind, OF_JUDGMENTS, columns, allow)
+        return read_trec_qrels(source)
+    content = _content(source, kind, JUDGMENT_ROLES, columns, allow)
     if isinstance(content, dict):
         return _qrels_of_json(content, source.name, allow)
     name = source.name + AS_ARROW * (kind == "arrow")
-    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, name, allow).judgments())
+    return Qrels.from_table(_long_table(content, JUDGMENT_ROLES, columns, name, allow).judgments())
 
 
 AS_ARROW = ", an Arrow table"
@@ -109,10 +109,10 @@ def _long_table(
 
 def _kind(source: Reader, given: str | None, columns: Columns | None) -> str:
     """Return the format of a source."""
-    kind = format_of(source, given)
+    kind = detect_format(source, given)
     if columns and not FORMATS[kind].has_names:
         raise ValueError(
-            f"{source.name} is read as {kind}, which has no column names; pass {argument('format')} if it has another"
+            f"{source.name} is read as {kind}, which has no column names; pass {format_argument('format')} if it has another"
         )
     return kind
 
@@ -121,13 +121,13 @@ def _content(
     source: Reader, kind: str, wanted: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
     """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
-    require("polars", f"reading {kind.upper()}")
+    import_optional("polars", f"reading {kind.upper()}")
     if kind == "json":
-        held = json_files.whole(source, allow)
+        held = json_files.read_json_file(source, allow)
         if isinstance(held, dict):
             if columns:
                 raise ValueError(
-                    f"{source.name} is a JSON object, without columns that {argument('columns')} could name"
+                    f"{source.name} is a JSON object, without columns that {format_argument('columns')} could name"
                 )
             return held
         source, kind = json_files.as_lines(held, source), "jsonl"
@@ -135,12 +135,12 @@ def _content(
         entries = json_files.per_query(source, allow, columns)
         return json_files.rows(source, wanted, columns, allow) if entries is None else entries
     table = read_table(source, kind)
-    entries = entries_of_table(table, source.name, allow)
+    entries = read_entries_frame(table, source.name, allow)
     return table if entries is None else entries
 
 
 def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
-    qrels = Qrels({query: judgments_of(value, f"{name}, query {query!r}") for query, value in content.items()})
+    qrels = Qrels({query: decode_judgments(value, f"{name}, query {query!r}") for query, value in content.items()})
     if "blanks" not in allow:
         for at, document in enumerate(qrels.documents):
             _refuse_blanks(document, f"document judged for query {qrels.queries[qrels.document_query[at]]!r}", name)
@@ -152,7 +152,7 @@ def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) ->
 def _refuse_blanks(found: Any, what: str, name: str) -> None:
     if isinstance(found, str) and found != found.strip():
         raise ValueError(
-            f"{name}: the {what}, {found!r}, begins or ends with a blank ({argument('allow', 'blanks')} keeps it)"
+            f"{name}: the {what}, {found!r}, begins or ends with a blank ({format_argument('allow', 'blanks')} keeps it)"
         )
 
 
@@ -215,23 +215,23 @@ def read_run(
         >>> run, run["q1"]
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
-    if is_frame(source):
+    if is_dataframe(source):
         return Run.from_frame(source, columns=columns, allow=allow)
-    with opened(source, limits) as file, errors_of(file.name):
-        kind, allowed = _kind(file, format, columns), allowances(allow)
+    with open_source(source, limits) as file, name_file_in_errors(file.name):
+        kind, allowed = _kind(file, format, columns), parse_allowances(allow)
         if kind != "json" and (subset, split) != (None, None):
             raise ValueError(
-                f"{argument('subset')} and {argument('split')} choose of the predictions of MTEB, which are JSON, "
+                f"{format_argument('subset')} and {format_argument('split')} choose of the predictions of MTEB, which are JSON, "
                 f"not {kind}"
             )
         if kind == "trec":
-            return trec_run(source, file, memory, show_progress=show_progress)
-        content = _content(file, kind, OF_A_RUN, columns, allowed)
+            return read_trec_run(source, file, memory, show_progress=show_progress)
+        content = _content(file, kind, RUN_ROLES, columns, allowed)
         if isinstance(content, dict):
             rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
             return _run_of_json(rankings, file.name, allowed)
         name = file.name + AS_ARROW * (kind == "arrow")
-        return Run([_long_table(content, OF_A_RUN, columns, name, allowed).rankings()])
+        return Run([_long_table(content, RUN_ROLES, columns, name, allowed).rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:
@@ -270,7 +270,7 @@ def _chosen(parts: Mapping[str, Any], source: str, what: str, name: str | None) 
     return found
 
 
-def run_of_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
+def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
     """Return the run in a mapping of queries to documents with scores, or to documents best first."""
     scored, listed = {}, {}
     for query, ranking in rankings.items():
@@ -303,22 +303,23 @@ def run_of_json(content: Mapping[str, Any], source: str, allow: Collection[str])
     rankings: dict[Any, Any] = {
         query: _ranking(ranking, f"{source}, query {query!r}") for query, ranking in content.items()
     }
-    if items_of(rankings, source):
+    if has_items(rankings, source):
         return RetrievedRun(rankings)
-    return run_of_mapping(rankings, source, allow)
+    return read_run_mapping(rankings, source, allow)
 
 
 def _ranking(ranking: Any, where: str) -> Any:
     if isinstance(ranking, list) and any(isinstance(entry, dict) for entry in ranking):
         if stray := [entry for entry in ranking if not isinstance(entry, dict)]:
             raise ValueError(f"{where}: {stray[0]!r} is among objects; a ranking must hold either ids or objects")
-        names = {name for name in ranking[0] if name in DOCUMENT} if "id" not in ranking[0] else set()
-        scores = [name for name in ranking[0] if name in SCORE]
+        names = {name for name in ranking[0] if name in DOCUMENT_COLUMNS} if "id" not in ranking[0] else set()
+        scores = [name for name in ranking[0] if name in SCORE_COLUMNS]
         if len(names) == 1 and scores and all(entry.keys() == {*names, scores[0]} for entry in ranking):
             columns = ("documents", *names), ("scores", scores[0])
             return _ranking({key: [entry[each] for entry in ranking] for key, each in columns}, where)
         return [
-            item_of({"id" if key in names else key: held for key, held in entry.items()}, where) for entry in ranking
+            decode_item({"id" if key in names else key: held for key, held in entry.items()}, where)
+            for entry in ranking
         ]
     if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
         documents, given = ranking["documents"], ranking.get("scores")
@@ -330,7 +331,7 @@ def _ranking(ranking: Any, where: str) -> Any:
     return ranking
 
 
-def items_of(rankings: Mapping[Any, Any], source: str) -> bool:
+def has_items(rankings: Mapping[Any, Any], source: str) -> bool:
     """Return whether the rankings hold retrieved items rather than ids."""
     with_items = None
     for query, ranking in rankings.items():

@@ -20,27 +20,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy import __version__ as numpy_version
 
-from retrieval_metrics._internal.append_log import FORMAT, VERSION, journal_kind, refuse_newer
-from retrieval_metrics._internal.validation import in_python
+from retrieval_metrics._internal.append_log import FORMAT, VERSION, find_log_kind, require_supported_version
+from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics._internal.version import __version__
-from retrieval_metrics.comparison.conclusions import Ignorance, UnjudgedBounds
+from retrieval_metrics.comparison.conclusions import JudgedCoverage, UnjudgedBounds
 from retrieval_metrics.comparison.difference import Difference
-from retrieval_metrics.evaluation.budget_coverage import BudgetUse, Filling
-from retrieval_metrics.files.opening import Limits, opened, saving_compressed
+from retrieval_metrics.evaluation.budget_coverage import BudgetFill, BudgetUse
+from retrieval_metrics.files.opening import Limits, open_for_saving, open_source
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.json_codec import (
     fingerprint,
     judgments_fingerprint,
-    plain,
     question_fingerprint,
     ranking_fingerprint,
+    to_json_value,
 )
-from retrieval_metrics.matching.budget import Budget, Filled
+from retrieval_metrics.matching.budget import Budget, BudgetFills
 from retrieval_metrics.matching.ranking_order import Matching
 from retrieval_metrics.metrics.base.rules import Rules
 from retrieval_metrics.reports.tables import Printed
 from retrieval_metrics.statistics.means import ExactSums, Interval
-from retrieval_metrics.statistics.paired import PairedDifference, WithinMargin
+from retrieval_metrics.statistics.paired import MarginTest, PairedDifference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.evaluation.scores import Scores
 
-    Labels = Mapping[str, str | float]
+    LabelMapping = Mapping[str, str | float]
 
 
 OF_TRUST = Limits(compression=2000.0)
@@ -60,11 +60,11 @@ MARK = re.compile(rb'^\s*\{\s*"format":\s*"' + FORMAT.encode() + rb'"')
 """The beginning of every file of this format."""
 
 
-DIGEST = b',\n"digest": "sha256:'
+DIGEST_PREFIX = b',\n"digest": "sha256:'
 """What stands before the digest, which is the last key of a file."""
 OF_PEOPLE = {"labels", "questions"}
 """Kinds of files that people and the labelling page write too, without a digest."""
-WITHOUT_DIGEST = 1
+VERSION_WITHOUT_DIGEST = 1
 """The version whose files may have no digest."""
 
 
@@ -81,7 +81,7 @@ class Lines(list[Any]):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SavedFile:
     """The content of a file of this format.
 
     Attributes:
@@ -112,7 +112,7 @@ class Document:
             raise ValueError(f"{self.name} is damaged at {where}: {said}") from error
 
 
-def checked_labels(labels: Labels | None) -> dict[str, Any]:
+def validate_labels(labels: LabelMapping | None) -> dict[str, Any]:
     """Return the labels of a user as JSON holds them."""
     if labels is None:
         return {}
@@ -123,37 +123,37 @@ def checked_labels(labels: Labels | None) -> dict[str, Any]:
             raise TypeError(
                 f"a label must have a str as its name, and text or a number as its value, got {name!r}: {value!r}"
             )
-    return {name: plain(value, f"the label {name!r}") for name, value in labels.items()}
+    return {name: to_json_value(value, f"the label {name!r}") for name, value in labels.items()}
 
 
-def now() -> str:
+def format_current_time() -> str:
     """Return the date and the time, with the offset from UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def write_document(
-    target: str | PathLike[str] | BytesIO, kind: str, sections: Mapping[str, Any], labels: Labels | None = None
+def write_saved_file(
+    target: str | PathLike[str] | BytesIO, kind: str, sections: Mapping[str, Any], labels: LabelMapping | None = None
 ) -> None:
     """Write a file of this format, or its bytes; it is complete in memory before anything is written."""
-    written = {"date": now(), **VERSIONS}
-    content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
+    written = {"date": format_current_time(), **VERSIONS}
+    content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=validate_labels(labels))
     text = signed("".join(_text(Section({**content, **sections}))).encode())
-    with nullcontext(target) if isinstance(target, BytesIO) else saving_compressed(target) as file:
+    with nullcontext(target) if isinstance(target, BytesIO) else open_for_saving(target) as file:
         file.write(text)
 
 
 def signed(text: bytes) -> bytes:
     """Return the text of a JSON object with the digest of all before it as its last key."""
     before = text.rstrip().removesuffix(b"}").rstrip()
-    return before + DIGEST + sha256(before).hexdigest().encode() + b'"\n}\n'
+    return before + DIGEST_PREFIX + sha256(before).hexdigest().encode() + b'"\n}\n'
 
 
 def _refuse_other_content(text: bytes, name: str, content: Mapping[str, Any]) -> None:
     """Raise if a text is not what was written."""
     kind = str(content.get("kind"))
-    before, found, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST)  # git can change the ends of lines
+    before, found, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST_PREFIX)  # git can change the ends of lines
     if not found:
-        if "digest" not in content and (kind in OF_PEOPLE or content.get("version") == WITHOUT_DIGEST):
+        if "digest" not in content and (kind in OF_PEOPLE or content.get("version") == VERSION_WITHOUT_DIGEST):
             return
         raise ValueError(f"{name} is damaged: the digest at its end is missing")
     if digest.partition(b'"')[0].decode(errors="replace") != sha256(before).hexdigest():
@@ -196,28 +196,28 @@ def is_saved(path: str | PathLike[str]) -> bool:
     """Return whether a file holds a saved result; False for a pipe or a missing file."""
     if not Path(path).is_file():
         return False
-    with opened(path, OF_TRUST) as source:
+    with open_source(path, OF_TRUST) as source:
         try:
             return MARK.match(source.beginning()) is not None
         except ValueError:  # damaged data; the reader raises a better error
             return False
 
 
-def read_document(path: str | PathLike[str]) -> Document:
+def read_saved_file(path: str | PathLike[str]) -> SavedFile:
     """Read a file of this format."""
-    with opened(path, OF_TRUST) as source:
-        return document_in(source.whole_text(), fspath(path))
+    with open_source(path, OF_TRUST) as source:
+        return parse_saved_file(source.whole_text(), fspath(path))
 
 
-def document_in(text: bytes, name: str) -> Document:
+def parse_saved_file(text: bytes, name: str) -> SavedFile:
     """Read the text of a file of this format, which messages call by the name."""
     if MARK.match(text) is None:
         raise ValueError(
             f"{name} holds no saved result"
-            + in_python("; read other files with read_run, read_qrels, read_queries or read_corpus")
+            + python_or_cli_text("; read other files with read_run, read_qrels, read_queries or read_corpus")
         )
-    if (kind := journal_kind(text)) is not None:
-        return Document(name, kind, {})
+    if (kind := find_log_kind(text)) is not None:
+        return SavedFile(name, kind, {})
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -228,9 +228,9 @@ def document_in(text: bytes, name: str) -> Document:
         raise ValueError(f"{name} is damaged: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{name} holds no saved result: it does not say that its format is {FORMAT!r}")
-    refuse_newer(name, content.get("version"))
+    require_supported_version(name, content.get("version"))
     _refuse_other_content(text, name, content)
-    return Document(name, str(content.get("kind")), content)
+    return SavedFile(name, str(content.get("kind")), content)
 
 
 def _refuse_constant(name: str) -> None:
@@ -260,22 +260,22 @@ class SavedFields(Printed):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save it to a file that `load` reads."""
-        write_document(path, self.kind, {name: _in_lines(value) for name, value in self._written().items()})
+        write_saved_file(path, self.kind, {name: _in_lines(value) for name, value in self._written().items()})
 
     def __eq__(self, other: object) -> bool:
         return self._written() == other._written() if isinstance(other, type(self)) else NotImplemented
 
     def _written(self) -> dict[str, Any]:
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # it is a dataclass
-        return {name: of_record(getattr(self, name), f"{name} of the {self.kind}") for name in names}
+        return {name: encode_record(getattr(self, name), f"{name} of the {self.kind}") for name in names}
 
 
-def of_saved_fields(kind: type[SavedT], document: Document) -> SavedT:
+def decode_saved_fields(kind: type[SavedT], document: SavedFile) -> SavedT:
     """Return what was saved."""
     found = {}
     for field in fields(kind):  # type: ignore[arg-type]  # it is a dataclass
         with document.place(field.name):
-            found[field.name] = record_of(document.content[field.name])
+            found[field.name] = decode_record(document.content[field.name])
     with document.place(", ".join(found)):
         return kind(**found)
 
@@ -297,15 +297,15 @@ RECORDS: dict[str, Any] = {
         Clusters,
         Difference,
         ExactSums,
-        Filled,
-        Filling,
-        Ignorance,
+        BudgetFills,
+        BudgetFill,
+        JudgedCoverage,
         Interval,
         Matching,
         PairedDifference,
         Rules,
         UnjudgedBounds,
-        WithinMargin,
+        MarginTest,
     )
 }
 
@@ -313,7 +313,7 @@ RESERVED = {"number", "array", "tuple", "mapping", "record"}
 """Keys of objects for values that JSON does not have."""
 
 
-def of_record(value: Any, where: str) -> Any:
+def encode_record(value: Any, where: str) -> Any:
     """Return a value as JSON holds it, such that `record_of` returns an equal one, of the same types."""
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -325,19 +325,21 @@ def of_record(value: Any, where: str) -> Any:
     if type(value).__name__ in RECORDS and isinstance(value, RECORDS[type(value).__name__]):
         names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
         return {"record": type(value).__name__} | {
-            name: of_record(getattr(value, name), f"{name} of {where}") for name in names
+            name: encode_record(getattr(value, name), f"{name} of {where}") for name in names
         }
     if isinstance(value, np.ndarray):
-        return {"array": str(value.dtype), "values": of_column(value)}
+        return {"array": str(value.dtype), "values": encode_column(value)}
     if isinstance(value, tuple):
-        return {"tuple": [of_record(each, where) for each in value]}
+        return {"tuple": [encode_record(each, where) for each in value]}
     if isinstance(value, list):
-        return [of_record(each, where) for each in value]
+        return [encode_record(each, where) for each in value]
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value) and not RESERVED & value.keys():
-            return {key: of_record(each, f"{key!r} of {where}") for key, each in value.items()}
+            return {key: encode_record(each, f"{key!r} of {where}") for key, each in value.items()}
         return {
-            "mapping": [[of_record(key, where), of_record(each, f"{key!r} of {where}")] for key, each in value.items()]
+            "mapping": [
+                [encode_record(key, where), encode_record(each, f"{key!r} of {where}")] for key, each in value.items()
+            ]
         }
     raise ValueError(
         f"{where} is {value!r} ({type(value).__name__}), which cannot be saved"
@@ -345,29 +347,29 @@ def of_record(value: Any, where: str) -> Any:
     )
 
 
-def record_of(value: Any) -> Any:
+def decode_record(value: Any) -> Any:
     """Return what `of_record` was given."""
     if isinstance(value, list):
-        return [record_of(each) for each in value]
+        return [decode_record(each) for each in value]
     if not isinstance(value, dict):
         return value
     if "number" in value:
         return float(value["number"])
     if "array" in value:
-        return column_of(value["values"], value["array"])
+        return decode_column(value["values"], value["array"])
     if "tuple" in value:
-        return tuple(record_of(each) for each in value["tuple"])
+        return tuple(decode_record(each) for each in value["tuple"])
     if "mapping" in value:
-        return {record_of(key): record_of(each) for key, each in value["mapping"]}
+        return {decode_record(key): decode_record(each) for key, each in value["mapping"]}
     if "record" not in value:
-        return {key: record_of(each) for key, each in value.items()}
+        return {key: decode_record(each) for key, each in value.items()}
     if value["record"] not in RECORDS:
         raise ValueError(f"{value['record']!r} is not a record; the records are {', '.join(RECORDS)}")
     record = RECORDS[value["record"]]
-    return record(**{name: record_of(each) for name, each in value.items() if name != "record"})
+    return record(**{name: decode_record(each) for name, each in value.items() if name != "record"})
 
 
-def of_column(values: Any) -> list[Any]:
+def encode_column(values: Any) -> list[Any]:
     """Return an array as a list, null for NaN; nested as the array is."""
     if values.dtype.kind != "f":
         return list(values.tolist())
@@ -385,7 +387,7 @@ def _null_for_nan(listed: list[Any]) -> list[Any]:
     return [None if number != number else number for number in listed]  # noqa: PLR0124  (NaN alone differs from itself)
 
 
-def column_of(values: list[Any], dtype: str = "float64") -> Any:
+def decode_column(values: list[Any], dtype: str = "float64") -> Any:
     """Return the array of such a list, NaN for null."""
     if dtype not in {"float64", "int64", "bool"}:
         raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")
@@ -438,7 +440,7 @@ def questions_fingerprint(scores: Scores) -> str:
     return fingerprint(sorted([str(query), texts.get(query), judged.get(query)] for query in scores.queries))
 
 
-def differing_rules(one: Rules, other: Rules) -> list[str]:
+def describe_rule_differences(one: Rules, other: Rules) -> list[str]:
     """Return in words how two rule sets differ, apart from their names."""
     both = {field.name: (getattr(one, field.name), getattr(other, field.name)) for field in fields(one)}
     return [
@@ -451,14 +453,14 @@ def differing_rules(one: Rules, other: Rules) -> list[str]:
 def rules_fingerprint(scores: Scores) -> str:
     """Return the fingerprint of the rules, and of what ids are compared with; names do not matter."""
     rules = {
-        field.name: of_record(getattr(scores.rules, field.name), "the rules")
+        field.name: encode_record(getattr(scores.rules, field.name), "the rules")
         for field in fields(scores.rules)
         if field.name not in NAMES
     }
-    return fingerprint([rules, match_said(scores)])
+    return fingerprint([rules, describe_match(scores)])
 
 
-def match_said(scores: Scores) -> str | None:
+def describe_match(scores: Scores) -> str | None:
     """Return in words what ids are compared with; None if the scores came without it."""
     if scores.origin is None:
         return None

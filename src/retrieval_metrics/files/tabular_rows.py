@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, in_python, require
+from retrieval_metrics._internal.validation import format_argument, import_optional, python_or_cli_text
 from retrieval_metrics.files.encodings import (
-    RETURN_ALONE,
-    at_line,
-    decoded,
-    refuse_carriage_returns,
-    refuse_other_encoding,
-    refuse_quotes,
+    LONE_CARRIAGE_RETURN,
+    decode_line,
+    format_line_location,
+    require_closed_quotes,
+    require_line_feeds,
+    require_utf8,
 )
-from retrieval_metrics.files.formats import FORMATS, MANY
+from retrieval_metrics.files.formats import DOCUMENT_LIST_KEYS, FORMATS
 from retrieval_metrics.files.opening import Reader
-from retrieval_metrics.inputs.column_detection import DOCUMENT, QUERY, find_columns
-from retrieval_metrics.inputs.dataframes import first_repeat
-from retrieval_metrics.inputs.json_codec import FORBIDDEN
-from retrieval_metrics.inputs.run import as_list, refuse_bad_score
+from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS, find_columns
+from retrieval_metrics.inputs.dataframes import find_first_duplicate
+from retrieval_metrics.inputs.json_codec import FORBIDDEN_KEY
+from retrieval_metrics.inputs.run import as_list, require_finite_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 
-ONLY_JSON = "write .json or .jsonl"
+JSON_HINT = "write .json or .jsonl"
 
 
-def judgment_frame(truth: Qrels, kind: str) -> pl.DataFrame:
+def qrels_to_frame(truth: Qrels, kind: str) -> pl.DataFrame:
     """Return flat or grouped judgments as the rows of a file."""
     import polars as pl
 
@@ -61,12 +61,12 @@ def judgment_frame(truth: Qrels, kind: str) -> pl.DataFrame:
     return frame
 
 
-def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFrame:
+def run_to_trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFrame:
     """Return rankings as the lines of a TREC file, in the order of trec_eval."""
     import polars as pl
 
     sizes = _sizes(batch, "TREC")
-    if batch.scores is None and (row := first_repeat(batch)) is not None:
+    if batch.scores is None and (row := find_first_duplicate(batch)) is not None:
         _refuse_repeated(batch.documents[row])
     number = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(number)) - batch.bounds[number]
@@ -77,7 +77,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
     queries = pl.Series(batch.queries, dtype=None).cast(pl.String).gather(number)
     require_queries(batch.queries, path)
     if (blank := frame["document"].str.contains(r"\s") | (frame["document"] == "")).any():
-        require_words(frame["document"].filter(blank).to_list(), "an id", path)
+        require_single_word(frame["document"].filter(blank).to_list(), "an id", path)
     return pl.DataFrame(
         {
             "query": queries,
@@ -90,13 +90,13 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
     )
 
 
-def trec_lines(run: Mapping[Any, Any], tag: str, path: str | PathLike[str]) -> Iterator[str]:
+def format_run_lines(run: Mapping[Any, Any], tag: str, path: str | PathLike[str]) -> Iterator[str]:
     """Yield the lines of a TREC file of rankings in memory, in the order of trec_eval, without polars."""
-    require_words([tag], "the tag", path)
+    require_single_word([tag], "the tag", path)
     require_queries(run, path)
     for query, ranking in run.items():
         if isinstance(ranking, Mapping):
-            refuse_bad_score(ranking, query)
+            require_finite_scores(ranking, query)
             scored = sorted(((float(score), str(document)) for document, score in ranking.items()), reverse=True)
         else:
             listed = as_list(ranking, query)
@@ -105,22 +105,22 @@ def trec_lines(run: Mapping[Any, Any], tag: str, path: str | PathLike[str]) -> I
             scored = [(len(listed) - at, str(document)) for at, document in enumerate(listed)]
         if not scored:
             _refuse_empty_ranking("TREC", query)
-        require_words([document for _, document in scored], "an id", path)
+        require_single_word([document for _, document in scored], "an id", path)
         for rank, (score, document) in enumerate(scored, start=1):
             yield f"{query} Q0 {document} {rank} {score!r} {tag}\n"
 
 
-def judgment_lines(truth: Qrels, path: str | PathLike[str]) -> Iterator[str]:
+def format_qrels_lines(truth: Qrels, path: str | PathLike[str]) -> Iterator[str]:
     """Yield the lines of a TREC file of flat judgments, without polars."""
     require_queries(truth.queries, path)
-    require_words(truth.documents, "an id", path)
+    require_single_word(truth.documents, "an id", path)
     whole = not (truth.document_grade % 1).any()
     for query, judged in truth.as_dict().items():
         for document, grade in judged.items():
             yield f"{query} 0 {document} {int(grade) if whole else grade!r}\n"
 
 
-def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
+def run_to_frame(batch: Batch, kind: str) -> pl.DataFrame:
     """Return rankings as the rows of a table."""
     import polars as pl
 
@@ -147,10 +147,10 @@ def _refuse_repeated(document: Any) -> NoReturn:
 
 
 def _refuse_empty_ranking(kind: str, query: Any) -> NoReturn:
-    raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+    raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {JSON_HINT}")
 
 
-def require_words(words: Iterable[Any], what: str, path: str | PathLike[str]) -> None:
+def require_single_word(words: Iterable[Any], what: str, path: str | PathLike[str]) -> None:
     """Raise if something is not one word."""
     for word in words:
         if len(str(word).split()) != 1 or str(word).split()[0] != str(word):
@@ -162,7 +162,7 @@ def require_words(words: Iterable[Any], what: str, path: str | PathLike[str]) ->
 def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
     """Raise if the id of a query is not one word, or would make a comment of its line in a TREC file."""
     for query in queries:
-        require_words([query], "an id", path)
+        require_single_word([query], "an id", path)
         if str(query).startswith("#"):
             raise ValueError(
                 f"the id of a query in {path} must not begin with #, because such a line is a comment in a TREC file, "
@@ -170,7 +170,7 @@ def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
             )
 
 
-def require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> None:
+def require_text_id(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> None:
     """Raise if a text file of this format cannot hold an id."""
     import polars as pl
 
@@ -189,13 +189,13 @@ def require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> N
 # JSON and JSONL: a mapping of queries in one file, or one row or one query per line.
 
 
-class _Repeated(dict[Any, Any]):
+class _RepeatedKey(dict[Any, Any]):
     """An object in which a key appears twice; the first counts."""
 
     key: str
 
 
-class _Objects:
+class _ObjectReader:
     """Makes the objects of a JSON text, and knows whether any of them repeats a key."""
 
     repeat = False
@@ -205,7 +205,7 @@ class _Objects:
         if len(plain) == len(pairs):
             return plain
         self.repeat = True
-        repeated, seen = _Repeated(), set()
+        repeated, seen = _RepeatedKey(), set()
         for key, value in pairs:
             repeated.setdefault(key, value)
             if key in seen:
@@ -216,12 +216,12 @@ class _Objects:
 
 def parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str]) -> Any:
     """Return the value of a JSON text."""
-    objects_of = _Objects()
+    objects_of = _ObjectReader()
     try:
         value = json.loads(text, object_pairs_hook=objects_of)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and "\r" in error.doc[: error.pos]:  # which can only stand between values
-            raise ValueError(where(RETURN_ALONE)) from error
+            raise ValueError(where(LONE_CARRIAGE_RETURN)) from error
         raise ValueError(
             where(f"this is not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
         ) from error
@@ -231,25 +231,27 @@ def parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str
         raise ValueError(where(f"this cannot be read as JSON: {error}")) from error
     if objects_of.repeat and "repeated" not in allow and (found := _repeated(value, "")):
         raise ValueError(
-            where(f"{found}; remove one of them, or pass {argument('allow', 'repeated')}, with which the first counts")
+            where(
+                f"{found}; remove one of them, or pass {format_argument('allow', 'repeated')}, with which the first counts"
+            )
         )
     return value
 
 
 def _repeated(value: Any, inside: str) -> str:
-    if isinstance(value, _Repeated):
+    if isinstance(value, _RepeatedKey):
         return f"key {value.key!r} appears twice{inside}"
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return next((found for key, each in children if (found := _repeated(each, f" in {key!r}"))), "")
 
 
-def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
+def read_jsonl_objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Return the objects of a JSONL file, each with the number and the text of its line."""
     for number, line in numbered_lines(source):
-        row = parsed(line, partial("{}: {}".format, at_line(source.name, number, line)), allow)
+        row = parsed(line, partial("{}: {}".format, format_line_location(source.name, number, line)), allow)
         if not isinstance(row, dict):
             raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-                f"{at_line(source.name, number, line)}: a line must be an object, such as "
+                f"{format_line_location(source.name, number, line)}: a line must be an object, such as "
                 "{'query': ..., 'document': ...}"
             )
         yield number, line, row
@@ -262,14 +264,16 @@ def numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
         for line in BytesIO(piece):  # one by one, because often only the first is asked for
             number += 1
             if line.strip():
-                yield number, decoded(line.removesuffix(b"\n").removesuffix(b"\r"), source.name, number)
+                yield number, decode_line(line.removesuffix(b"\n").removesuffix(b"\r"), source.name, number)
 
 
-def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | list[dict[str, Any]]:
+def read_json_file(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | list[dict[str, Any]]:
     """Return the one object of a JSON file, or its array of objects."""
 
     def where(said: str) -> str:
-        hint = f"; if it has one object per line, pass {argument('format', 'jsonl')}" if "not JSON" in said else ""
+        hint = (
+            f"; if it has one object per line, pass {format_argument('format', 'jsonl')}" if "not JSON" in said else ""
+        )
         return f"{source.name} cannot be read as JSON: {said}{hint}"
 
     content = parsed(source.whole_text().decode(), where, allow)
@@ -294,17 +298,17 @@ def as_lines(content: list[dict[str, Any]], source: Reader) -> Reader:
 def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
     """Return the documents of each query of a JSONL file with one line per query; None if it has one per document."""
     found: dict[Any, Any] = {}
-    for number, line, row in objects(source, allow):
-        many = [key for key in MANY if isinstance(row.get(key), (list, dict))]
-        where = at_line(source.name, number, line)
+    for number, line, row in read_jsonl_objects(source, allow):
+        many = [key for key in DOCUMENT_LIST_KEYS if isinstance(row.get(key), (list, dict))]
+        where = format_line_location(source.name, number, line)
         if not many:
             document = (columns or {}).get("document")
-            if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
+            if not found and any(key.strip().lower() in DOCUMENT_COLUMNS or key == document for key in row):
                 return None
-            texts = in_python("; to read texts, use read_queries or read_corpus") if "text" in row else ""
-            raise ValueError(f"{where}: there is no list of documents ({', '.join(MANY)}){texts}")
+            texts = python_or_cli_text("; to read texts, use read_queries or read_corpus") if "text" in row else ""
+            raise ValueError(f"{where}: there is no list of documents ({', '.join(DOCUMENT_LIST_KEYS)}){texts}")
         # Beside the id of a query, "query" is its text, as in the predictions of sentence-transformers.
-        names = [key for key in QUERY if key in row and key != "query"] or QUERY
+        names = [key for key in QUERY_COLUMNS if key in row and key != "query"] or QUERY_COLUMNS
         query = row[_only(row, names, where)]
         if not isinstance(query, (str, int)) or isinstance(query, bool):
             raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
@@ -313,8 +317,8 @@ def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | No
         if query in found:
             raise ValueError(f"{where}: query {query!r} appears twice")
         documents = row[_only(row, many, where)]
-        if isinstance(row.get(FORBIDDEN), list):
-            documents = {"relevant": documents, FORBIDDEN: row[FORBIDDEN]}
+        if isinstance(row.get(FORBIDDEN_KEY), list):
+            documents = {"relevant": documents, FORBIDDEN_KEY: row[FORBIDDEN_KEY]}
         if isinstance(documents, list) and isinstance(row.get("scores"), list):
             documents = {"documents": documents, "scores": row["scores"]}
         found[query] = documents
@@ -336,18 +340,18 @@ def rows(source: Reader, wanted: Mapping[str, Role], columns: Columns | None, al
 
     def line_of(row: int) -> str:
         number, text = next(islice(numbered_lines(source), row, None))
-        return at_line(source.name, number, text)
+        return format_line_location(source.name, number, text)
 
-    *_, first = next(objects(source, allow))
+    *_, first = next(read_jsonl_objects(source, allow))
     roles = find_columns(list(first), wanted, columns, source.name, allow)
     if (plain := _plain_rows(source, first, roles)) is not None:
         return FileTable(plain, plain.columns, line_of)
     found: dict[str, list[Any]] = {key: [] for key in roles.values()}
-    for number, line, row in objects(source, allow):
+    for number, line, row in read_jsonl_objects(source, allow):
         for key, column in found.items():
             if key not in row:
                 raise ValueError(
-                    f"{at_line(source.name, number, line)}: there is no {key!r}, which the lines before it have"
+                    f"{format_line_location(source.name, number, line)}: there is no {key!r}, which the lines before it have"
                 )
             column.append(row[key])
     return FileTable(found, list(found), line_of)
@@ -399,16 +403,16 @@ CONTENT = "documents_json"
 """The column that holds the text; only this package uses the name, so no other table is mistaken for one."""
 
 
-def table_of_entries(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
+def entries_to_frame(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
     """Return queries and what JSON holds for each, one row per query."""
-    require("polars", "writing a table")
+    import_optional("polars", "writing a table")
     import polars as pl
 
     rows = [(query, json.dumps(entry, ensure_ascii=False, allow_nan=False)) for query, entry in entries]
     return pl.DataFrame({"query": [query for query, _ in rows], CONTENT: [text for _, text in rows]})
 
 
-def entries_of_table(table: FileTable, name: str, allow: Collection[str]) -> dict[Any, Any] | None:
+def read_entries_frame(table: FileTable, name: str, allow: Collection[str]) -> dict[Any, Any] | None:
     """Return what such a table holds for each query; None if it has a row per document."""
     if CONTENT not in table.names:
         return None
@@ -444,7 +448,7 @@ class FileTable(NamedTuple):
 
 def read_table(source: Reader, kind: str) -> FileTable:
     """Read a file with a header."""
-    require("polars", "reading a table")
+    import_optional("polars", "reading a table")
     import polars as pl
 
     if kind == "parquet":
@@ -457,21 +461,21 @@ def read_table(source: Reader, kind: str) -> FileTable:
         stream = source.beginning(4) == STREAM
         frame = (pl.read_ipc_stream if stream else pl.read_ipc)(BytesIO(source.content()))
         return FileTable(frame.lazy(), frame.columns, None)
-    lines = _Lines(b"".join(source.pieces()), source, FORMATS[kind])
+    lines = _TextTable(b"".join(source.pieces()), source, FORMATS[kind])
     return FileTable(lines.frame().lazy(), lines.header, lines.named)
 
 
-class _Lines:
+class _TextTable:
     """The text of a file with a header."""
 
     def __init__(self, text: bytes, source: Reader, form: Format) -> None:
-        refuse_other_encoding(text, source.name)
+        require_utf8(text, source.name)
         if not text.strip():
             raise ValueError(f"{source.name} is empty")
         if form.quote is not None:
-            refuse_quotes(text, form.separator, source.name)
+            require_closed_quotes(text, form.separator, source.name)
         # polars drops a carriage return before a separator, which ends the line for the csv module.
-        refuse_carriage_returns(text, source.name, quoted=form.quote is not None)
+        require_line_feeds(text, source.name, quoted=form.quote is not None)
         self._text, self._source, self._form = text, source, form
         self.header = next(self._lines())[1]
 
@@ -502,7 +506,7 @@ class _Lines:
         return f"{self._source.name}, row {row + 1}" if found is None else self._where(*found)
 
     def _where(self, number: int, line: list[str]) -> str:
-        return at_line(self._source.name, number, self._form.separator.join(line))
+        return format_line_location(self._source.name, number, self._form.separator.join(line))
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the values of every line that is not empty, including the header, with the number of its first line."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics._internal.validation import warn
-from retrieval_metrics.files.encodings import at_line, errors_of
-from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.files.opening import opened
-from retrieval_metrics.files.tabular_rows import numbered_lines, objects, read_table, whole
-from retrieval_metrics.reports.numbers import count
+from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
+from retrieval_metrics.files.formats import find_format_by_name
+from retrieval_metrics.files.opening import open_source
+from retrieval_metrics.files.tabular_rows import numbered_lines, read_json_file, read_jsonl_objects, read_table
+from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]
 
 def _texts(path: Source, limits: Limits | None, what: Literal["query", "document"]) -> dict[str, str]:
     texts: dict[str, str] = {}
-    with opened(path, limits) as source, errors_of(source.name):
+    with open_source(path, limits) as source, name_file_in_errors(source.name):
         for where, row in _rows(source):
             key, text = _one_of(IDS, row, where), row[_one_of(TEXTS, row, where)]
             if row[key] is None or row[key] == "":
@@ -86,13 +86,15 @@ def _texts(path: Source, limits: Limits | None, what: Literal["query", "document
 
 def _rows(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every row with an id and a text, and where it is."""
-    kind = format_by_name(source.file_name)
+    kind = find_format_by_name(source.file_name)
     if kind not in {"arrow", "csv", "json", "jsonl", "parquet"}:
         kind = "jsonl" if source.beginning().lstrip().startswith(b"{") else "tsv"
     if kind == "jsonl":
-        yield from ((at_line(source.name, number, line), row) for number, line, row in objects(source))
+        yield from (
+            (format_line_location(source.name, number, line), row) for number, line, row in read_jsonl_objects(source)
+        )
     elif kind == "json":
-        content = whole(source)
+        content = read_json_file(source)
         if isinstance(content, list):
             yield from ((f"{source.name}, record {number}", row) for number, row in enumerate(content, start=1))
             return
@@ -109,7 +111,7 @@ def _tab_separated(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
     header: list[str] | None = None
     for at, (number, line) in enumerate(numbered_lines(source)):
         fields = line.split("\t")
-        where = at_line(source.name, number, line)
+        where = format_line_location(source.name, number, line)
         if at == 0 and any(name.strip().lower() in IDS for name in fields):
             header = [name.strip() for name in fields]
             continue
@@ -135,7 +137,7 @@ TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".t
 """The extensions of files that are read as text."""
 
 
-def texts_at(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
+def read_texts(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
     """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id."""
     place = Path(path)
     return read_folder(place) if place.is_dir() else read_corpus(place, limits=limits)
@@ -158,11 +160,11 @@ def read_folder(folder: Path) -> dict[str, str]:
             raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
     known = ", ".join(sorted(TEXT_FILES))
     if not texts:
-        said = f"; it has {count(len(others), 'other')}, such as {others[0]}" if others else ""
+        said = f"; it has {format_count(len(others), 'other')}, such as {others[0]}" if others else ""
         raise ValueError(f"{folder} has no text file ({known}){said}")
     if others:
         warn(
-            f"{folder}: {count(len(others), 'file')} not read, because the extension is not one of {known}: "
+            f"{folder}: {format_count(len(others), 'file')} not read, because the extension is not one of {known}: "
             f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",
         )
     return texts

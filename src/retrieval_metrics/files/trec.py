@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, in_python, require
-from retrieval_metrics.files.encodings import at_line, decoded, errors_of
-from retrieval_metrics.files.opening import opened
-from retrieval_metrics.inputs.column_detection import warn_of_doubt
-from retrieval_metrics.inputs.dataframes import first_repeat, regrouped, whole_queries
+from retrieval_metrics._internal.validation import format_argument, import_optional, python_or_cli_text
+from retrieval_metrics.files.encodings import decode_line, format_line_location, name_file_in_errors
+from retrieval_metrics.files.opening import open_source
+from retrieval_metrics.inputs.column_detection import warn_about_score_direction
+from retrieval_metrics.inputs.dataframes import find_first_duplicate, regroup_by_query, split_by_query
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run, StreamedRun
 from retrieval_metrics.reports.progress import progress
@@ -42,7 +42,7 @@ COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TrecLayout:
     """The columns of a file.
 
     Attributes:
@@ -61,25 +61,25 @@ class Layout:
         return [self.fields.index(name) for name in ("query", "document", self.value)]
 
 
-RUN = Layout(
+RUN_LAYOUT = TrecLayout(
     "a TREC run has",
     ("query", "Q0", "document", "rank", "score", "tag"),
     "score",
 )
-QRELS = Layout(
+QRELS = TrecLayout(
     "TREC qrels have",
     ("query", "iteration", "document", "grade"),
     "grade",
 )
 
 
-def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
+def parts_of_file(path: str, layout: TrecLayout) -> Iterator[Part]:
     """Open a file and return its `parts`: for adapters, whose workers open their files themselves."""
-    with opened(path) as source:
+    with open_source(path) as source:
         yield from parts(source, layout)
 
 
-def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
+def parts(source: Reader, layout: TrecLayout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
     """Yield query, document and value of successive rows."""
     line, rows = 1, 0
     for piece in _pieces(source, advance):
@@ -120,7 +120,7 @@ def _tidied(piece: bytes) -> bytes:
     return text.removeprefix(b"\n")
 
 
-def _parse_regular(text: bytes, layout: Layout) -> Part | None:
+def _parse_regular(text: bytes, layout: TrecLayout) -> Part | None:
     """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular."""
     import polars as pl
 
@@ -142,7 +142,7 @@ def _parse_regular(text: bytes, layout: Layout) -> Part | None:
     return frame["query"], frame["document"], numbers
 
 
-def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int) -> Part:
+def _parse_line_by_line(piece: bytes, layout: TrecLayout, source: Reader, line: int) -> Part:
     """Read irregular lines."""
     import polars as pl
 
@@ -150,39 +150,39 @@ def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int)
     return pl.Series(queries, dtype=pl.String), pl.Series(documents, dtype=pl.String), np.array(values)
 
 
-def _rows(piece: bytes, layout: Layout, source: Reader, line: int) -> Iterator[tuple[str, str, float]]:
+def _rows(piece: bytes, layout: TrecLayout, source: Reader, line: int) -> Iterator[tuple[str, str, float]]:
     """Yield query, document and value of each line, and raise at the first that is wrong."""
     name = source.name
-    cut = line + piece.count(b"\n") - 1 if source.unended else None
+    cut = line + piece.count(b"\n") - 1 if source.is_line_unfinished else None
     query, document, value = layout.used
     for number, raw in enumerate(piece.split(b"\n"), line):
         words = raw.split()
         if not words:
             continue
-        decoded(raw, name, number)
+        decode_line(raw, name, number)
         if len(words) != len(layout.fields):
             _refuse_columns(raw, len(words), layout, name, number, cut=number == cut)
         fields = [word.decode() for word in words]
         yield fields[query], fields[document], _number(fields[value], layout, raw, name, number)
 
 
-def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> float:
+def _number(field: str, layout: TrecLayout, raw: bytes, name: str, line: int) -> float:
     try:
         number = float(field) if "_" not in field else math.nan
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
+        where = format_line_location(name, line, raw.decode(errors="replace").rstrip("\r"))
         raise ValueError(
             f"{where}: the {layout.value} {field!r} is not a finite number; {layout.name} {_columns(layout)}"
         )
     return number
 
 
-def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int, *, cut: bool) -> NoReturn:
+def _refuse_columns(raw: bytes, found: int, layout: TrecLayout, name: str, line: int, *, cut: bool) -> NoReturn:
     if b"\x00" in raw:
         raise ValueError(f"{name} is not a text file; {layout.name} {_columns(layout)}")
-    where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
+    where = format_line_location(name, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
     why = _what_has(found, layout) if line == 1 else ""
     if cut and line > 1 and found < len(layout.fields):
@@ -190,38 +190,40 @@ def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int
     raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{why}")
 
 
-def _what_has(columns: int, layout: Layout) -> str:
+def _what_has(columns: int, layout: TrecLayout) -> str:
     """Return what a file of so many columns seems to be."""
-    if layout is RUN and columns == len(QRELS.fields):
-        return "; four columns are TREC qrels, which " + in_python("read_qrels reads", "come before the run")
-    if layout is QRELS and columns == len(RUN.fields):
-        return "; six columns are a TREC run, which " + in_python("read_run reads", "comes after the judgments")
+    if layout is RUN_LAYOUT and columns == len(QRELS.fields):
+        return "; four columns are TREC qrels, which " + python_or_cli_text("read_qrels reads", "come before the run")
+    if layout is QRELS and columns == len(RUN_LAYOUT.fields):
+        return "; six columns are a TREC run, which " + python_or_cli_text(
+            "read_run reads", "comes after the judgments"
+        )
     if columns != len(layout.used):
         return ""
     if layout is QRELS:
-        return f"; for BEIR qrels pass {argument('format', 'tsv')}"
-    header = f"separate them by commas, put query,document,score above, pass {argument('format', 'csv')}"
-    return in_python(
+        return f"; for BEIR qrels pass {format_argument('format', 'tsv')}"
+    header = f"separate them by commas, put query,document,score above, pass {format_argument('format', 'csv')}"
+    return python_or_cli_text(
         "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame",
         f"; three columns need a header: {header}",
     )
 
 
-def _columns(layout: Layout) -> str:
+def _columns(layout: TrecLayout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
 
 
 def ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, float]]:
     """Yield the query, the rank and the score of the lines of a run that can be read, but for the last, cut one."""
-    rank, score = RUN.fields.index("rank"), RUN.fields.index("score")
+    rank, score = RUN_LAYOUT.fields.index("rank"), RUN_LAYOUT.fields.index("score")
     for line in COMMENT.sub(b"", beginning).split(b"\n")[:-1]:
         words = line.split()
-        if len(words) == len(RUN.fields):
+        if len(words) == len(RUN_LAYOUT.fields):
             with suppress(ValueError):
                 yield words[0], float(words[rank]), float(words[score])
 
 
-def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> tuple[int, str]:
+def line_of_repeat(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[int, str]:
     """Return number and text of the second line with this query and document, which must exist."""
     wanted = str(document).encode()
     query_at, document_at, _ = layout.used
@@ -244,22 +246,22 @@ SHARE_OF_MEMORY = 4
 """By default a run takes at most a quarter of the machine's memory."""
 
 
-def trec_qrels(source: Reader) -> Qrels:
+def read_trec_qrels(source: Reader) -> Qrels:
     """Return the judgments of a TREC file."""
     if not has_polars():
         return Qrels(_by_query(source, QRELS))
-    batch = regrouped(whole_queries(parts(source, QRELS)))
-    if (row := first_repeat(batch)) is not None:
-        _refuse_repeat(source, QRELS, batch.query_of(row), batch.documents[row])
+    batch = regroup_by_query(split_by_query(parts(source, QRELS)))
+    if (row := find_first_duplicate(batch)) is not None:
+        _refuse_repeat(source, QRELS, batch.row_queries(row), batch.documents[row])
     return Qrels.from_batch(batch)
 
 
-def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run | RetrievedRun:
+def read_trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run | RetrievedRun:
     """Return the run of a TREC file, streamed if its columns take more memory than allowed."""
     if memory is None and not has_polars():
-        warn_of_doubt(ranks_and_scores(source.beginning()), source.name)
-        return RetrievedRun(_by_query(source, RUN))
-    require("polars", "a run that is read within a limit of memory")
+        warn_about_score_direction(ranks_and_scores(source.beginning()), source.name)
+        return RetrievedRun(_by_query(source, RUN_LAYOUT))
+    import_optional("polars", "a run that is read within a limit of memory")
     memory = _budget() if memory is None else memory
     kept: list[Batch] = []
     index: dict[Any, tuple[int, int]] = {}
@@ -267,14 +269,14 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
     torn: Any = None
     label = f"reading {os.path.basename(source.name)}"  # noqa: PTH119  (a name for messages, which need not be a path)
     was = source.fingerprint() if source.is_regular else ()
-    warn_of_doubt(ranks_and_scores(source.beginning()), source.name)
+    warn_about_score_direction(ranks_and_scores(source.beginning()), source.name)
     with progress(label, source.size, enabled=show_progress, in_bytes=True) as advance:
-        for number, batch in enumerate(whole_queries(parts(source, RUN, advance if show_progress else None))):
+        for number, batch in enumerate(split_by_query(parts(source, RUN_LAYOUT, advance if show_progress else None))):
             for at, query in enumerate(batch.queries):
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
                     torn = query
-            if torn is None and (row := first_repeat(batch)) is not None:
-                _refuse_repeat(source, RUN, batch.query_of(row), batch.documents[row])
+            if torn is None and (row := find_first_duplicate(batch)) is not None:
+                _refuse_repeat(source, RUN_LAYOUT, batch.row_queries(row), batch.documents[row])
             documents += len(batch.documents)
             taken += int(batch.documents.estimated_size()) + 8 * len(batch.documents)
             if taken <= memory:
@@ -286,9 +288,9 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
         return StreamedRun(given, partial(_batches, given, source.limits, was), index, documents)
     if torn is None:
         return Run(kept)
-    whole = regrouped(kept)
-    if (row := first_repeat(whole)) is not None:
-        _refuse_repeat(source, RUN, whole.query_of(row), whole.documents[row])
+    whole = regroup_by_query(kept)
+    if (row := find_first_duplicate(whole)) is not None:
+        _refuse_repeat(source, RUN_LAYOUT, whole.row_queries(row), whole.documents[row])
     return Run([whole])
 
 
@@ -296,11 +298,11 @@ def has_polars() -> bool:
     """Return whether polars is installed, without which TREC files are read and written by Python alone."""
     if find_spec("polars") is None:
         return False
-    require("polars", "reading or writing a file")
+    import_optional("polars", "reading or writing a file")
     return True
 
 
-def _by_query(source: Reader, layout: Layout) -> dict[Any, Any]:
+def _by_query(source: Reader, layout: TrecLayout) -> dict[Any, Any]:
     """Return the values of the documents of each query, without polars."""
     found: dict[str, dict[str, float]] = {}
     line = 1
@@ -317,18 +319,18 @@ def _by_query(source: Reader, layout: Layout) -> dict[Any, Any]:
 
 def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
     """Read a file again, and raise if it has changed."""
-    require("polars", "reading a streamed run again")
-    with opened(path, limits) as source, errors_of(source.name):
+    import_optional("polars", "reading a streamed run again")
+    with open_source(path, limits) as source, name_file_in_errors(source.name):
         if source.fingerprint() != was:
             _refuse_change(source.name)
-        yield from whole_queries(parts(source, RUN))
+        yield from split_by_query(parts(source, RUN_LAYOUT))
         if source.fingerprint() != was:  # while it was read
             _refuse_change(source.name)
 
 
 def _refuse_change(name: str) -> NoReturn:
     raise ValueError(
-        f"{name} has changed since it was read; {in_python('read it again with read_run', 'run the command again')}"
+        f"{name} has changed since it was read; {python_or_cli_text('read it again with read_run', 'run the command again')}"
     )
 
 
@@ -340,7 +342,7 @@ def _budget() -> int:
 
 
 def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
-    too_much = f"{source.name} takes more than the {memory:,} bytes that {argument('memory')} allows, and "
+    too_much = f"{source.name} takes more than the {memory:,} bytes that {format_argument('memory')} allows, and "
     if torn is not None:
         raise ValueError(
             f"{too_much}the lines of query {torn!r} are not consecutive, so it cannot be streamed; allow more, or sort "
@@ -350,6 +352,8 @@ def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
         raise ValueError(f"{too_much}only a regular file can be streamed; allow more, or save it to a file")
 
 
-def _refuse_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> NoReturn:
+def _refuse_repeat(source: Reader, layout: TrecLayout, query: Any, document: Any) -> NoReturn:
     number, line = line_of_repeat(source, layout, query, document)
-    raise ValueError(f"{at_line(source.name, number, line)}: document {document!r} appears twice for query {query!r}")
+    raise ValueError(
+        f"{format_line_location(source.name, number, line)}: document {document!r} appears twice for query {query!r}"
+    )

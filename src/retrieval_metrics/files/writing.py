@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, require
-from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
-from retrieval_metrics.files.opening import saving_compressed
-from retrieval_metrics.files.reading import items_of, run_of_mapping
+from retrieval_metrics._internal.validation import format_argument, import_optional
+from retrieval_metrics.files.formats import FORMATS, find_format_by_name, require_known_format
+from retrieval_metrics.files.opening import open_for_saving
+from retrieval_metrics.files.reading import has_items, read_run_mapping
 from retrieval_metrics.files.tabular_rows import (
-    ONLY_JSON,
-    judgment_frame,
-    judgment_lines,
-    require_text,
-    require_words,
-    table_frame,
-    table_of_entries,
-    trec_frame,
-    trec_lines,
+    JSON_HINT,
+    entries_to_frame,
+    format_qrels_lines,
+    format_run_lines,
+    qrels_to_frame,
+    require_single_word,
+    require_text_id,
+    run_to_frame,
+    run_to_trec_frame,
 )
-from retrieval_metrics.inputs.json_codec import of_item, of_judgments
+from retrieval_metrics.inputs.json_codec import encode_item, encode_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
 
@@ -76,21 +76,21 @@ def write_run(
         q1 Q0 d3 2 8.25 bm25
     """
     kind = _format_to_write(path, format)
-    if not isinstance(run, Run) and items_of(run, "the run"):
+    if not isinstance(run, Run) and has_items(run, "the run"):
         _write_items(run, path, kind)
         return
     if kind == "trec" and not isinstance(run, Run):  # by Python alone, which is also faster
-        _write_lines(path, trec_lines(run, tag, path))
+        _write_lines(path, format_run_lines(run, tag, path))
         return
-    require("polars", f"writing {kind.upper()}")
-    columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
+    import_optional("polars", f"writing {kind.upper()}")
+    columns = run if isinstance(run, Run) else read_run_mapping(run, "the run")
     if kind in {"json", "jsonl"}:
         _write_entries(path, kind, ((query, _scored(held)) for query, held in columns.rankings()))
         return
-    frame_of = partial(table_frame, kind=kind)
+    frame_of = partial(run_to_frame, kind=kind)
     if kind == "trec":
-        require_words([tag], "the tag", path)
-        frame_of = partial(trec_frame, tag=tag, path=path)
+        require_single_word([tag], "the tag", path)
+        frame_of = partial(run_to_trec_frame, tag=tag, path=path)
     # A run may be too large to hold all its frames at once, so each is made twice: to check it, and to write it.
     _require_alike(map(frame_of, columns.batches()), kind, path)
     _write_frames(path, kind, map(frame_of, columns.batches()))
@@ -104,7 +104,7 @@ def _require_alike(frames: Iterator[pl.DataFrame], kind: str, path: str | PathLi
             raise ValueError(
                 f"a {kind} file has scores for all queries or for none; write .json or .jsonl, or give all scores"
             )
-        require_text(frame, kind, path)
+        require_text_id(frame, kind, path)
         header = frame.columns
 
 
@@ -118,7 +118,7 @@ def _scored(ranking: Any) -> Any:
 def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
     if kind not in {"json", "jsonl", *BINARY}:
         raise ValueError(f"a {kind} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
-    rankings = {query: [of_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
+    rankings = {query: [encode_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
     _write_entries(path, kind, rankings.items())
 
 
@@ -151,31 +151,31 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     """
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
     if kind in {"json", "jsonl"} or (kind in BINARY and truth.has_pieces):
-        judged = ((query, of_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
+        judged = ((query, encode_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
         _write_entries(path, kind, list(judged))
         return
     bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
     if len(bare):
         query = truth.queries[int(bare[0])]
-        raise ValueError(f"{kind} files cannot hold a query without judgments, such as {query!r}; {ONLY_JSON}")
+        raise ValueError(f"{kind} files cannot hold a query without judgments, such as {query!r}; {JSON_HINT}")
     if truth.has_pieces:
         raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
     if kind == "trec" and not truth.is_flat:
         raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
     if kind == "trec":
-        _write_lines(path, judgment_lines(truth, path))
+        _write_lines(path, format_qrels_lines(truth, path))
         return
-    require("polars", f"writing {kind.upper()}")
-    frame = judgment_frame(truth, kind)
-    require_text(frame, kind, path)
+    import_optional("polars", f"writing {kind.upper()}")
+    frame = qrels_to_frame(truth, kind)
+    require_text_id(frame, kind, path)
     _write_frames(path, kind, iter([frame]))
 
 
 def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
-    kind = known_format(given) if given is not None else format_by_name(path)
+    kind = require_known_format(given) if given is not None else find_format_by_name(path)
     if kind is None:
         raise ValueError(
-            f"the name of {path} does not show the format to write; pass {argument('format', 'trec')} or another"
+            f"the name of {path} does not show the format to write; pass {format_argument('format', 'trec')} or another"
         )
     return kind
 
@@ -185,10 +185,10 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
 
     if kind in BINARY:
         whole = pl.concat(list(frames), how="vertical")
-        with saving_compressed(path) as file:
+        with open_for_saving(path) as file:
             (whole.write_parquet if kind == "parquet" else whole.write_ipc)(file)
         return
-    with saving_compressed(path) as file:
+    with open_for_saving(path) as file:
         for number, frame in enumerate(frames):
             text = frame.write_csv(
                 separator=FORMATS[kind].separator,
@@ -200,7 +200,7 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
 
 def _write_lines(path: str | PathLike[str], lines: Iterator[str]) -> None:
     text = "".join(lines).encode()  # as a whole, so that what is refused is refused before
-    with saving_compressed(path) as file:
+    with open_for_saving(path) as file:
         file.write(text)
 
 
@@ -213,13 +213,13 @@ def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple
                 ".parquet, or convert the ids with str"
             )
         text = json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"
-        with saving_compressed(path) as file:
+        with open_for_saving(path) as file:
             file.write(text)
         return
     if kind in BINARY:
-        _write_frames(path, kind, iter([table_of_entries(entries)]))
+        _write_frames(path, kind, iter([entries_to_frame(entries)]))
         return
-    with saving_compressed(path) as file:
+    with open_for_saving(path) as file:
         for query, documents in entries:
             beside = isinstance(documents, dict) and isinstance(documents.get("scores"), list)
             line = json.dumps(

@@ -24,14 +24,14 @@ FEWEST_CHARACTERS = 20
 MOST_PLACES = 20
 """In how many places the longest stretch is looked for; boilerplate has more."""
 
-UNSPACED = (
+UNSPACED_SCRIPTS = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
 """The characters of scripts without spaces between words, for a class of a regular expression."""
 
 # Words; of scripts without spaces, letters.
-_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_PIECE = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
 
 _SPACE_LIMIT = 0x3001
 """From this code point on, no character is white space."""
@@ -77,21 +77,21 @@ class SourceText:
         last = len(self.text)
         return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
 
-    def holds(self, text: str | None, start: int, end: int) -> bool:
+    def contains_at(self, text: str | None, start: int, end: int) -> bool:
         """Return whether a text is at a place, ignoring white space; None asks whether there is such a place."""
         if end > len(self.text):
             return False
         there = self.text[start:end]
         return text is None or there == text or "".join(there.split()) == "".join(text.split())
 
-    def confirmed(self, text: str | None, start: int, end: int) -> tuple[int, int] | None:
+    def confirm_range(self, text: str | None, start: int, end: int) -> tuple[int, int] | None:
         """Return where a text is that is said to be at a place: there, or there if ends of lines count otherwise."""
-        if self.holds(text, start, end):
+        if self.contains_at(text, start, end):
             return start, end
-        across = self.across_newlines(start), self.across_newlines(end)
-        return across if text is not None and self.holds(text, *across) else None
+        across = self.find_across_newlines(start), self.find_across_newlines(end)
+        return across if text is not None and self.contains_at(text, *across) else None
 
-    def across_newlines(self, offset: int) -> int:
+    def find_across_newlines(self, offset: int) -> int:
         r"""Return where in the text an offset is that counts "\r\n" as one character.
 
         Example:
@@ -117,7 +117,7 @@ class SourceText:
         again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
         return Location(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
 
-    def places(self, text: str) -> list[tuple[int, int]]:
+    def find_all(self, text: str) -> list[tuple[int, int]]:
         """Return where a text is, ignoring white space: all places, up to `MOST_PLACES`.
 
         Example:
@@ -286,7 +286,7 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
 def _checked(chunk: Retrieved, source: SourceText, previous: tuple[int, int]) -> Location | None:
     """Return where a chunk is: where it says, or where its text or the part of it that is of the source is found."""
     if chunk.start is not None and chunk.end is not None:
-        place = source.confirmed(chunk.text, chunk.start, chunk.end)
+        place = source.confirm_range(chunk.text, chunk.start, chunk.end)
         if place is not None:
             return Location(*place, ambiguous=False)
     text = chunk.text or ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument
+from retrieval_metrics._internal.validation import format_argument
 from retrieval_metrics.inputs.items import Metadata, Span
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class Clusters:
         """The number of clusters."""
         return len(self.queries) if self.labels is None else len(np.unique(self.labels))
 
-    def of(self, queries: Sequence[QueryId]) -> Clusters:
+    def select(self, queries: Sequence[QueryId]) -> Clusters:
         """Return the clusters of some of the queries; an unknown query is a cluster of its own."""
         names = dict(zip(self.queries, self.names, strict=True))
         return Clusters(queries, [names.get(query, ()) for query in queries], self.by_source)
 
-    def plus(self, other: Clusters) -> Clusters:
+    def merge(self, other: Clusters) -> Clusters:
         """Return the clusters of the queries of both."""
         known = dict(zip(self.queries, self.names, strict=True))
         for query, names in zip(other.queries, other.names, strict=True):
@@ -66,14 +66,14 @@ ClustersBy: TypeAlias = 'Mapping[Any, Any] | Callable[[Any], Any] | Literal["sou
 that its judgments come from; known clusters; or None, for independent queries."""
 
 
-def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None:
+def find_clusters(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None:
     """Return the clusters of the judged queries; None if they are independent or their clusters are unknown."""
     if by is None or isinstance(by, Clusters):
         return by
-    return _by_source(questions, truth) if by == "source" else clusters_by(truth.queries, by)
+    return _by_source(questions, truth) if by == "source" else cluster_queries(truth.queries, by)
 
 
-def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any] | str) -> Clusters:
+def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any] | str) -> Clusters:
     """Return the clusters of queries, as a mapping or a function of the query id says."""
     if isinstance(by, str):
         raise ValueError(  # noqa: TRY004  (the type may be right, but no other text is known)
@@ -82,7 +82,7 @@ def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[An
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
             some = ", ".join(map(repr, queries[:3]))
-            raise ValueError(f"{argument('clusters')} has none of the judged queries, such as {some}")
+            raise ValueError(f"{format_argument('clusters')} has none of the judged queries, such as {some}")
         cluster_of: Callable[[Any], Any] = by.get
     elif callable(by):
         cluster_of = by
@@ -93,7 +93,7 @@ def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[An
     found = Clusters(queries, [_names(cluster_of(query)) for query in queries], by_source=False)
     if len(queries) > 1 and found.count == 1:
         raise ValueError(
-            f"{argument('clusters')} puts all queries into one cluster, from which nothing can be concluded"
+            f"{format_argument('clusters')} puts all queries into one cluster, from which nothing can be concluded"
         )
     return found
 
@@ -106,7 +106,7 @@ def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
     if not truth.has_pieces:
         return None
     names: list[set[Hashable]] = [set() for _ in truth.queries]
-    for query, piece in asked_about(truth):
+    for query, piece in iterate_relevant(truth):
         if isinstance(piece, (Span, Metadata)) and piece.source is not None:
             names[query].add(piece.source)
     if not any(names):
@@ -114,7 +114,7 @@ def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
     return Clusters(truth.queries, [tuple(sorted(each, key=str)) for each in names], by_source=True)
 
 
-def asked_about(truth: Qrels) -> Iterator[tuple[int, Relevant]]:
+def iterate_relevant(truth: Qrels) -> Iterator[tuple[int, Relevant]]:
     """Yield what is judged, with its query; what is forbidden to many questions does not make them depend."""
     for at in np.flatnonzero(truth.document_grade >= 0).tolist():
         yield int(truth.document_query[at]), truth.documents[at]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import OPEN, argument, grouped, warn
+from retrieval_metrics._internal.validation import OPEN, format_argument, group_pairs, warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -23,17 +23,24 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Ranking, Relevant
 
 
-QUERY = ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id")
-DOCUMENT = (
+QUERY_COLUMNS = ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id")
+DOCUMENT_COLUMNS = (
     *("document", "document_id", "doc", "doc_id", "docid", "docno", "corpus-id", "corpus_id"),
     *("pid", "passage_id", "chunk_id"),
 )
-SCORE = ("score", "sim", "similarity")
+SCORE_COLUMNS = ("score", "sim", "similarity")
 RANK = ("rank",)
 GRADE = ("grade", "relevance", "rel", "label", "score")
 GROUP = ("group",)
 
-USUAL = {"query": QUERY, "document": DOCUMENT, "score": SCORE, "rank": RANK, "grade": GRADE, "group": GROUP}
+USUAL = {
+    "query": QUERY_COLUMNS,
+    "document": DOCUMENT_COLUMNS,
+    "score": SCORE_COLUMNS,
+    "rank": RANK,
+    "grade": GRADE,
+    "group": GROUP,
+}
 
 IGNORED = {
     *("iteration", "iter", "q0", "tag", "run", "run_id", "system"),
@@ -49,13 +56,13 @@ If its absence means something, an unknown column could be the missing one, and 
 Columns: TypeAlias = "Mapping[str, str | None]"
 """The column of each role named by the user; None if there is none."""
 
-OF_A_RUN: Mapping[str, Role] = {
+RUN_ROLES: Mapping[str, Role] = {
     "query": True,
     "document": True,
     "score": "if the rows of a query are in rank order",
     "rank": False,
 }
-OF_JUDGMENTS: Mapping[str, Role] = {
+JUDGMENT_ROLES: Mapping[str, Role] = {
     "query": True,
     "document": True,
     "grade": "if every document listed is relevant",
@@ -64,15 +71,15 @@ OF_JUDGMENTS: Mapping[str, Role] = {
 INSTEAD = {"score": ("rank",)}
 """Roles that make another unnecessary."""
 
-ALLOWED = ("blanks", "repeated")
+ALLOWANCES = ("blanks", "repeated")
 """The values of `allow`: ids may begin or end with blanks; of repeated columns or keys the first counts."""
 
 
-def allowances(allow: str | Collection[str]) -> frozenset[str]:
+def parse_allowances(allow: str | Collection[str]) -> frozenset[str]:
     """Return the values of `allow=` as a set."""
     given = frozenset([allow] if isinstance(allow, str) else allow)
-    if unknown := sorted(given - set(ALLOWED)):
-        raise ValueError(f"{argument('allow')} takes {' and '.join(map(repr, ALLOWED))}, not {unknown[0]!r}")
+    if unknown := sorted(given - set(ALLOWANCES)):
+        raise ValueError(f"{format_argument('allow')} takes {' and '.join(map(repr, ALLOWANCES))}, not {unknown[0]!r}")
     return given
 
 
@@ -87,7 +94,7 @@ def find_columns(
     there = list(names)
     given = dict(columns or {})
     if unknown := [role for role in given if role not in wanted]:
-        raise ValueError(f"{argument('columns')} takes {', '.join(wanted)}, not {unknown[0]!r}")
+        raise ValueError(f"{format_argument('columns')} takes {', '.join(wanted)}, not {unknown[0]!r}")
     found: dict[str, str] = {}
     for role, required in wanted.items():
         name = given[role] if role in given else _usual(there, role, given, source)
@@ -98,14 +105,14 @@ def find_columns(
         elif required is True:
             raise ValueError(
                 f"{source} has no column named like a {role} ({', '.join(USUAL[role])}); it has {_listed(there)}; "
-                f"name the column with {argument('columns', {role: OPEN})}{_separated(there)}"
+                f"name the column with {format_argument('columns', {role: OPEN})}{_separated(there)}"
             )
     for role, meaning in wanted.items():
         if isinstance(meaning, str) and role not in found and role not in given:
             _refuse_unknown(there, role, meaning, found, source)
     if "repeated" not in allow and (twice := [name for name in found.values() if there.count(name) > 1]):
         raise ValueError(
-            f"{source} has two columns named {twice[0]!r}; remove one, or pass {argument('allow', 'repeated')}, with "
+            f"{source} has two columns named {twice[0]!r}; remove one, or pass {format_argument('allow', 'repeated')}, with "
             "which the first counts"
         )
     return found
@@ -124,7 +131,7 @@ def _usual(there: list[str], role: str, given: Columns, source: str) -> str | No
     if len(candidates) > 1:
         raise ValueError(
             f"{source} has {_listed(candidates)}, any of which could be the {role}; "
-            f"pass {argument('columns', {role: list(candidates)[-1]})}"
+            f"pass {format_argument('columns', {role: list(candidates)[-1]})}"
         )
     return next(iter(candidates), None)
 
@@ -133,13 +140,13 @@ def _refuse_unknown(there: list[str], role: str, meaning: str, found: Mapping[st
     """Raise if an unknown column could be the missing one."""
     if any(other in found for other in INSTEAD.get(role, ())):
         return
-    known = {*IGNORED, *QUERY, *DOCUMENT, *RANK}
+    known = {*IGNORED, *QUERY_COLUMNS, *DOCUMENT_COLUMNS, *RANK}
     unknown = [name for name in there if name not in found.values() and name.strip().lower() not in known]
     if unknown:
         roles = " or a ".join((role, *INSTEAD.get(role, ())))
         raise ValueError(
             f"{source} has no column named like a {roles} ({', '.join(USUAL[role])}), and {unknown[0]!r} could be it; "
-            f"pass {argument('columns', {role: unknown[0]})}, or {argument('columns', {role: None})} {meaning}"
+            f"pass {format_argument('columns', {role: unknown[0]})}, or {format_argument('columns', {role: None})} {meaning}"
         )
 
 
@@ -152,7 +159,7 @@ def _listed(names: Iterable[str]) -> str:
 # ruff: noqa: PLC0415  (polars is an extra and decimal is rarely needed: imported where they are used)
 
 
-def is_frame(source: Any) -> bool:
+def is_dataframe(source: Any) -> bool:
     """Return whether something is a table rather than a path or an open file."""
     return not (
         isinstance(source, (str, bytes)) or hasattr(source, "__fspath__") or callable(getattr(source, "read", None))
@@ -167,7 +174,7 @@ def refuse_frame(given: Any, what: str, reader: str) -> None:
         )
 
 
-def instead_of(given: Any, name: Literal["qrels", "run"]) -> str:
+def wrong_argument_hint(given: Any, name: Literal["qrels", "run"]) -> str:
     """Return what to add to a message where something else is given in place of judgments or a run by query id."""
     if isinstance(given, (str, PathLike)):
         return f"; a file is read with read_{name}({str(given)!r})"
@@ -288,7 +295,7 @@ class Batch(NamedTuple):
     documents: pl.Series
     scores: FloatArray | None
 
-    def query_of(self, row: int) -> QueryId:
+    def row_queries(self, row: int) -> QueryId:
         """Return the query that owns a row."""
         return self.queries[bisect_right(self.bounds, row) - 1]
 
@@ -301,11 +308,11 @@ class Batch(NamedTuple):
 
 # Check the grades of judgments, and put them into a column.
 
-LARGEST_GRADE = 2.0**53
+MAX_GRADE_VALUE = 2.0**53
 """Above it floats cannot hold every integer, and no scale of relevance goes that far."""
 
 
-def grade_column(
+def as_grade_column(
     grades: Sequence[Any], documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
 ) -> FloatArray:
     """Return grades as a column."""
@@ -319,14 +326,14 @@ def grade_column(
                 nested = f"; convert it, as float({wrong!r})"
         complaint = _complaint(wrong, documents[at], queries[int(owners[at])], "a number")
         raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
-    return finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
+    return require_finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
 
 
-def finite_grades(
+def require_finite_grades(
     column: FloatArray, documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
 ) -> FloatArray:
     """Return a column of grades unchanged, if every grade is finite and at most 2**53."""
-    bad = np.flatnonzero(~(np.abs(column) <= LARGEST_GRADE))
+    bad = np.flatnonzero(~(np.abs(column) <= MAX_GRADE_VALUE))
     if bad.size:
         at = int(bad[0])
         raise ValueError(
@@ -343,11 +350,11 @@ def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str
 
 FEWEST_RANKS, BY_CHANCE = 3, 0.2
 """Of fewer documents, or where more orders than this share would rise, ranks and scores may disagree by an accident."""
-ROWS = 2000
+MAX_CHECKED_ROWS = 2000
 """The rows at the beginning of a run that are looked at."""
 
 
-def warn_of_doubt(rows: Iterable[tuple[Hashable, float, float]], source: str) -> None:
+def warn_about_score_direction(rows: Iterable[tuple[Hashable, float, float]], source: str) -> None:
     """Warn if the ranks at the beginning of a run speak against its scores."""
     if doubt := doubt_about_scores(rows):
         warn(f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}")
@@ -362,7 +369,9 @@ def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:
         >>> doubt_about_scores([("q", 1, 0.3), ("q", 2, 0.2), ("q", 3, 0.1)])
         ''
     """
-    queries = [sorted(of_query) for of_query in grouped((query, (rank, score)) for query, rank, score in rows).values()]
+    queries = [
+        sorted(of_query) for of_query in group_pairs((query, (rank, score)) for query, rank, score in rows).values()
+    ]
     queries = [ranked for ranked in queries if len(ranked) >= FEWEST_RANKS]
     if not queries:
         return ""
@@ -370,12 +379,12 @@ def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:
     if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
         return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
     apart = all(before[0] < after[0] for ranked in queries for before, after in pairwise(ranked))
-    if apart and rising([[score for _, score in ranked] for ranked in queries], BY_CHANCE):
+    if apart and is_increasing([[score for _, score in ranked] for ranked in queries], BY_CHANCE):
         return "the scores in it rise with the ranks: if they are distances, negate them"
     return ""
 
 
-def rising(rankings: Iterable[Iterable[float]], chance: float) -> bool:
+def is_increasing(rankings: Iterable[Iterable[float]], chance: float) -> bool:
     """Return whether scores never fall in the order given, and in fewer orders than this share of all would not.
 
     Example:

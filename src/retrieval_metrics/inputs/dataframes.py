@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, require
+from retrieval_metrics._internal.validation import format_argument, import_optional
 from retrieval_metrics.inputs.column_detection import (
-    LARGEST_GRADE,
-    ROWS,
+    MAX_CHECKED_ROWS,
+    MAX_GRADE_VALUE,
     Batch,
-    allowances,
     column_names,
     find_columns,
+    parse_allowances,
     select_columns,
-    warn_of_doubt,
+    warn_about_score_direction,
 )
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ class LongTable:
         allow: str | Collection[str] = (),
         names: Iterable[str] | None = None,
     ) -> None:
-        require("polars", "reading a DataFrame")
+        import_optional("polars", "reading a DataFrame")
         self.source = source
         self.line = line
-        self.allow = allowances(allow)
+        self.allow = parse_allowances(allow)
         self.roles = find_columns(column_names(frame) if names is None else names, wanted, columns, source, self.allow)
         self.frame = select_columns(frame, list(dict.fromkeys(self.roles.values())), source)
 
@@ -73,14 +73,14 @@ class LongTable:
         """Return the rankings in a table with one row per retrieved document."""
         self._refuse_empty()
         queries, documents = self.ids("query"), self.ids("document")
-        if self.has("score"):
+        if self.has_column("score"):
             scores = self.numbers("score")
-            if self.has("rank"):
+            if self.has_column("rank"):
                 self._warn_of_doubt(queries, scores)
             batch = grouped(queries, documents, scores)
             self._refuse_repeats(batch)
             return batch
-        if self.has("rank"):
+        if self.has_column("rank"):
             ranks = self.numbers("rank")
             self._refuse_equal_ranks(queries, ranks)
             order = np.argsort(ranks, kind="stable")
@@ -91,14 +91,14 @@ class LongTable:
         """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query."""
         self._refuse_empty()
         queries, documents = self.ids("query"), self.ids("document")
-        grades = self.numbers("grade") if self.has("grade") else None
-        if self.has("group"):
+        grades = self.numbers("grade") if self.has_column("grade") else None
+        if self.has_column("group"):
             return self._groups(queries, documents, grades)
         batch = grouped(queries, documents, grades)
         self._refuse_repeats(batch)
         return batch
 
-    def has(self, role: str) -> bool:
+    def has_column(self, role: str) -> bool:
         """Return whether there is a column with this role."""
         return role in self.roles
 
@@ -129,7 +129,7 @@ class LongTable:
             self._refuse(
                 edged,
                 f"has a {role} that begins or ends with a blank, in column {column.name!r} "
-                f"({argument('allow', 'blanks')} keeps it)",
+                f"({format_argument('allow', 'blanks')} keeps it)",
             )
         return column.rechunk()
 
@@ -145,7 +145,7 @@ class LongTable:
         wrong = numbers.is_finite().fill_null(value=False).not_()
         if wrong.any():
             self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as {role}, which is not a finite number")
-        if role == "grade" and (wrong := numbers.abs() > LARGEST_GRADE).any():
+        if role == "grade" and (wrong := numbers.abs() > MAX_GRADE_VALUE).any():
             self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as grade, which is beyond 2**53")
         return numbers.rechunk().to_numpy()
 
@@ -153,25 +153,25 @@ class LongTable:
         """Warn if the ranks at the beginning speak against the scores, by which the run is ordered."""
         import polars as pl
 
-        ranks = self.frame[self.roles["rank"]].head(ROWS).cast(pl.Float64, strict=False)
-        rows = zip(queries.head(ROWS), ranks, scores[:ROWS].tolist(), strict=True)
-        warn_of_doubt((row for row in rows if row[1] is not None), self.source)
+        ranks = self.frame[self.roles["rank"]].head(MAX_CHECKED_ROWS).cast(pl.Float64, strict=False)
+        rows = zip(queries.head(MAX_CHECKED_ROWS), ranks, scores[:MAX_CHECKED_ROWS].tolist(), strict=True)
+        warn_about_score_direction((row for row in rows if row[1] is not None), self.source)
 
     def _refuse_equal_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
         """Raise if two rows of a query have the same rank, so that only their order could tell which is better."""
         import polars as pl
 
         by_rank = grouped(queries, pl.Series("rank", ranks), None)
-        row = first_repeat(by_rank)
+        row = find_first_duplicate(by_rank)
         if row is None:
             return
-        query, rank = by_rank.query_of(row), by_rank.documents[row]
+        query, rank = by_rank.row_queries(row), by_rank.documents[row]
         rows = np.flatnonzero((queries == query).to_numpy() & (ranks == rank)).tolist()
         one, other = sorted((self.ids("document")[at] for at in rows[:2]), key=str)
         where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
         raise ValueError(
             f"{where}: documents {one!r} and {other!r} of query {query!r} have the same rank, "
-            f"{rank:g}; give them different ranks, or scores, or pass {argument('columns', {'rank': None})} if the "
+            f"{rank:g}; give them different ranks, or scores, or pass {format_argument('columns', {'rank': None})} if the "
             "rows of a query are in rank order"
         )
 
@@ -193,10 +193,10 @@ class LongTable:
 
     def _refuse_repeats(self, batch: Batch) -> None:
         """Raise if a query has a document twice, naming both rows."""
-        row = first_repeat(batch)
+        row = find_first_duplicate(batch)
         if row is None:
             return
-        query, document = batch.query_of(row), batch.documents[row]
+        query, document = batch.row_queries(row), batch.documents[row]
         same = (self.ids("query") == query) & (self.ids("document") == document)
         rows = np.flatnonzero(same.to_numpy()).tolist()
         if self.line is not None:
@@ -241,7 +241,7 @@ def grouped(queries: pl.Series, documents: pl.Series, scores: FloatArray | None)
     return _gathered(queries.gather(starts), np.append(starts, len(queries)), documents, scores)
 
 
-def regrouped(batches: Iterable[Batch]) -> Batch:
+def regroup_by_query(batches: Iterable[Batch]) -> Batch:
     """Return one batch in which every query has its rows together, in their original order."""
     import polars as pl
 
@@ -272,7 +272,7 @@ def _gathered(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: 
     return Batch(stretch["query"].to_list(), of_each, documents.gather(order), gathered)
 
 
-def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
+def split_by_query(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
     """Cut rows that arrive in parts so that a query whose rows are consecutive is in one batch."""
     kept: Batch | None = None
     for queries, documents, scores in parts:
@@ -309,7 +309,7 @@ def _joined(kept: Batch, batch: Batch) -> Batch:
     return Batch(queries, bounds, documents, scores)
 
 
-def first_repeat(batch: Batch) -> int | None:
+def find_first_duplicate(batch: Batch) -> int | None:
     """Return the first row whose document appears earlier in its query; None if there is none."""
     rows = len(batch.documents)
     salt = np.arange(len(batch.queries), dtype=np.uint64) * ODD

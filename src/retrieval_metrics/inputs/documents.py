@@ -10,7 +10,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, cast
 
-from retrieval_metrics._internal.validation import argument
+from retrieval_metrics._internal.validation import format_argument
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ BEGINNING = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class SourceDocuments:
     """The sources that questions were made from.
 
     Attributes:
@@ -43,18 +43,18 @@ class Sources:
     digests: Mapping[str, str]
 
     @classmethod
-    def of(cls, texts: Mapping[str, str]) -> Sources:
+    def from_documents(cls, texts: Mapping[str, str]) -> SourceDocuments:
         """Return texts with their digests."""
         return cls(texts, {name: digest_of(text) for name, text in texts.items()})
 
-    def changed(self, texts: Mapping[str, str]) -> list[str]:
+    def find_changed(self, texts: Mapping[str, str]) -> list[str]:
         """Return the names of sources whose text is another one now, sorted."""
         return sorted(
             name for name, digest in self.digests.items() if name in texts and digest_of(texts[name]) != digest
         )
 
 
-def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]:
+def source_text_by_name(documents: Any, judged: Collection[str] = ()) -> dict[str, str]:
     """Return the text of each source by its name in spans and in retrieved items.
 
     A document is named by its source, as its chunks are, and else by its id.
@@ -79,20 +79,20 @@ def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]
     elif isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
         raise TypeError(f"{WANTED}, got {type(documents).__name__}")
     else:
-        texts = _named(as_items(documents, WANTED), set(judged))
+        texts = _named(documents_as_items(documents, WANTED), set(judged))
     if judged and not set(judged) & texts.keys():
         raise ValueError(
-            f"{argument('documents')} has no text of {min(judged)!r}, nor of any other source of the judged spans; it "
+            f"{format_argument('documents')} has no text of {min(judged)!r}, nor of any other source of the judged spans; it "
             f"has {', '.join(map(repr, list(texts)[:3])) or 'none'}"
         )
     return texts
 
 
-def as_items(documents: Iterable[Any], wanted: str) -> list[Retrieved]:
+def documents_as_items(documents: Iterable[Any], wanted: str) -> list[Retrieved]:
     """Return documents, of an installed host or of the core, as items of the core."""
     items: list[Retrieved] = []
     for one in documents:
-        host = None if isinstance(one, Retrieved) else host_of(one)
+        host = None if isinstance(one, Retrieved) else find_host(one)
         if isinstance(one, Retrieved):
             items.append(one)
         elif host is not None and host.documents is not None:
@@ -145,7 +145,7 @@ GROUP = "retrieval_metrics.hosts"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Host:
+class HostAdapter:
     """What an integration converts for the core.
 
     An integration creates one and registers it as an entry point of the group `retrieval_metrics.hosts`, under the name
@@ -164,8 +164,8 @@ class Host:
     """
 
     name: str
-    ask: Callable[[Any], Any]
-    items: Callable[[Any], Any]
+    resolve_retriever: Callable[[Any], Any]
+    convert_items: Callable[[Any], Any]
     model: Callable[[Any], Any] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
 
@@ -187,7 +187,7 @@ def _announced() -> dict[str, EntryPoint]:
     return {found.name: found for found in entry_points(group=GROUP)}
 
 
-def host_of(thing: Any) -> Host | None:
+def find_host(thing: Any) -> HostAdapter | None:
     """Return the host that an object belongs to, or None if it is a plain Python object.
 
     Raises:
@@ -201,7 +201,7 @@ def host_of(thing: Any) -> Host | None:
     announced = _announced()
     for root in roots:
         if root in announced:
-            host: Host = announced[root].load()
+            host: HostAdapter = announced[root].load()
             return host
     for root, extra in FRAMEWORKS.items():
         if root in roots:
@@ -231,7 +231,7 @@ _MESSAGE = {"role", "tool_call_id", "tool_calls"}
 """The keys of messages, which have ids and texts as documents have."""
 
 
-def items_in(found: Any, where: str) -> Items:
+def convert_to_items(found: Any, where: str) -> Items:
     """Return a list of retrieved documents as items of the core, best first.
 
     Args:
@@ -292,17 +292,17 @@ def known_score(score: Any) -> float | None:
 def _item(found: Any, where: str) -> Retrieved | DocumentId:
     if isinstance(found, (str, Integral, Retrieved)):
         return cast("Retrieved | DocumentId", found)  # whole numbers of numpy too
-    host = None if isinstance(found, Mapping) else host_of(found)
+    host = None if isinstance(found, Mapping) else find_host(found)
     if host is not None and host.documents is not None:
         return host.documents([found])[0]
     values = found if isinstance(found, Mapping) else {key: getattr(found, key) for key in _KEYS if hasattr(found, key)}
-    item = item_of(values)
+    item = find_item(values)
     if item is None:
         raise TypeError(f"{where} must hold documents or ids; it holds {found!r} ({type(found).__name__})")
     return item
 
 
-def item_of(said: Any) -> Retrieved | None:
+def find_item(said: Any) -> Retrieved | None:
     """Return the document in an object of any of the forms in which frameworks write one; None if it holds none.
 
     Example:
@@ -312,7 +312,7 @@ metadata={'file_path': 'with.md'}, tokens=None)
         >>> item_of({"role": "tool", "content": "A block."})  # a message
     """
     if not isinstance(said, dict):
-        return said if isinstance(said, Retrieved) else item_of(dict(said)) if isinstance(said, Mapping) else None
+        return said if isinstance(said, Retrieved) else find_item(dict(said)) if isinstance(said, Mapping) else None
     if not _WRAPPED.isdisjoint(said):
         for wrapper in _WRAPPERS:
             if isinstance(inner := said.get(wrapper), dict):
@@ -327,7 +327,7 @@ metadata={'file_path': 'with.md'}, tokens=None)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
     metadata = _as_dict(metadata) if metadata else {}
-    if not _MESSAGE.isdisjoint(said) or (not metadata and not _TYPE.isdisjoint(said) and is_block(said)):
+    if not _MESSAGE.isdisjoint(said) or (not metadata and not _TYPE.isdisjoint(said) and is_content_block(said)):
         return None
     source = _first(metadata, _SOURCE) if metadata else None
     source = address if source is None and isinstance(address, str) else source
@@ -340,11 +340,11 @@ metadata={'file_path': 'with.md'}, tokens=None)
         None if source is None else str(source),
         start,
         metadata=metadata or None,
-        claimed=True,
+        offsets_unverified=True,
     )
 
 
-def is_block(said: dict[str, Any]) -> bool:
+def is_content_block(said: dict[str, Any]) -> bool:
     """Return whether an object is a text in the content of a message; LangChain gives it an id, as `lc_6134`."""
     kind, id_ = said.get("type", said.get("block_type")), said.get("id")
     return kind in ("input_text", "output_text") or (kind == "text" and (id_ is None or str(id_).startswith("lc_")))

@@ -8,7 +8,7 @@ from numbers import Integral
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from retrieval_metrics._internal.validation import argument, in_python, named
+from retrieval_metrics._internal.validation import argument_name, format_argument, python_or_cli_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ class Retrieved:
     score: float | None = None
     metadata: Mapping[str, Any] | None = field(default=None, hash=False)
     tokens: int | None = None
-    claimed: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    offsets_unverified: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
@@ -83,7 +83,7 @@ class Retrieved:
         return None if self.metadata is None else self.metadata.get(name)
 
 
-def identity(item: Any) -> Any:
+def item_identity(item: Any) -> Any:
     """Return what makes two items the same: their id; without one their place in a source; else their text."""
     if not isinstance(item, Retrieved):
         return item
@@ -223,7 +223,7 @@ class Metadata(Piece):
     """
 
     values: tuple[tuple[str, Any], ...]
-    inverted: bool
+    negated: bool
 
     def __init__(self, **values: Any) -> None:
         if not values:
@@ -238,21 +238,21 @@ class Metadata(Piece):
 
     def __invert__(self) -> Metadata:
         other = Metadata(**dict(self.values))
-        object.__setattr__(other, "inverted", not self.inverted)
+        object.__setattr__(other, "inverted", not self.negated)
         return other
 
-    def describes(self, item: Retrieved) -> bool:
+    def matches(self, item: Retrieved) -> bool:
         """Return whether an item has all the properties or, if inverted, lacks one."""
-        return all(item.value(name) == value for name, value in self.values) is not self.inverted
+        return all(item.value(name) == value for name, value in self.values) is not self.negated
 
     @property
     def source(self) -> str | None:
         """The source that an item must have; None if it may have any."""
-        return None if self.inverted else dict(self.values).get("source")
+        return None if self.negated else dict(self.values).get("source")
 
     def __repr__(self) -> str:
         said = ", ".join(f"{name}={value!r}" for name, value in self.values)
-        return f"{'~' * self.inverted}Metadata({said})"
+        return f"{'~' * self.negated}Metadata({said})"
 
 
 def _require_text(text: Any, owner: str) -> None:
@@ -267,7 +267,7 @@ def _require_text(text: Any, owner: str) -> None:
 METADATA = "metadata:"
 
 
-class Keyed(Protocol):
+class KeyedMatching(Protocol):
     """Options that include what ids are compared with, such as `Matching`."""
 
     @property
@@ -275,7 +275,7 @@ class Keyed(Protocol):
         """What an id of the judgments is compared with."""
 
 
-def key_of(match: str | Key | Keyed) -> Key:
+def get_match_key(match: str | Key | KeyedMatching) -> Key:
     """Return the function that returns the value of an item to compare with ids."""
     by = match if isinstance(match, str) or callable(match) else getattr(match, "by", match)
     if callable(by):
@@ -290,12 +290,12 @@ def key_of(match: str | Key | Keyed) -> Key:
     hint = (
         "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
         if by in ("text", "content")  # what was given may not be hashable
-        else f"; if that is a key of the metadata, write {argument('match', METADATA + by)}"
+        else f"; if that is a key of the metadata, write {format_argument('match', METADATA + by)}"
         if isinstance(by, str) and by.isidentifier()
         else ""
     )
     raise ValueError(
-        f"{named('match')} must be 'id', 'source', 'metadata:<name>'{in_python(' or a callable')}, got {by!r}{hint}"
+        f"{argument_name('match')} must be 'id', 'source', 'metadata:<name>'{python_or_cli_text(' or a callable')}, got {by!r}{hint}"
     )
 
 

@@ -12,9 +12,9 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.qrels import NESTED, Qrels, in_order
+from retrieval_metrics.inputs.qrels import NESTED_TYPES, Qrels, sort_entries
 from retrieval_metrics.inputs.run import as_list
-from retrieval_metrics.inputs.stage_rankings import Steps
+from retrieval_metrics.inputs.stage_rankings import StageRankings
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
@@ -26,7 +26,7 @@ TYPES = ("id", "quote", "text", "span", "metadata")
 """The values of `type` in an object for something judged."""
 
 
-def plain(value: Any, where: str) -> Any:
+def to_json_value(value: Any, where: str) -> Any:
     """Return a value as JSON holds it, if it reads back as an equal value."""
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -35,27 +35,27 @@ def plain(value: Any, where: str) -> Any:
     if isinstance(value, Real) and isfinite(value):
         return float(value)
     if isinstance(value, list):
-        return [plain(each, where) for each in value]
+        return [to_json_value(each, where) for each in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: plain(each, where) for key, each in value.items()}
+        return {key: to_json_value(each, where) for key, each in value.items()}
     raise ValueError(f"{where} is {value!r} ({type(value).__name__}), which JSON cannot hold; convert it to text")
 
 
-def of_item(item: Retrieved, where: str) -> dict[str, Any]:
+def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
     """Return a retrieved item as an object, without unknown values."""
     known = {
         name: getattr(item, name)
         for name in ITEM_FIELDS
-        if name != "claimed" or (item.claimed and item.start is not None)
+        if name != "claimed" or (item.offsets_unverified and item.start is not None)
     }
     return {
-        name: plain(value, f"{name} of item {item.id!r} of {where}")
+        name: to_json_value(value, f"{name} of item {item.id!r} of {where}")
         for name, value in known.items()
         if value is not None or name == "id"
     }
 
 
-def item_of(entry: Mapping[str, Any], where: str) -> Retrieved:
+def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
     """Return the retrieved item that an object describes."""
     if unknown := [key for key in entry if key not in ITEM_FIELDS]:
         raise ValueError(f"{where}: a retrieved item has {', '.join(ITEM_FIELDS)}, not {unknown[0]!r}")
@@ -80,11 +80,11 @@ def of_judged(judged: Any, where: str) -> dict[str, Any]:
         return place | ({"uncertain": True} if judged.uncertain else {})
     if isinstance(judged, Metadata):
         values = {name: _lists(value) for name, value in judged.values}
-        entry = {"type": "metadata", "values": plain(values, f"Metadata judged for {where}")}
-        return entry | ({"inverted": True} if judged.inverted else {})
+        entry = {"type": "metadata", "values": to_json_value(values, f"Metadata judged for {where}")}
+        return entry | ({"inverted": True} if judged.negated else {})
     if isinstance(judged, Piece):
         raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")  # noqa: TRY004  (said of the file)
-    return {"type": "id", "id": plain(judged, f"an id judged for {where}")}
+    return {"type": "id", "id": to_json_value(judged, f"an id judged for {where}")}
 
 
 def judged_of(entry: Mapping[str, Any], where: str) -> Any:
@@ -121,33 +121,33 @@ def is_entry(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
-def of_id(one: QueryId) -> str | int:
+def encode_id(one: QueryId) -> str | int:
     """Return an id as JSON holds it, of the same type."""
     return one if isinstance(one, str) else int(one)
 
 
-def of_judgments(judgments: Any, where: str) -> Any:
+def encode_judgments(judgments: Any, where: str) -> Any:
     """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups."""
     if isinstance(judgments, Mapping):
-        graded = {judged: plain(grade, where) for judged, grade in judgments.items()}
+        graded = {judged: to_json_value(grade, where) for judged, grade in judgments.items()}
         if all(isinstance(judged, str) for judged in graded):
             return graded
         return [{**of_judged(judged, where), "grade": grade} for judged, grade in graded.items()]
     if isinstance(judgments, (set, frozenset)):
-        judgments = in_order(judgments)
+        judgments = sort_entries(judgments)
     if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
-        return [of_judgments(group, where) for group in judgments]
+        return [encode_judgments(group, where) for group in judgments]
     if any(isinstance(one, Piece) for one in judgments):
         return [of_judged(one, where) for one in judgments]
-    return [of_id(one) for one in judgments]
+    return [encode_id(one) for one in judgments]
 
 
-FORBIDDEN = "forbidden"
+FORBIDDEN_KEY = "forbidden"
 """The key of what must not come back, beside `relevant`: graded -1."""
-_BESIDE = {"relevant", FORBIDDEN}
+_BESIDE = {"relevant", FORBIDDEN_KEY}
 
 
-def with_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
+def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
     """Return judgments, with what must not come back at grade -1.
 
     Example:
@@ -155,11 +155,11 @@ def with_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
         {'d1': 1.0, 'd7': -1.0}
     """
     if isinstance(forbidden, (str, bytes, Mapping, Piece)) or not isinstance(forbidden, Iterable):
-        raise TypeError(f"{where}: {FORBIDDEN!r} must be a list of what must not come back, got {forbidden!r}")
-    named = judgments_of(list(forbidden), where)
-    if isinstance(named, Mapping) or any(isinstance(one, NESTED) for one in named):
+        raise TypeError(f"{where}: {FORBIDDEN_KEY!r} must be a list of what must not come back, got {forbidden!r}")
+    named = decode_judgments(list(forbidden), where)
+    if isinstance(named, Mapping) or any(isinstance(one, NESTED_TYPES) for one in named):
         raise ValueError(
-            f"{where}: {FORBIDDEN!r} has neither grades nor groups; give levels such as -2 as grades of 'relevant'"
+            f"{where}: {FORBIDDEN_KEY!r} has neither grades nor groups; give levels such as -2 as grades of 'relevant'"
         )
     judged = Qrels({where: judgments}).judgments(0)
     groups: list[Any] = [judged] if isinstance(judged, Mapping) else list(judged)
@@ -171,14 +171,14 @@ def with_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
     return [*judged, *({one: grade} for one, grade in apart.items())]
 
 
-def judgments_of(value: Any, where: str) -> Any:
+def decode_judgments(value: Any, where: str) -> Any:
     """Return judgments as `evaluate` takes them, from JSON: also an object of `relevant` and `forbidden`."""
-    if isinstance(value, dict) and isinstance(value.get(FORBIDDEN), list) and value.keys() <= _BESIDE:
-        return with_forbidden(judgments_of(value.get("relevant", []), where), value[FORBIDDEN], where)
+    if isinstance(value, dict) and isinstance(value.get(FORBIDDEN_KEY), list) and value.keys() <= _BESIDE:
+        return add_forbidden(decode_judgments(value.get("relevant", []), where), value[FORBIDDEN_KEY], where)
     if not isinstance(value, list):
         return value
     if not any(map(is_entry, value)):
-        return [judgments_of(each, where) if isinstance(each, list) else each for each in value]
+        return [decode_judgments(each, where) if isinstance(each, list) else each for each in value]
     found: dict[Any, Any] = {}
     graded = any(is_entry(entry) and "grade" in entry for entry in value)
     for entry in value:
@@ -203,7 +203,7 @@ def _tuples(value: Any) -> Any:
 # Rankings and failures as JSON, for saved runs and resumed retrieval.
 
 
-def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:
+def encode_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:
     """Return a ranking as JSON holds it."""
     where = f"query {query!r}"
     if isinstance(ranking, Mapping):
@@ -211,7 +211,7 @@ def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None
     ranked = as_list(ranking, query)
     if not len(ranked) or not isinstance(ranked[0], Retrieved):
         return {"documents": _plain_list(list(ranked), where)}
-    items = [of_item(item, where) for item in ranked]
+    items = [encode_item(item, where) for item in ranked]
     if texts is not None:
         for item in items:
             if "text" in item:
@@ -222,46 +222,47 @@ def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None
 def _plain_list(values: list[Any], where: str) -> list[Any]:
     if {*map(type, values)} <= {str, int, float}:
         return values
-    return [plain(value, where) for value in values]
+    return [to_json_value(value, where) for value in values]
 
 
-def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
+def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
     """Return the ranking that `of_ranking` was given."""
     if "items" in entry:
         where = f"query {entry['query']!r}"
         if texts is None:
-            return [item_of(item, where) for item in entry["items"]]
+            return [decode_item(item, where) for item in entry["items"]]
         return [
-            item_of({**item, "text": texts[item["text"]]} if "text" in item else item, where) for item in entry["items"]
+            decode_item({**item, "text": texts[item["text"]]} if "text" in item else item, where)
+            for item in entry["items"]
         ]
     if "scores" not in entry:
         return list(entry["documents"])
     return dict(zip(entry["documents"], entry["scores"], strict=True))
 
 
-def of_steps(steps: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
+def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
     """Return the steps of a question as JSON holds them: null where it was not reached, true for its answer."""
-    held = {name: None if one is None else one is ranking or of_ranking(one, query) for name, one in steps.items()}
+    held = {name: None if one is None else one is ranking or encode_ranking(one, query) for name, one in stages.items()}
     return {"steps": held} if held else {}
 
 
-def steps_of(entry: Mapping[str, Any], ranking: Any) -> Steps:
+def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
     """Return the steps that `of_steps` was given."""
-    return Steps(
+    return StageRankings(
         {
-            name: ranking if one is True else None if one is None else ranking_of({"query": entry["query"], **one})
+            name: ranking if one is True else None if one is None else decode_ranking({"query": entry["query"], **one})
             for name, one in entry.get("steps", {}).items()
         }
     )
 
 
-def of_error(error: Exception) -> dict[str, str]:
+def encode_error(error: Exception) -> dict[str, str]:
     """Return the failure of a retriever as the name of the exception and its message."""
     said = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
     return {"error": type(error).__name__, "message": said}
 
 
-def error_of(entry: Mapping[str, str]) -> Exception:
+def decode_error(entry: Mapping[str, str]) -> Exception:
     """Return an exception with the same message: of the same type if it is built in, else a RuntimeError."""
     kind = getattr(builtins, entry["error"], None)
     if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError):
@@ -320,10 +321,12 @@ def ranking_fingerprint(ranking: Ranking) -> str:
     """
     if isinstance(ranking, Mapping):
         scored: list[Any] = sorted(
-            ([plain(one, "a document"), float(score)] for one, score in ranking.items()), key=json.dumps
+            ([to_json_value(one, "a document"), float(score)] for one, score in ranking.items()), key=json.dumps
         )
         return fingerprint(["scored", scored])
-    ranked: list[Any] = [_item(one) if isinstance(one, Retrieved) else plain(one, "a document") for one in ranking]
+    ranked: list[Any] = [
+        _item(one) if isinstance(one, Retrieved) else to_json_value(one, "a document") for one in ranking
+    ]
     return fingerprint(["ranked", ranked])
 
 
@@ -338,6 +341,6 @@ def _judged(one: Any) -> dict[str, Any]:
 
 
 def _item(item: Retrieved) -> dict[str, Any]:
-    entry = of_item(item, "a ranking")
+    entry = encode_item(item, "a ranking")
     entry.pop("score", None)
     return entry

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import id_kind, judgments_first
+from retrieval_metrics._internal.validation import argument_order_hint, common_id_type
 from retrieval_metrics.inputs.column_detection import (
-    LARGEST_GRADE,
-    OF_JUDGMENTS,
-    finite_grades,
-    grade_column,
-    instead_of,
+    JUDGMENT_ROLES,
+    MAX_GRADE_VALUE,
+    as_grade_column,
     refuse_frame,
+    require_finite_grades,
+    wrong_argument_hint,
 )
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.questions import Questions
@@ -93,7 +93,7 @@ class Qrels:
         if not isinstance(qrels, Mapping):
             refuse_frame(qrels, "judgments", "Qrels.from_frame")
             raise TypeError(
-                f"qrels must map each query id to its judgments, got {type(qrels).__name__}{instead_of(qrels, 'qrels')}"
+                f"qrels must map each query id to its judgments, got {type(qrels).__name__}{wrong_argument_hint(qrels, 'qrels')}"
             )
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
@@ -101,7 +101,7 @@ class Qrels:
             self.relevant_from = qrels.relevant_from
         read = read_judgments(qrels)
         self._set_documents(list(qrels), read.documents, read.bounds)
-        self.document_grade = grade_column(read.grades, read.documents, self.document_query, self.queries)
+        self.document_grade = as_grade_column(read.grades, read.documents, self.document_query, self.queries)
         if read.groups is None:
             self._set_groups_of_one()
         else:
@@ -115,12 +115,12 @@ class Qrels:
 
     def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
         self.queries, self.documents, self.bounds = queries, documents, bounds
-        self.query_kind = id_kind(set(map(type, queries)), "query ids in the qrels")
+        self.query_kind = common_id_type(set(map(type, queries)), "query ids in the qrels")
         types = set(map(type, documents))
         pieces = {cls for cls in types if issubclass(cls, Piece)}
         if Retrieved in types:
-            raise TypeError(f"the qrels hold retrieved items, which belong to a run; {judgments_first()}")
-        self.document_kind = id_kind(types - pieces, "document ids in the qrels")
+            raise TypeError(f"the qrels hold retrieved items, which belong to a run; {argument_order_hint()}")
+        self.document_kind = common_id_type(types - pieces, "document ids in the qrels")
         self.has_pieces = bool(pieces)
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
@@ -138,7 +138,7 @@ class Qrels:
         documents = batch.documents.to_list()
         cls._set_documents(qrels, batch.queries, documents, batch.bounds.tolist())
         grades = np.ones(len(documents)) if batch.scores is None else batch.scores
-        qrels.document_grade = finite_grades(grades, documents, qrels.document_query, batch.queries)
+        qrels.document_grade = require_finite_grades(grades, documents, qrels.document_query, batch.queries)
         cls._set_groups_of_one(qrels)
         return qrels
 
@@ -168,10 +168,10 @@ class Qrels:
         """
         from retrieval_metrics.inputs.dataframes import LongTable  # noqa: PLC0415  (only those with a frame need it)
 
-        return cls.of_table(LongTable(frame, OF_JUDGMENTS, columns, allow=allow).judgments())
+        return cls.from_table(LongTable(frame, JUDGMENT_ROLES, columns, allow=allow).judgments())
 
     @classmethod
-    def of_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
+    def from_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
         """Take what was found in a `LongTable`: flat judgments in columns, or groups by query."""
         return cls(judgments) if isinstance(judgments, Mapping) else cls.from_batch(judgments)
 
@@ -183,10 +183,10 @@ class Qrels:
         self.member_group: IntArray = self.member_document
         self.member_grade: FloatArray = self.document_grade
 
-    def _set_groups(self, groups: ReadGroups) -> None:
+    def _set_groups(self, groups: GroupColumns) -> None:
         document = np.array(groups.documents, dtype=np.int64)
         named = [self.documents[at] for at in groups.documents]
-        grade = grade_column(groups.grades, named, self.document_query[document], self.queries)
+        grade = as_grade_column(groups.grades, named, self.document_query[document], self.queries)
         group = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
         self.group_query = np.array(groups.queries, dtype=np.int64)
         self.group_grade = np.full(len(groups.sizes), -np.inf)
@@ -206,7 +206,7 @@ class Qrels:
         return self.member_group is self.member_document
 
     @cached_property
-    def least_grade(self) -> FloatArray:
+    def smallest_grade(self) -> FloatArray:
         """Shape (documents,), the smallest grade of each document: what is relevant to one group may be forbidden."""
         if self.is_flat:
             return self.document_grade
@@ -238,7 +238,7 @@ class Qrels:
         """
         if isinstance(grade, bool) or not isinstance(grade, Real):
             raise TypeError(f"the largest grade must be a number, got {grade!r} ({type(grade).__name__})")
-        if not self.largest_grade <= grade <= LARGEST_GRADE:
+        if not self.largest_grade <= grade <= MAX_GRADE_VALUE:
             raise ValueError(
                 f"the largest grade must be between {self.largest_grade:g}, the largest of these judgments, and 2**53, "
                 f"got {grade!r}"
@@ -370,10 +370,10 @@ def judgments_by_query(qrels: QrelsMapping | Qrels) -> dict[Any, Any]:
 
 # Read judgments as users write them.
 
-NESTED = (list, tuple, set, frozenset, Mapping)
+NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
 
 
-class ReadGroups(NamedTuple):
+class GroupColumns(NamedTuple):
     """The groups of all queries; a flat judgment is a group of one.
 
     Attributes:
@@ -389,7 +389,7 @@ class ReadGroups(NamedTuple):
     grades: list[Any]
 
 
-class ReadJudgments(NamedTuple):
+class JudgmentColumns(NamedTuple):
     """The judgments of all queries.
 
     Attributes:
@@ -402,10 +402,10 @@ class ReadJudgments(NamedTuple):
     documents: list[Relevant]
     bounds: list[int]
     grades: list[Any]
-    groups: ReadGroups | None
+    groups: GroupColumns | None
 
 
-def read_judgments(qrels: QrelsMapping) -> ReadJudgments:
+def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
     """Return the judgments of all queries; some may be flat and others grouped."""
     # A dict is by far the most frequent, and asking for its type the cheapest check.
     read: list[Any] = [judged if type(judged) is dict else _plain(judged, query) for query, judged in qrels.items()]
@@ -413,14 +413,14 @@ def read_judgments(qrels: QrelsMapping) -> ReadJudgments:
         return _grouped(read)
     flat: list[Graded] = read
     documents, grades = list(chain.from_iterable(flat)), list(chain.from_iterable(each.values() for each in flat))
-    return ReadJudgments(documents, [0, *accumulate(map(len, flat))], grades, None)
+    return JudgmentColumns(documents, [0, *accumulate(map(len, flat))], grades, None)
 
 
-def _grouped(read: Sequence[Graded | list[Graded]]) -> ReadJudgments:
+def _grouped(read: Sequence[Graded | list[Graded]]) -> JudgmentColumns:
     documents: list[Relevant] = []
     bounds: list[int] = [0]
     grades: list[Any] = []
-    groups = ReadGroups([], [], [], [])
+    groups = GroupColumns([], [], [], [])
     for query, judged in enumerate(read):
         place: dict[Relevant, int] = {}
         for group in judged if isinstance(judged, list) else [{document: grade} for document, grade in judged.items()]:
@@ -436,7 +436,7 @@ def _grouped(read: Sequence[Graded | list[Graded]]) -> ReadJudgments:
             groups.queries.append(query)
             groups.sizes.append(len(group))
         bounds.append(len(documents))
-    return ReadJudgments(documents, bounds, grades, groups)
+    return JudgmentColumns(documents, bounds, grades, groups)
 
 
 def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
@@ -446,7 +446,7 @@ def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
         raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
     if isinstance(judgments, Mapping):
         return judgments
-    if not isinstance(judgments, NESTED):
+    if not isinstance(judgments, NESTED_TYPES):
         if not hasattr(judgments, "tolist"):  # an array or a series
             raise TypeError(
                 f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list "
@@ -454,19 +454,19 @@ def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
             )
         judgments = judgments.tolist()
     if isinstance(judgments, (set, frozenset)):
-        judgments = in_order(judgments)
-    if any(isinstance(entry, NESTED) for entry in judgments):
+        judgments = sort_entries(judgments)
+    if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
         return [_group(group, number, query) for number, group in enumerate(judgments, start=1)]
     return dict.fromkeys(judgments, 1.0)
 
 
-def in_order(entries: Iterable[Any]) -> list[Any]:
+def sort_entries(entries: Iterable[Any]) -> list[Any]:
     """Return the entries of a set in an order that is the same in every process."""
     return sorted(entries, key=lambda one: (type(one).__name__, repr(one)))
 
 
 def _group(group: Any, number: int, query: QueryId) -> Graded:
-    if not isinstance(group, NESTED):
+    if not isinstance(group, NESTED_TYPES):
         raise TypeError(
             f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
             f"write it as a group of one: [{group!r}]"
@@ -476,9 +476,9 @@ def _group(group: Any, number: int, query: QueryId) -> Graded:
     if isinstance(group, Mapping):
         return group
     if isinstance(group, (set, frozenset)):
-        group = in_order(group)
+        group = sort_entries(group)
     for document in group:
-        if isinstance(document, NESTED):
+        if isinstance(document, NESTED_TYPES):
             raise TypeError(
                 f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
             )

@@ -8,14 +8,14 @@ from datetime import date as calendar_date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from retrieval_metrics._internal.validation import in_python
+from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.inputs.items import Text
 
 if TYPE_CHECKING:
     from typing import Self
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.inputs.documents import Sources
+    from retrieval_metrics.inputs.documents import SourceDocuments
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, QueryTexts
 
 
@@ -23,7 +23,7 @@ ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")
 RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
-HISTORY_KEY = "history"
+CONVERSATION_KEY = "history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +44,28 @@ class Questions:
     qrels: QrelsMapping
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
-    sources: Sources | None = field(default=None, compare=False, repr=False)
+    sources: SourceDocuments | None = field(default=None, compare=False, repr=False)
     answers: Mapping[Any, str] = field(default_factory=dict)
-    history: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
+    conversation: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if odd := [(query, text) for query, text in self.queries.items() if not isinstance(text, str)]:
             raise TypeError(f"the text of query {odd[0][0]!r} must be a str, got {odd[0][1]!r}")
-        if not (self.answers or self.history):
+        if not (self.answers or self.conversation):
             return
 
         known: Mapping[Any, str] = self.queries
-        for what, given in (("an answer", self.answers), ("something said before", self.history)):
+        for what, given in (("an answer", self.answers), ("something said before", self.conversation)):
             if stray := [query for query in given if query not in known]:
                 raise ValueError(f"there is {what} for a query without a text, {stray[0]!r}")
         for query, answer in self.answers.items():
             if not isinstance(answer, str):
                 raise TypeError(f"the answer to query {query!r} must be a str, got {answer!r}")
-        histories = {query: messages_of(before, f"query {query!r}") for query, before in self.history.items()}
+        histories = {query: messages_of(before, f"query {query!r}") for query, before in self.conversation.items()}
         object.__setattr__(self, "history", {query: before for query, before in histories.items() if before})
 
     @classmethod
-    def of(cls, dataset: Any) -> Self:
+    def from_dataset(cls, dataset: Any) -> Self:
         """Read a dataset in any shape of `EvaluationSet.of` except a path."""
         if isinstance(dataset, cls):
             return dataset
@@ -86,7 +86,7 @@ class Questions:
             )
         if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
             return cls._of_rows(dataset)
-        text = in_python(": a path that is not there, or JSON, which json.loads(text) reads")
+        text = python_or_cli_text(": a path that is not there, or JSON, which json.loads(text) reads")
         raise TypeError(
             "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
             f"object with queries and relevant_docs; got {type(dataset).__name__}"
@@ -116,8 +116,8 @@ class Questions:
             if isinstance(row, Mapping):
                 if (answer := _answer(row)) is not None:
                     answers[query_id] = answer
-                if row.get(HISTORY_KEY) is not None:
-                    history[query_id] = row[HISTORY_KEY]
+                if row.get(CONVERSATION_KEY) is not None:
+                    history[query_id] = row[CONVERSATION_KEY]
         return replace(cls._checked(queries, qrels, provenance), answers=answers, history=history)
 
     @classmethod
@@ -138,7 +138,7 @@ class Questions:
             )
         return cls(dict(queries), dict(qrels), provenance)
 
-    def labels(self, name: str) -> dict[QueryId, Any]:
+    def provenance_values(self, name: str) -> dict[QueryId, Any]:
         """Return one attribute of the provenance of the questions, by query id, for the questions that have it."""
         of_query = {query: value for query, made in self.provenance.items() if (value := made.get(name)) is not None}
         if not of_query:
@@ -165,13 +165,13 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
         query_id = next((row[key] for key in ID_KEYS if row.get(key) is not None), text)
         relevant = _first(row, RELEVANT_KEYS, number, "relevant")
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
-            from retrieval_metrics.inputs.json_codec import judgments_of  # noqa: PLC0415  (only rows need it)
+            from retrieval_metrics.inputs.json_codec import decode_judgments  # noqa: PLC0415  (only rows need it)
 
-            relevant = judgments_of(relevant, f"row {number}")
+            relevant = decode_judgments(relevant, f"row {number}")
         if row.get("forbidden") is not None:
-            from retrieval_metrics.inputs.json_codec import with_forbidden  # noqa: PLC0415  (as above)
+            from retrieval_metrics.inputs.json_codec import add_forbidden  # noqa: PLC0415  (as above)
 
-            relevant = with_forbidden(relevant, row["forbidden"], f"row {number}")
+            relevant = add_forbidden(relevant, row["forbidden"], f"row {number}")
         return query_id, text, relevant
     if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:
         return row[0], row[0], row[1]
@@ -191,7 +191,7 @@ def _provenance(row: Any, number: int) -> Provenance | None:
     if not isinstance(row, Mapping):
         return None
 
-    entries = {name: row[name] for name in ENTRIES if row.get(name) is not None}
+    entries = {name: row[name] for name in PROVENANCE_FIELDS if row.get(name) is not None}
     if not entries:
         return None
     try:
@@ -223,7 +223,7 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
     return texts
 
 
-def texts_to_show(queries: QueryTexts | Questions | None, known: QueryTexts) -> Mapping[Any, str]:
+def choose_query_texts(queries: QueryTexts | Questions | None, known: QueryTexts) -> Mapping[Any, str]:
     """Return the query texts that a caller gave, or those that came with the judgments if none were given."""
     texts = known if queries is None else question_texts(queries)
     return {query: text for query, text in texts.items() if text != query}
@@ -262,7 +262,7 @@ class Provenance:
 
     source: str | None = None
     kind: str | None = None
-    person: str | None = None
+    author: str | None = None
     model: str | None = None
     prompt: str | None = None
     date: calendar_date | None = None
@@ -282,20 +282,20 @@ class Provenance:
                     "a label of a question has a str as its name, and text, a number, True or False as its value, "
                     f"got {name!r}: {value!r}"
                 )
-            if name in ENTRIES:
+            if name in PROVENANCE_FIELDS:
                 raise ValueError(f"a label cannot be called {name!r}, because every question has a {name}")
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
 
     def get(self, name: str) -> Label | calendar_date | None:
         """Return an attribute or a label by name; None if it is unknown."""
-        if name in ENTRIES and name != "labels":
+        if name in PROVENANCE_FIELDS and name != "labels":
             found: Label | calendar_date | None = getattr(self, name)
             return found
         return self.labels.get(name)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is known as plain values for JSON; `Provenance(**entries)` reads them."""
-        known = {name: getattr(self, name) for name in ENTRIES}
+        known = {name: getattr(self, name) for name in PROVENANCE_FIELDS}
         if self.date is not None:
             known["date"] = self.date.isoformat()
         known["labels"] = dict(self.labels) or None
@@ -305,7 +305,7 @@ class Provenance:
         return _provenance_provenance, (self.as_dict(),)  # read-only mappings cannot be pickled
 
 
-ENTRIES = tuple(each.name for each in fields(Provenance))
+PROVENANCE_FIELDS = tuple(each.name for each in fields(Provenance))
 """The names of everything that can be known of a question."""
 
 
@@ -356,21 +356,21 @@ def messages_of(said: Any, where: str) -> tuple[dict[str, str], ...]:
     return tuple({"role": message["role"], "content": message["content"]} for message in said)
 
 
-def with_what_was_said(said: Any, question: str) -> str:
+def prepend_conversation(said: Any, question: str) -> str:
     """Return a question with what was said before it, one message a line."""
     return "\n".join([*(message["content"] for message in said), question])
 
 
-def texts_in_context(texts: Mapping[Any, str], history: Mapping[Any, Any]) -> Mapping[Any, str]:
+def texts_with_conversation(texts: Mapping[Any, str], conversation: Mapping[Any, Any]) -> Mapping[Any, str]:
     """Return query texts by query id, each with what was said before it."""
-    return {query: with_what_was_said(history.get(query, ()), text) for query, text in texts.items()}
+    return {query: prepend_conversation(conversation.get(query, ()), text) for query, text in texts.items()}
 
 
 # Read the datasets of other tools, which are recognised by their shape; none of the tools is imported.
 
 TEXT_KEY = "reference_contexts"
 """The names of the relevant texts in datasets of Ragas and LlamaIndex."""
-KEPT_ID = "query_id"
+QUERY_ID_KEY = "query_id"
 """The name of the id of a question in the metadata of an example of LangSmith, whose own ids must be UUIDs."""
 
 
@@ -439,8 +439,8 @@ def _of_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str,
     if name is not None:
         row["id"] = str(name)
     if isinstance(metadata, Mapping):
-        row.update({entry: metadata[entry] for entry in ENTRIES if metadata.get(entry) is not None})
-        if isinstance(kept := metadata.get(KEPT_ID), (str, int)):
+        row.update({entry: metadata[entry] for entry in PROVENANCE_FIELDS if metadata.get(entry) is not None})
+        if isinstance(kept := metadata.get(QUERY_ID_KEY), (str, int)):
             row["id"] = kept
     return row
 

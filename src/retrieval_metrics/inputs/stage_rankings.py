@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.inputs.items import Ranking, Retrieved
 
-RETURNED = "returned"
+RETURNED_STAGE = "returned"
 """The last step where no named one holds what every question gets, as behind a router."""
 
 
-class Steps(dict[str, Any]):
+class StageRankings(dict[str, Any]):
     """What a retriever held for one question after each step, as rankings: by name, in order, None if not reached.
 
     The last ranking is the answer. A plain function may return a plain mapping of this shape.
@@ -28,7 +28,7 @@ class Steps(dict[str, Any]):
         return next((ranking for ranking in reversed(self.values()) if ranking is not None), None)
 
     @classmethod
-    def of_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> Steps:
+    def of_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
         """Return the steps of nested calls in the order of their starts: (id, parent, name, what it returned).
 
         A call stands behind those inside it, and calls beside one another in the order in which they began, whichever
@@ -65,7 +65,7 @@ def numbered(name: str, known: Iterable[str]) -> str:
     return found
 
 
-def are_steps(answer: Any) -> bool:
+def is_stage_mapping(answer: Any) -> bool:
     """Return whether a mapping holds rankings and not the scores of documents."""
     return (
         isinstance(answer, Mapping)
@@ -81,10 +81,10 @@ def _is_array(value: Any) -> bool:
     return hasattr(value, "tolist") and hasattr(value, "__len__")
 
 
-def refuse_shared(steps: Mapping[Any, Any]) -> None:
+def require_separate_stages(stages: Mapping[Any, Any]) -> None:
     """Raise for a name that is no text, or one list under two names: if a step sorted it in place, both show that."""
     seen: dict[int, Any] = {}
-    for name, ranking in steps.items():
+    for name, ranking in stages.items():
         if not isinstance(name, str):
             raise TypeError(f"steps are named by text, got {name!r}")
         if isinstance(ranking, list | dict) and ranking and (other := seen.setdefault(id(ranking), name)) != name:
@@ -94,7 +94,7 @@ def refuse_shared(steps: Mapping[Any, Any]) -> None:
             )
 
 
-def of_all(
+def stages_to_runs(
     of_questions: Mapping[Any, Mapping[str, Ranking | None]],
 ) -> dict[str, dict[QueryId, Ranking]]:
     """Return the steps of many questions as runs, in an order that agrees with theirs."""
@@ -119,28 +119,32 @@ def _in_one_order(orders: Iterable[Iterable[str]]) -> list[str]:
     return found
 
 
-def with_result(
-    steps: Mapping[str, Mapping[Any, Any]],
+def with_final_stage(
+    stages: Mapping[str, Mapping[Any, Any]],
     rankings: Mapping[Any, Any],
     failed: Mapping[QueryId, Exception],
 ) -> dict[str, Mapping[Any, Any]]:
     """Return steps whose last one is the run: it has the name of the last step if that holds the same, else its own."""
-    if not steps:
+    if not stages:
         return {}
-    if stray := [name for name, run in steps.items() if not isinstance(name, str) or not isinstance(run, Mapping)]:
+    if stray := [name for name, run in stages.items() if not isinstance(name, str) or not isinstance(run, Mapping)]:
         raise TypeError(
-            f"steps map the name of each step to a run, got {type(steps[stray[0]]).__name__} for {stray[0]!r}"
+            f"steps map the name of each step to a run, got {type(stages[stray[0]]).__name__} for {stray[0]!r}"
         )
-    named = dict(steps)
+    named = dict(stages)
     last, held = next(reversed(named.items()))
-    if last == RETURNED or all(query in failed or same(held.get(query), one) for query, one in rankings.items()):
+    if last == RETURNED_STAGE or all(
+        query in failed or is_same_ranking(held.get(query), one) for query, one in rankings.items()
+    ):
         return {**named, last: rankings}
-    if RETURNED in named:
-        raise ValueError(f"the last step holds other rankings than the run, so none but the run can be {RETURNED!r}")
-    return {**named, RETURNED: rankings}
+    if RETURNED_STAGE in named:
+        raise ValueError(
+            f"the last step holds other rankings than the run, so none but the run can be {RETURNED_STAGE!r}"
+        )
+    return {**named, RETURNED_STAGE: rankings}
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same_ranking(one: Any, other: Any) -> bool:
     """Return whether two rankings of a question are the same; None is none."""
     if one is other or one is None:
         return one is other

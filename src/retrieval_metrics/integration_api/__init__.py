@@ -9,6 +9,6 @@ some need stands apart: `twins` (functions with an asynchronous form), `printing
 against saved evaluations) and `distributed` (data too large for one machine).
 """
 
-from retrieval_metrics._internal.lazy import lazy
+from retrieval_metrics._internal.lazy import lazy_module
 
-__getattr__, __dir__, __all__ = lazy(__name__)
+__getattr__, __dir__, __all__ = lazy_module(__name__)

@@ -1,13 +1,13 @@
 """For integrations with functions that ask a retriever: their synchronous and asynchronous ways, written once."""
 
-from retrieval_metrics._internal.validation import arguments_of, passed_on, positive_integer
+from retrieval_metrics._internal.validation import forward_arguments, positive_integer, takes_arguments_of
 from retrieval_metrics.retrieval.retrieve import WORKERS
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 __all__ = [
     "WORKERS",
-    "arguments_of",
-    "passed_on",
+    "forward_arguments",
     "positive_integer",
     "run_until_complete",
+    "takes_arguments_of",
 ]

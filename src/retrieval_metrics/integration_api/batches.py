@@ -1,49 +1,49 @@
 """For integrations that evaluate large data in blocks: columns, rows of results, and sums that are merged exactly."""
 
-from retrieval_metrics._internal.validation import same_kind
-from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS, enters_means
-from retrieval_metrics.evaluation.data_warnings import said_of_systems
-from retrieval_metrics.evaluation.evaluate import scored_run
+from retrieval_metrics._internal.validation import require_same_id_type
+from retrieval_metrics.evaluation.counts import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND, counts_in_means
+from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Column
 from retrieval_metrics.files import trec
-from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.files.formats import find_format_by_name
 from retrieval_metrics.inputs.column_detection import (
-    OF_A_RUN,
-    OF_JUDGMENTS,
-    allowances,
+    JUDGMENT_ROLES,
+    RUN_ROLES,
     find_columns,
-    is_frame,
-    warn_of_doubt,
+    is_dataframe,
+    parse_allowances,
+    warn_about_score_direction,
 )
-from retrieval_metrics.inputs.column_detection import ROWS as ROWS_FOR_DOUBT
+from retrieval_metrics.inputs.column_detection import MAX_CHECKED_ROWS as ROWS_FOR_DOUBT
 from retrieval_metrics.inputs.dataframes import LongTable
-from retrieval_metrics.metrics.base.definition import divides_by_largest_grade, refuse_unknown_scale
+from retrieval_metrics.metrics.base.definition import divides_by_largest_grade, require_known_scale
 from retrieval_metrics.metrics.base.metric import as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
 from retrieval_metrics.metrics.base.user_metrics import defined_metrics
 
 __all__ = [
     "COLUMNS",
-    "NOTHING_FOUND",
-    "OF_A_RUN",
-    "OF_JUDGMENTS",
-    "OTHER_IDS",
+    "ID_MISMATCH_HINT",
+    "JUDGMENT_ROLES",
+    "NOTHING_JUDGED_FOUND",
     "ROWS_FOR_DOUBT",
+    "RUN_ROLES",
     "Column",
     "LongTable",
-    "allowances",
     "as_metrics",
     "as_rules",
+    "counts_in_means",
     "defined_metrics",
     "divides_by_largest_grade",
-    "enters_means",
     "find_columns",
-    "format_by_name",
-    "is_frame",
-    "refuse_unknown_scale",
-    "said_of_systems",
-    "same_kind",
-    "scored_run",
+    "find_format_by_name",
+    "is_dataframe",
+    "parse_allowances",
+    "require_known_scale",
+    "require_same_id_type",
+    "score_run",
+    "system_wide_warnings",
     "trec",
-    "warn_of_doubt",
+    "warn_about_score_direction",
 ]

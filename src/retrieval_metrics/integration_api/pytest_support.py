@@ -1,16 +1,16 @@
 """For integrations that keep evaluations in files and test new ones against them."""
 
-from retrieval_metrics.evaluation.data_warnings import doubts_of
-from retrieval_metrics.evaluation.summary import ceiling, refuse_bound
+from retrieval_metrics.evaluation.data_warnings import find_data_warnings
+from retrieval_metrics.evaluation.summary import check_ceiling, require_useful_bound
 from retrieval_metrics.files.saved_format import questions_fingerprint
-from retrieval_metrics.matching.judge import with_documents
-from retrieval_metrics.statistics.paired import fewest_units
+from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.statistics.paired import min_significant_units
 
 __all__ = [
-    "ceiling",
-    "doubts_of",
-    "fewest_units",
+    "check_ceiling",
+    "find_data_warnings",
+    "min_significant_units",
     "questions_fingerprint",
-    "refuse_bound",
-    "with_documents",
+    "require_useful_bound",
+    "with_source_texts",
 ]

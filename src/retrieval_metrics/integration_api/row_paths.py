@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from retrieval_metrics.agents.read_traces import seen_in_trace
-from retrieval_metrics.agents.trajectory import KNOWN, CallsView
-from retrieval_metrics.inputs.documents import items_in
+from retrieval_metrics.agents.read_traces import read_trace_ranking
+from retrieval_metrics.agents.trajectory import VIEW_FIELDS, CallsView
+from retrieval_metrics.inputs.documents import convert_to_items
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from retrieval_metrics.inputs.documents import Items
-    from retrieval_metrics.inputs.run import Seen
+    from retrieval_metrics.inputs.run import MergedRanking
 
 __all__ = ["RowPaths"]
 
@@ -74,7 +74,7 @@ class RowPaths:
         return self
 
     def _require_no_trace(self) -> None:
-        if self.calls in KNOWN:
+        if self.calls in VIEW_FIELDS:
             raise ValueError(f"calls={self.calls!r} needs the spans of a model, so retrieved= must name spans")
 
     def judgments(self, row: Any) -> Any:
@@ -98,11 +98,11 @@ class RowPaths:
         """
         self._require_no_trace()
         path = self.retrieved if path is None else path
-        return items_in(_part(row, path), path)
+        return convert_to_items(_part(row, path), path)
 
     def seen(
         self, row: Any, spans: Iterable[Mapping[str, Any]], searches: Collection[str], where: str = "the span"
-    ) -> Seen:
+    ) -> MergedRanking:
         """Return what was seen in the trace of a row.
 
         Args:
@@ -115,8 +115,8 @@ class RowPaths:
             ValueError: If the trace cannot be trusted, or what is needed is unknown.
             TypeError: If a search found something other than a list of documents.
         """
-        cited = None if self.citations is None else items_in(_part(row, self.citations), self.citations)
-        return seen_in_trace(spans, self.calls, searches, cited, where)
+        cited = None if self.citations is None else convert_to_items(_part(row, self.citations), self.citations)
+        return read_trace_ranking(spans, self.calls, searches, cited, where)
 
 
 def _check(path: str, what: str, fields: Sequence[str]) -> None:

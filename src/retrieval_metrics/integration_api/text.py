@@ -3,13 +3,13 @@
 from retrieval_metrics._internal.append_log import save_text
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.tables import Table
-from retrieval_metrics.storage.load import read_again, written
+from retrieval_metrics.storage.load import format_saved, parse_saved
 
 __all__ = [
     "Table",
+    "format_saved",
     "numbers",
     "page",
-    "read_again",
+    "parse_saved",
     "save_text",
-    "written",
 ]

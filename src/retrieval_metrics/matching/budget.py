@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, in_python, positive_integer
+from retrieval_metrics._internal.validation import format_argument, positive_integer, python_or_cli_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -70,7 +70,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class BudgetFills:
     """How the first items of every query fill a budget.
 
     Attributes:
@@ -79,24 +79,28 @@ class Filled:
         retrieved: Shape (queries,), how many items there are.
     """
 
-    count: IntArray
-    used: IntArray
-    retrieved: IntArray
+    n_fitting: IntArray
+    used_length: IntArray
+    n_retrieved: IntArray
 
     @property
-    def ended(self) -> BoolArray:
+    def is_exhausted(self) -> BoolArray:
         """Shape (queries,), whether the whole ranking fits, so that a longer one could fill more."""
-        ended: BoolArray = self.count == self.retrieved
+        ended: BoolArray = self.n_fitting == self.n_retrieved
         return ended
 
-    def of(self, rows: IntArray) -> Filled:
+    def of(self, rows: IntArray) -> BudgetFills:
         """Return how some of the queries fill it."""
-        return Filled(self.count[rows], self.used[rows], self.retrieved[rows])
+        return BudgetFills(self.n_fitting[rows], self.used_length[rows], self.n_retrieved[rows])
 
-    def plus(self, other: Filled) -> Filled:
+    def merge(self, other: BudgetFills) -> BudgetFills:
         """Return how these queries and then others fill it."""
-        pairs = ((self.count, other.count), (self.used, other.used), (self.retrieved, other.retrieved))
-        return Filled(*map(np.concatenate, pairs))
+        pairs = (
+            (self.n_fitting, other.n_fitting),
+            (self.used_length, other.used_length),
+            (self.n_retrieved, other.n_retrieved),
+        )
+        return BudgetFills(*map(np.concatenate, pairs))
 
 
 class Lengths:
@@ -118,17 +122,17 @@ class Lengths:
         self._rankings = rankings
         self._count_tokens = count_tokens
         self._counted: dict[str, int] = {}
-        self._filled: dict[Budget, Filled] = {}
+        self._filled: dict[Budget, BudgetFills] = {}
 
-    def filled(self, budget: Budget) -> Filled:
+    def fill_budget(self, budget: Budget) -> BudgetFills:
         """Return how the first items of each query fill a budget."""
         if budget not in self._filled:
             self._filled[budget] = self._found_by(budget) if budget.unit == "calls" else self._fill(budget)
         return self._filled[budget]
 
-    def _fill(self, budget: Budget) -> Filled:
+    def _fill(self, budget: Budget) -> BudgetFills:
         if self.calls and not self._rankings:  # ids alone
-            raise no_lengths(budget)
+            raise missing_lengths_error(budget)
         measure = self._characters if budget.unit == "chars" else self._tokens
         count, used, retrieved = np.zeros((3, len(self._queries)), dtype=np.int64)
         for index, query in enumerate(self._queries):
@@ -140,24 +144,24 @@ class Lengths:
                 taken += length
                 count[index] += 1
             used[index], retrieved[index] = taken, len(ranking)
-        return Filled(count, used, retrieved)
+        return BudgetFills(count, used, retrieved)
 
-    def _found_by(self, budget: Budget) -> Filled:
+    def _found_by(self, budget: Budget) -> BudgetFills:
         if not self.calls and any(self._rankings.values()):
-            raise no_lengths(budget)
+            raise missing_lengths_error(budget)
         calls = [self.calls.get(query, ()) for query in self._queries]
         count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)
         used = np.array([min(budget.size, max(each, default=0)) for each in calls], dtype=np.int64)
-        return Filled(count, used, np.array([len(each) for each in calls], dtype=np.int64))
+        return BudgetFills(count, used, np.array([len(each) for each in calls], dtype=np.int64))
 
-    def of_items(self, query: QueryId, n: int, unit: Unit) -> list[int]:
+    def item_lengths(self, query: QueryId, n: int, unit: Unit) -> list[int]:
         """Return the length of each of the first `n` items of a query; for calls, the number of the call."""
         if unit == "calls":
             return list(self.calls.get(query, ())[:n])
         measure = self._characters if unit == "chars" else self._tokens
         return [measure(item, query) for item in self._rankings.get(query, ())[:n]]
 
-    def of_first(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
+    def first_lengths(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
         """Return how many characters the first `k` items of each query hold; nothing if a length is unknown."""
         found = []
         for query in queries:
@@ -184,7 +188,7 @@ class Lengths:
         if self._count_tokens is None or item.text is None:
             raise ValueError(
                 f"item {item.id!r} of query {query!r} has no number of tokens; "
-                + in_python(
+                + python_or_cli_text(
                     "pass Retrieved(..., tokens=...), or its text and "
                     "match=Matching(tokens=lambda text: len(encode(text)))",
                     "the rows of the run need a column of them, tokens",
@@ -195,14 +199,16 @@ class Lengths:
         return self._counted[item.text]
 
 
-def no_lengths(budget: Budget) -> ValueError:
+def missing_lengths_error(budget: Budget) -> ValueError:
     """Return the error for a budget on rankings that do not say what it counts."""
     if budget.unit == "calls":
         return ValueError(
             f"a cut-off of {budget} needs to know which call found each item; evaluate a view in the order of the "
-            f"calls, such as {argument('view', 'union', python='Trajectories.union()')}"
+            f"calls, such as {format_argument('view', 'union', python='Trajectories.union()')}"
         )
     return ValueError(
         f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; "
-        + in_python("pass lists of Retrieved(id, text=...)", "the rows of the run need a column of texts, text")
+        + python_or_cli_text(
+            "pass lists of Retrieved(id, text=...)", "the rows of the run need a column of texts, text"
+        )
     )

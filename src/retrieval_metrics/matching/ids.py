@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import id_kind, judgments_first, same_kind
-from retrieval_metrics.inputs.column_detection import instead_of, refuse_frame
-from retrieval_metrics.inputs.run import RetrievedRun, as_list, in_single_precision, may_gain_a_tie, refuse_bad_score
-from retrieval_metrics.matching.judged_run import Items, JudgedRun, Repeats
+from retrieval_metrics._internal.validation import argument_order_hint, common_id_type, require_same_id_type
+from retrieval_metrics.inputs.column_detection import refuse_frame, wrong_argument_hint
+from retrieval_metrics.inputs.run import RetrievedRun, as_list, may_gain_a_tie, require_finite_scores, round_ranking
+from retrieval_metrics.matching.judged_run import Duplicates, Items, JudgedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.budget import Lengths
-    from retrieval_metrics.matching.ranking_order import RankOrder
+    from retrieval_metrics.matching.ranking_order import ScoreOrder
 
 EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""
@@ -38,9 +38,9 @@ FEW = 8
 """The number of first scores that tell whether a run is stored best first."""
 
 
-def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Lengths | None = None) -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking."""
-    finder = Finder(qrels.queries, qrels.documents, qrels.bounds, order)
+    finder = IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
     n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
     rankings: Mapping[Any, Any] = run
@@ -59,23 +59,23 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Length
                 id_types.update(map(type, ranked))
                 n_retrieved[index] = len(ranked)
                 finder.ranked(index, ranked)
-    run_kind = id_kind(id_types - {NoId}, "document ids in the run")
+    run_kind = common_id_type(id_types - {MissingId}, "document ids in the run")
     ids = "document ids in the qrels"
     if run_kind is str and qrels.document_kind is int and {0, 1} <= set(qrels.documents) <= {0, 1, 2, 3}:
         ids += " (if these are grades, write {id: grade})"
-    same_kind(qrels.document_kind, ids, run_kind, "those in the run")
+    require_same_id_type(qrels.document_kind, ids, run_kind, "those in the run")
     return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.repeats(), lengths=lengths)
 
 
-class NoId:
+class MissingId:
     """A placeholder for an item without an id: it keeps its rank and equals nothing."""
 
 
-class Finder:
+class IdFinder:
     """Looks up the judged documents and collects their ranks."""
 
     def __init__(
-        self, queries: Sequence[QueryId], documents: Sequence[Any], bounds: Sequence[int], order: RankOrder
+        self, queries: Sequence[QueryId], documents: Sequence[Any], bounds: Sequence[int], order: ScoreOrder
     ) -> None:
         self.queries, self.documents, self.bounds = queries, documents, bounds
         self.by_document_id, self.single_precision = order.ties != "input", order.single_precision
@@ -98,7 +98,7 @@ class Finder:
         except (TypeError, OverflowError):
             sound = False
         if not sound:
-            refuse_bad_score(ranking, self.queries[index])
+            require_finite_scores(ranking, self.queries[index])
         if not hits:
             return
         ordered = _ascending(scores, total)
@@ -107,7 +107,7 @@ class Finder:
             hits = [(at, float(score)) for at, score in hits]
         ends = [bisect_right(ordered, score) for _, score in hits]
         if self.single_precision and may_gain_a_tie(ordered, ends):
-            ranking = in_single_precision(ranking)
+            ranking = round_ranking(ranking)
             hits = [(at, ranking[self.documents[at]]) for at, _ in hits]
             ordered = sorted(ranking.values())
             ends = [bisect_right(ordered, score) for _, score in hits]
@@ -167,10 +167,10 @@ class Finder:
             if position[document] != above
         )
 
-    def repeats(self) -> Repeats:
+    def repeats(self) -> Duplicates:
         """Return the ranks of documents that appear earlier in the ranking."""
         columns = np.array(self.repeated, dtype=np.int64).reshape(-1, 3).T
-        return Repeats(*columns)
+        return Duplicates(*columns)
 
     def items(self, qrels: Qrels) -> Items:
         """Return the columns, ordered by query and rank."""
@@ -197,12 +197,12 @@ def _ascending(scores: list[Any], total: Any) -> Any:
     return numbers
 
 
-def common_queries(run: RunMapping, qrels: Qrels) -> int:
+def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
     """Count the judged queries of the run, and raise if the run cannot belong to these judgments."""
     if not isinstance(run, Mapping):
         refuse_frame(run, "rankings", "Run.from_frame")
         raise TypeError(
-            f"a run must map each query id to its ranking, got {type(run).__name__}{instead_of(run, 'run')}"
+            f"a run must map each query id to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"
         )
     if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
         raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
@@ -210,13 +210,13 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
         run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
-    run_kind = id_kind(set(map(type, run)), "query ids in the run")
-    same_kind(qrels.query_kind, "query ids in the qrels", run_kind, "those in the run")
+    run_kind = common_id_type(set(map(type, run)), "query ids in the run")
+    require_same_id_type(qrels.query_kind, "query ids in the qrels", run_kind, "those in the run")
     common = sum(map(run.__contains__, qrels.queries))
     if not common:
         raise ValueError(
             f"the run and the qrels have no query in common: the run begins with {_some(run)}, the qrels with "
-            f"{_some(qrels.queries)}; {judgments_first()}"
+            f"{_some(qrels.queries)}; {argument_order_hint()}"
         )
     return common
 

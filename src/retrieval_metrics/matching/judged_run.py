@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.matching.budget import no_lengths
+from retrieval_metrics.matching.budget import missing_lengths_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Span
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.matching.budget import Budget, Filled, Lengths
+    from retrieval_metrics.matching.budget import Budget, BudgetFills, Lengths
     from retrieval_metrics.matching.piece_rules import CoveredCharacters
-    from retrieval_metrics.matching.span_offsets import Doubt
+    from retrieval_metrics.matching.span_offsets import UnlocatedReason
 
 
 # The columns of a judged run, and functions over their rows.
@@ -80,10 +80,10 @@ class JudgedRanks(NamedTuple):
     query: IntArray
     rank: IntArray
     grade: FloatArray
-    least: FloatArray
+    smallest_grade: FloatArray
 
 
-class Additions(NamedTuple):
+class NewCoverage(NamedTuple):
     """The ranks whose item covers part of a piece that no item above it covers, ordered by query and rank.
 
     Attributes:
@@ -104,7 +104,7 @@ class Additions(NamedTuple):
         return self.query[mask], self.rank[mask]
 
 
-class Repeats(NamedTuple):
+class Duplicates(NamedTuple):
     """The ranks whose document appears earlier in the ranking, ordered by query and rank.
 
     Attributes:
@@ -119,10 +119,10 @@ class Repeats(NamedTuple):
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-NO_REPEATS = Repeats(_NONE, _NONE, _NONE)
+NO_REPEATS = Duplicates(_NONE, _NONE, _NONE)
 
 
-class Unplaced(NamedTuple):
+class Unlocated(NamedTuple):
     """A retrieved item whose place in its source is unknown, though a span of the source is judged.
 
     Attributes:
@@ -133,7 +133,7 @@ class Unplaced(NamedTuple):
 
     query: QueryId
     document: DocumentId | None
-    doubt: Doubt
+    reason: UnlocatedReason
 
 
 class Hits(NamedTuple):
@@ -194,9 +194,9 @@ def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
     return grade > 0 if rel is None else grade >= rel
 
 
-def is_forbidden(least: FloatArray, grade: float | None = None) -> BoolArray:
+def is_forbidden(smallest_grade: FloatArray, grade: float | None = None) -> BoolArray:
     """Return which grades are forbidden: below 0, or at most `grade` if a level is given."""
-    return least < 0 if grade is None else least <= grade
+    return smallest_grade < 0 if grade is None else smallest_grade <= grade
 
 
 def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> IntArray:
@@ -255,16 +255,16 @@ class JudgedRun:
     qrels: Qrels
     items: Items
     n_retrieved: IntArray
-    repeats: Repeats = NO_REPEATS
-    counts_repeats: bool = False
-    places: JudgedRanks | None = None
-    additions: Additions | None = None
+    duplicates: Duplicates = NO_REPEATS
+    credits_duplicates: bool = False
+    piece_ranks: JudgedRanks | None = None
+    new_coverage: NewCoverage | None = None
     covered: CoveredCharacters | None = None
     lengths: Lengths | None = None
-    unplaced: Sequence[Unplaced] = ()
-    doubtful: Sequence[Span] = ()
-    misplaced: int = 0
-    ambiguous: int = 0
+    unlocated: Sequence[Unlocated] = ()
+    line_ending_spans: Sequence[Span] = ()
+    invalid_offsets: int = 0
+    ambiguous_locations: int = 0
     unanswered: BoolArray | None = None
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _needed: dict[float | None, FloatArray] = field(init=False, default_factory=dict)
@@ -279,17 +279,21 @@ class JudgedRun:
     @property
     def is_by_id(self) -> bool:
         """Whether documents were found by id, so that each judged one has its own rank."""
-        return self.places is None
+        return self.piece_ranks is None
 
     @property
     def ranks(self) -> JudgedRanks | Items:
         """The ranks that hold a judged item, each once."""
-        return self.items if self.places is None else self.places
+        return self.items if self.piece_ranks is None else self.piece_ranks
 
     @property
-    def least(self) -> FloatArray:
+    def smallest_grade(self) -> FloatArray:
         """The smallest grade of each of the `ranks`, which may be relevant and forbidden."""
-        return self.qrels.least_grade[self.items.document] if self.places is None else self.places.least
+        return (
+            self.qrels.smallest_grade[self.items.document]
+            if self.piece_ranks is None
+            else self.piece_ranks.smallest_grade
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -297,9 +301,9 @@ class JudgedRun:
         return not len(self.items.rank) and not len(self.ranks.rank) and bool(self.n_relevant().any())
 
     @property
-    def n_repeated(self) -> IntArray:
+    def n_duplicates(self) -> IntArray:
         """How many of the retrieved documents repeat an earlier one, shape (queries,)."""
-        return np.bincount(self.repeats.query, minlength=self.n_queries)
+        return np.bincount(self.duplicates.query, minlength=self.n_queries)
 
     def n_within(self, k: Cut) -> IntArray:
         """Return how many of the first `k` ranks are filled, shape (queries,)."""
@@ -309,8 +313,8 @@ class JudgedRun:
         """Return how many distinct documents there are among the first `k`, shape (queries,)."""
         if not self.is_by_id:
             return self.n_within(k)
-        query = self.repeats.query
-        repeated = query if k is None else query[within(query, self.repeats.rank, k)]
+        query = self.duplicates.query
+        repeated = query if k is None else query[within(query, self.duplicates.rank, k)]
         return self.n_within(k) - np.bincount(repeated, minlength=self.n_queries)
 
     def tied_queries(self) -> IntArray:
@@ -324,22 +328,22 @@ class JudgedRun:
             self.qrels,
             items,
             self.n_retrieved,
-            self.repeats,
+            self.duplicates,
             counts_repeats,
             covered=self.covered,
             lengths=self.lengths,
             unanswered=self.unanswered,
         )
 
-    def with_repeats(self, rule: str) -> JudgedRun:
+    def with_duplicate_rule(self, rule: str) -> JudgedRun:
         """Return the judged run with repeated documents treated by a rule; see `Rules.repeats`."""
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
-        return self._repeated if rule == "count" and self.is_by_id and len(self.repeats.query) else self
+        return self._repeated if rule == "count" and self.is_by_id and len(self.duplicates.query) else self
 
     @cached_property
     def _repeated(self) -> JudgedRun:
         """The judged run in which every repeat of a judged document counts as a further hit."""
-        items, repeats = self.items, self.repeats
+        items, repeats = self.items, self.duplicates
         again = repeats.document >= 0
         document = np.concatenate([items.document, repeats.document[again]])
         rank = np.concatenate([items.rank, repeats.rank[again]])
@@ -355,9 +359,9 @@ class JudgedRun:
 
     @cached_property
     def _without_unjudged(self) -> JudgedRun:
-        items, repeats = self.items, self.repeats
-        again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
-        kept = Repeats(repeats.query[again], repeats.rank[again], repeats.document[again])
+        items, repeats = self.items, self.duplicates
+        again = np.flatnonzero(repeats.document >= 0) if not self.credits_duplicates else np.zeros(0, dtype=np.int64)
+        kept = Duplicates(repeats.query[again], repeats.rank[again], repeats.document[again])
         rank = ordinals(items.query) + count_above(items.query, items.rank, kept.query, kept.rank)
         # Only the judged documents of a tie remain.
         new = np.diff(items.query, prepend=-1).astype(bool) | np.diff(items.tied_from, prepend=-1).astype(bool)
@@ -365,44 +369,44 @@ class JudgedRun:
         moved = items._replace(rank=rank, tied=np.bincount(tie)[tie] if len(tie) else tie, tied_from=rank[new][tie])
         left = kept._replace(rank=ordinals(kept.query) + count_above(kept.query, kept.rank, items.query, items.rank))
         n_retrieved = np.bincount(np.concatenate([items.query, kept.query]), minlength=self.n_queries)
-        return JudgedRun(self.qrels, moved, n_retrieved, left, self.counts_repeats)
+        return JudgedRun(self.qrels, moved, n_retrieved, left, self.credits_duplicates)
 
     def cutoff(self, k: int | Budget | None) -> Cut:
         """Return a cut-off as a number of items; for a budget, the number that fits, per query."""
         if k is None or isinstance(k, int):
             return k
-        return self.filled(k).count
+        return self.filled(k).n_fitting
 
-    def filled(self, budget: Budget) -> Filled:
+    def filled(self, budget: Budget) -> BudgetFills:
         """Return how the first items of each query fill a budget."""
         if self.lengths is None:
-            raise no_lengths(budget)
-        return self.lengths.filled(budget)
+            raise missing_lengths_error(budget)
+        return self.lengths.fill_budget(budget)
 
-    def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
+    def sum_by_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""
         return np.bincount(query, weights, minlength=self.n_queries).astype(np.float64, copy=False)
 
     def n_relevant(self, rel: float | None = None) -> FloatArray:
         """Return how many groups each query needs: those with a document relevant at threshold `rel`."""
         if rel not in self._needed:
-            self._needed[rel] = self.per_query(self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)])
+            self._needed[rel] = self.sum_by_query(self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)])
         return self._needed[rel]
 
-    def lacking(self, rel: float | None = None) -> BoolArray | None:
+    def without_relevant(self, rel: float | None = None) -> BoolArray | None:
         """Return which queries have no relevant document, shape (queries,); None if all have one."""
         if rel not in self._lacking:
             lacking = self.n_relevant(rel) == 0
             self._lacking[rel] = lacking if lacking.any() else None
         return self._lacking[rel]
 
-    def forbids(self, grade: float | None = None) -> BoolArray:
+    def has_forbidden(self, grade: float | None = None) -> BoolArray:
         """Return for which queries something is forbidden, shape (queries,)."""
-        return self.per_query(self.qrels.document_query[is_forbidden(self.qrels.least_grade, grade)]) > 0
+        return self.sum_by_query(self.qrels.document_query[is_forbidden(self.qrels.smallest_grade, grade)]) > 0
 
-    def forbidden(self, grade: float | None = None) -> tuple[IntArray, IntArray]:
+    def forbidden_ranks(self, grade: float | None = None) -> tuple[IntArray, IntArray]:
         """Return query and rank of the retrieved items that are forbidden, whatever else they are."""
-        found = is_forbidden(self.least, grade)
+        found = is_forbidden(self.smallest_grade, grade)
         return self.ranks.query[found], self.ranks.rank[found]
 
     def where_answered(self, defined: BoolArray, value: BoolArray) -> FloatArray:
@@ -410,7 +414,7 @@ class JudgedRun:
         answered = defined if self.unanswered is None else defined & ~self.unanswered
         return np.where(answered, value, np.nan)
 
-    def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
+    def relevant_item_queries(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""
         wanted = is_relevant(self.ranks.grade, rel)
         if k is not None:
@@ -432,13 +436,13 @@ class JudgedRun:
     def hits(self, rel: float | None = None) -> Hits:
         """Return the hit rows of the expanded ranking at relevance threshold `rel` (None: grades above 0)."""
         if rel not in self._hits:
-            self._hits[rel] = self._hits_of_documents(rel) if self.is_the_ranking else self._hits_of_groups(rel)
+            self._hits[rel] = self._hits_of_documents(rel) if self.rows_are_ranks else self._hits_of_groups(rel)
         return self._hits[rel]
 
     @cached_property
-    def is_the_ranking(self) -> bool:
+    def rows_are_ranks(self) -> bool:
         """Whether the expanded ranking is the ranking itself: documents are found by id, each a group of its own."""
-        return self.qrels.is_flat and self.places is None
+        return self.qrels.is_flat and self.piece_ranks is None
 
     def _hits_of_documents(self, rel: float | None) -> Hits:
         items = self.items
@@ -457,7 +461,7 @@ class JudgedRun:
             by_group = np.lexsort((-grade, place, group))
             item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
         first = np.unique(group, return_index=True)[1]
-        if self.counts_repeats:  # the document that was credited is credited again
+        if self.credits_duplicates:  # the document that was credited is credited again
             document = items.document[item]
             first = np.flatnonzero(document == document[first][np.searchsorted(group[first], group)])
         first = first[np.lexsort((-grade[first], place[first]))]
@@ -468,8 +472,8 @@ class JudgedRun:
         places_so_far = np.cumsum(crediting)
         before_query = places_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else places_so_far
         row = rank + ordinal - (places_so_far - before_query)
-        if self.additions is not None:
-            row -= count_above(query, rank, *self.additions.partial(rel))
+        if self.new_coverage is not None:
+            row -= count_above(query, rank, *self.new_coverage.partial(rel))
         return Hits(query, rank, row, grade, ordinal)
 
     @cached_property
@@ -483,12 +487,12 @@ class JudgedRun:
     def settled_rows(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return query, rank and row of every item whose gain is settled, in no particular order."""
         ranks, hits = self.ranks, self.hits()
-        repeats = NO_REPEATS if self.counts_repeats else self.repeats
+        repeats = NO_REPEATS if self.credits_duplicates else self.duplicates
         query, rank = np.concatenate([ranks.query, repeats.query]), np.concatenate([ranks.rank, repeats.rank])
-        if self.is_the_ranking:
+        if self.rows_are_ranks:
             return query, rank, rank
         new = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
-        partial = (hits.query[:0], hits.rank[:0]) if self.additions is None else self.additions.partial(None)
+        partial = (hits.query[:0], hits.rank[:0]) if self.new_coverage is None else self.new_coverage.partial(None)
         missed = ~(is_among(query, rank, hits.query, hits.rank) | is_among(query, rank, *partial))
         query, rank = query[missed], rank[missed]
         row = rank + count_above(query, rank, hits.query, hits.rank)

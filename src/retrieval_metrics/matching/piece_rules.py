@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import id_kind, in_python, same_kind
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED
+from retrieval_metrics._internal.validation import common_id_type, python_or_cli_text, require_same_id_type
+from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
-from retrieval_metrics.matching.judged_run import Unplaced, within
+from retrieval_metrics.matching.judged_run import Unlocated, within
 from retrieval_metrics.matching.span_offsets import (
-    Place,
-    Positions,
-    Union,
-    merged,
-    pieces_of,
-    read_across_newlines,
-    shared,
+    ItemLocation,
+    ItemPositions,
+    RangeUnion,
+    intersect_ranges,
+    merge_ranges,
+    pieces_by_query,
+    repair_line_endings,
 )
 from retrieval_metrics.matching.text_normalisation import (
     SearchedText,
-    normalised,
-    spaced,
-    stands_alone,
-    words_with_places,
+    is_separate_part,
+    locate_words,
+    normalise,
+    normalise_words,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.ranking_order import Matching
-    from retrieval_metrics.matching.span_offsets import Locator, PieceHits
+    from retrieval_metrics.matching.span_offsets import PieceHits, SpanLocator
 
     WordRun: TypeAlias = tuple[str, ...]
     Gain = Callable[[Iterable[frozenset[int]]], int]
@@ -53,7 +53,7 @@ class IdRule:
         self._key = matching.key
         self._ids: dict[int, dict[Any, int]] = {
             query: {document: at for at, document in ids.items()}
-            for query, ids in pieces_of(qrels, (str, Integral)).items()
+            for query, ids in pieces_by_query(qrels, (str, Integral)).items()
         }
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
@@ -62,8 +62,8 @@ class IdRule:
         if not ids:
             return
         keys = [(rank, self._key(item)) for rank, item in ranking]
-        kind = id_kind({type(key) for _, key in keys if key is not None}, "document ids in the run")
-        same_kind(self._qrels.document_kind, "document ids in the qrels", kind, "those in the run")
+        kind = common_id_type({type(key) for _, key in keys if key is not None}, "document ids in the run")
+        require_same_id_type(self._qrels.document_kind, "document ids in the qrels", kind, "those in the run")
         for rank, key in keys:
             at = ids.pop(key, None)
             if at is not None:
@@ -75,14 +75,14 @@ class MetadataRule:
     """Finds judged metadata."""
 
     def __init__(self, qrels: Qrels) -> None:
-        self._wanted: dict[int, dict[int, Metadata]] = pieces_of(qrels, Metadata)
+        self._wanted: dict[int, dict[int, Metadata]] = pieces_by_query(qrels, Metadata)
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the metadata of a query among the items of its ranking."""
         missing = dict(self._wanted.get(query, {}))
         for at, wanted in self._wanted.get(query, {}).items():
             for rank, item in ranking:
-                if wanted.describes(item):
+                if wanted.matches(item):
                     hits.overlapping(at, rank)
                     if missing.pop(at, None):
                         hits.satisfied(at, rank)
@@ -93,16 +93,16 @@ class QuoteRule:
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._quotes: dict[int, list[tuple[int, str, str]]] = {}
-        self._normalised = cache(normalised)
-        self._reading = cache(lambda text: SearchedText(spaced(text)))
-        for query, pieces in pieces_of(qrels, Quote).items():
+        self._normalised = cache(normalise)
+        self._reading = cache(lambda text: SearchedText(normalise_words(text)))
+        for query, pieces in pieces_by_query(qrels, Quote).items():
             for at, piece in pieces.items():
-                quote = normalised(piece.text)
-                if len(quote) < matching.shortest_quote:
+                quote = normalise(piece.text)
+                if len(quote) < matching.min_quote_length:
                     raise ValueError(
                         f"the quote {piece.text!r} for query {qrels.queries[query]!r} has {len(quote)} characters and "
-                        f"would be found by chance; quote at least {matching.shortest_quote}"
-                        + in_python(f", or set match=Matching(shortest_quote={len(quote)})")
+                        f"would be found by chance; quote at least {matching.min_quote_length}"
+                        + python_or_cli_text(f", or set match=Matching(shortest_quote={len(quote)})")
                     )
                 self._quotes.setdefault(query, []).append((at, piece.text, quote))
 
@@ -118,7 +118,7 @@ class QuoteRule:
             text = self._normalised(item.text)
             for at, given, quote in quotes:
                 # Most texts do not have the letters, which is found out much faster than where words begin and end.
-                if quote in text and (stands_alone(given, item.text) or self._reading(item.text).holds(quote)):
+                if quote in text and (is_separate_part(given, item.text) or self._reading(item.text).holds(quote)):
                     hits.overlapping(at, rank)
                     if at in missing:
                         missing.remove(at)
@@ -128,9 +128,11 @@ class QuoteRule:
 # Match whole reference texts by the runs of words that items share with them.
 
 # Scripts without spaces between words are split into letters.
-_LETTERS = rf"[^\W\d_{UNSPACED}]"
-_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_COMPOUND = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:(?<={_LETTERS})-(?={_LETTERS})[^\W_{UNSPACED}]+)*")
+_LETTERS = rf"[^\W\d_{UNSPACED_SCRIPTS}]"
+_WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+")
+_COMPOUND = re.compile(
+    rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+(?:(?<={_LETTERS})-(?={_LETTERS})[^\W_{UNSPACED_SCRIPTS}]+)*"
+)
 """Words with the hyphens between their letters, which may be those of a broken line."""
 
 
@@ -141,7 +143,7 @@ def words(text: str) -> list[str]:
         >>> words("The \ufb01rst: don't; \u4e2d\u6587 well-known of-\nfice")
         ['the', 'first', 'don', 't', '中', '文', 'well', 'known', 'office']
     """
-    return _WORD.findall(spaced(text))
+    return _WORD.findall(normalise_words(text))
 
 
 def whole_words(text: str) -> list[str]:
@@ -151,10 +153,10 @@ def whole_words(text: str) -> list[str]:
         >>> whole_words("A well-known of-\nfice"), whole_words("a well-\nknown office")
         (['a', 'wellknown', 'office'], ['a', 'wellknown', 'office'])
     """
-    return [word.replace("-", "") for word in _COMPOUND.findall(spaced(text))]
+    return [word.replace("-", "") for word in _COMPOUND.findall(normalise_words(text))]
 
 
-class _Reference:
+class _ReferenceText:
     """A reference text, split into words."""
 
     def __init__(self, at: int, text: str, longest_run: int) -> None:
@@ -164,7 +166,7 @@ class _Reference:
         self.weight = np.array([len(token) for token in tokens], dtype=np.int64)
         self.size = int(self.weight.sum())
         self.places: dict[WordRun, list[int]] = {}
-        for place, run in enumerate(runs_of(tokens, self.run)):
+        for place, run in enumerate(word_runs(tokens, self.run)):
             self.places.setdefault(run, []).append(place)
 
     def characters(self, held: BoolArray) -> int:
@@ -187,11 +189,11 @@ class TextRule:
 
     def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits) -> None:
         self._matching = matching
-        self._references: dict[int, list[_Reference]] = {}
+        self._references: dict[int, list[_ReferenceText]] = {}
         self._words_of = cache(whole_words)
-        for query, pieces in pieces_of(qrels, Text).items():
+        for query, pieces in pieces_by_query(qrels, Text).items():
             for at, piece in pieces.items():
-                reference = _Reference(at, piece.text, matching.text_run)
+                reference = _ReferenceText(at, piece.text, matching.min_common_words)
                 if not reference.size:
                     raise ValueError(
                         f"the reference text {piece.text!r} for query {qrels.queries[query]!r} has no words to match"
@@ -210,21 +212,21 @@ class TextRule:
             if item.text is None:
                 continue
             tokens = self._words_of(item.text)
-            runs = {length: set(runs_of(tokens, length)) for length in lengths}
+            runs = {length: set(word_runs(tokens, length)) for length in lengths}
             for reference in references:
                 held = reference.held(runs[reference.run])
                 if held is None:
                     continue
                 shorter = min(reference.size, sum(map(len, tokens)))
-                if reference.characters(held) / shorter >= self._matching.overlap:
+                if reference.characters(held) / shorter >= self._matching.min_overlap:
                     hits.overlapping(reference.at, rank)
                 so_far = covered[reference.at]
                 before = reference.characters(so_far)
                 so_far |= held
-                hits.cover(reference.at, rank, (before, reference.characters(so_far)), self._matching.share)
+                hits.cover(reference.at, rank, (before, reference.characters(so_far)), self._matching.min_coverage)
 
 
-def runs_of(tokens: Sequence[str], length: int) -> zip[WordRun]:
+def word_runs(tokens: Sequence[str], length: int) -> zip[WordRun]:
     """Return all runs of `length` words.
 
     Example:
@@ -234,16 +236,18 @@ def runs_of(tokens: Sequence[str], length: int) -> zip[WordRun]:
     return zip(*(tokens[start:] for start in range(length)), strict=False)
 
 
-def shared_words(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]:
+def find_shared_words(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]:
     """Return start and end of the stretches of a text whose runs of words are also in the reference.
 
     Example:
         >>> shared_words("wraps a block of code", "It wraps a block, I think", 3)
         [(3, 16)]
     """
-    sought = _Reference(0, reference, longest_run)
-    found = [(word.replace("-", ""), start, end) for word, start, end in words_with_places(text, _COMPOUND)]
-    starts = [at for at, run in enumerate(runs_of([word for word, _, _ in found], sought.run)) if run in sought.places]
+    sought = _ReferenceText(0, reference, longest_run)
+    found = [(word.replace("-", ""), start, end) for word, start, end in locate_words(text, _COMPOUND)]
+    starts = [
+        at for at, run in enumerate(word_runs([word for word, _, _ in found], sought.run)) if run in sought.places
+    ]
     stretches: list[tuple[int, int]] = []
     last = -1
     for at in starts if sought.run else ():
@@ -265,7 +269,7 @@ MOST_CHOICES = 10_000
 """Overlapping groups with up to this many choices are searched in full; others are improved one group at a time."""
 
 
-class Atoms:
+class TextRanges:
     """Stretches that pieces consist of; several pieces may share one.
 
     Attributes:
@@ -286,13 +290,13 @@ class Atoms:
         self.covered.append(covered)
         self.size.append(size)
 
-    def sums(self, chosen: Iterable[frozenset[int]]) -> tuple[int, int]:
+    def prefix_sums(self, chosen: Iterable[frozenset[int]]) -> tuple[int, int]:
         """Return how many characters of some pieces are covered, and how many they have, each counted once."""
         union: frozenset[int] = frozenset().union(*chosen)
         return sum(self.covered[atom] for atom in union), sum(self.size[atom] for atom in union)
 
 
-def best_choice(groups: Sequence[Group], atoms: Atoms) -> tuple[int, int]:
+def best_choice(groups: Sequence[Group], atoms: TextRanges) -> tuple[int, int]:
     """Return the covered and the total characters of one alternative per group, chosen for the largest quotient.
 
     Example:
@@ -306,10 +310,10 @@ def best_choice(groups: Sequence[Group], atoms: Atoms) -> tuple[int, int]:
     parts = _overlapping(groups)
     chosen = [[group[0] for group in part] for part in parts]
     while True:  # Dinkelbach (1967): a better choice at the present share has a larger share; repeat until none exists
-        covered, size = atoms.sums(piece for part in chosen for piece in part)
+        covered, size = atoms.prefix_sums(piece for part in chosen for piece in part)
 
         def gain(pieces: Iterable[frozenset[int]], covered: int = covered, size: int = size) -> int:
-            held, length = atoms.sums(pieces)
+            held, length = atoms.prefix_sums(pieces)
             return held * size - covered * length
 
         better = [_best(part, present, gain) for part, present in zip(parts, chosen, strict=True)]
@@ -351,10 +355,10 @@ def _overlapping(groups: Iterable[Group]) -> list[list[Group]]:
 class CoveredCharacters:
     """Counts the characters of spans and texts that are covered at a cut-off, and how many there are."""
 
-    def __init__(self, hits: PieceHits, rankings: Mapping[QueryId, Sequence[Retrieved]], locator: Locator) -> None:
+    def __init__(self, hits: PieceHits, rankings: Mapping[QueryId, Sequence[Retrieved]], locator: SpanLocator) -> None:
         self._qrels = hits.qrels
         self._size = hits.size
-        self._added = hits.added()
+        self._added = hits.record_new_coverage()
         self._positions = hits.positions
         self._spans = hits.spans
         self._rankings = rankings
@@ -367,14 +371,14 @@ class CoveredCharacters:
         given: Any = self._qrels.documents
         return {given[at]: span for at, span in self._spans.items() if given[at] != span}
 
-    def counted(self, k: Cut) -> tuple[FloatArray, FloatArray]:
+    def count_at_cutoff(self, k: Cut) -> tuple[FloatArray, FloatArray]:
         """Return how many needed characters the first k items cover, and how many are needed, for each query."""
         covered = np.full(len(self._qrels), np.nan)
         total = np.full(len(self._qrels), np.nan)
         of_piece = self._covered_of_piece(k)
         for query, groups in self._alternatives.items():
             measured = [[at for at in group if not np.isnan(self._size[at])] for group in groups]
-            positions = self._positions.get(query, Positions())
+            positions = self._positions.get(query, ItemPositions())
             depth = self._depth(query, k)
             unknown = positions.first_unplaced is not None and positions.first_unplaced <= depth
             if unknown or not all(measured):
@@ -385,12 +389,12 @@ class CoveredCharacters:
 
     def lengths(self, k: Cut) -> FloatArray:
         """Return how many characters the first k items have, repeats included, shape (queries,)."""
-        has_texts = pieces_of(self._qrels, Text)
+        has_texts = pieces_by_query(self._qrels, Text)
         length = np.zeros(len(self._qrels))
         for query, name in enumerate(self._qrels.queries):
             items = self._rankings.get(name, ())[: self._depth(query, k)]
             length[query] = sum(
-                sum(map(len, whole_words(item.text or ""))) if query in has_texts else self._locator.length_of(item)
+                sum(map(len, whole_words(item.text or ""))) if query in has_texts else self._locator.item_length(item)
                 for item in items
             )
         return length
@@ -406,9 +410,11 @@ class CoveredCharacters:
             characters = np.where(within(self._qrels.document_query[piece], rank, k), characters, 0)
         return [int(sum_of_piece) for sum_of_piece in np.bincount(piece, characters, minlength=len(self._size))]
 
-    def _atoms(self, pieces: Iterable[int], of_piece: Sequence[int], positions: Positions, depth: int) -> Atoms:
+    def _atoms(
+        self, pieces: Iterable[int], of_piece: Sequence[int], positions: ItemPositions, depth: int
+    ) -> TextRanges:
         """Cut the spans among some pieces at every start and end of a span; a text is a single atom."""
-        atoms = Atoms()
+        atoms = TextRanges()
         spans: dict[str, dict[int, Span]] = {}
         for at in pieces:
             if (span := self._spans.get(at)) is not None:
@@ -416,18 +422,20 @@ class CoveredCharacters:
             else:
                 atoms.add([at], of_piece[at], int(self._size[at]))
         for source, of_source in spans.items():
-            held = merged(
+            held = merge_ranges(
                 stretch
                 for rank, place in zip(positions.ranks, positions.places, strict=True)
                 if rank <= depth and place.source == source
-                for stretch in place.stretches
+                for stretch in place.ranges
             )
             edges = sorted({edge for span in of_source.values() for edge in (span.start, span.end)})
             for start, end in pairwise(edges):
                 within_it = [at for at, span in of_source.items() if span.start <= start and end <= span.end]
-                covered = sum(self._locator.length(source, *stretch) for stretch in shared([(start, end)], held))
+                covered = sum(
+                    self._locator.counted_length(source, *stretch) for stretch in intersect_ranges([(start, end)], held)
+                )
                 if within_it:
-                    atoms.add(within_it, covered, self._locator.length(source, start, end))
+                    atoms.add(within_it, covered, self._locator.counted_length(source, start, end))
         return atoms
 
 
@@ -444,22 +452,22 @@ def _alternatives(qrels: Qrels) -> dict[int, list[list[int]]]:
     return of_query
 
 
-class _Covered:
+class _SpanCoverage:
     """A span, and how much of it the items cover so far."""
 
-    def __init__(self, at: int, span: Span, locator: Locator) -> None:
+    def __init__(self, at: int, span: Span, locator: SpanLocator) -> None:
         self.at = at
         self.span = span
         self._locator = locator
         self._characters = 0
-        self._union = Union()
+        self._union = RangeUnion()
 
     def take(self, stretches: Sequence[tuple[int, int]]) -> tuple[int, int]:
         """Cover some stretches; return how many characters were covered before, and how many are now."""
         before = self._characters
         for stretch in stretches:
             for fresh in self._union.add(*stretch):
-                self._characters += self._locator.length(self.span.source, *fresh)
+                self._characters += self._locator.counted_length(self.span.source, *fresh)
         return before, self._characters
 
 
@@ -467,16 +475,16 @@ class SpanRule:
     """Finds spans by the union of the places of the items so far."""
 
     def __init__(
-        self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator, sources: Collection[str | None]
+        self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: SpanLocator, sources: Collection[str | None]
     ) -> None:
         self._matching = matching
         self._locator = locator
         self._queries = qrels.queries
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
         self._beside = _quotes_beside(qrels)
-        self.unplaced: list[Unplaced] = []
+        self.unplaced: list[Unlocated] = []
         given = {at: piece for at, piece in enumerate(qrels.documents) if isinstance(piece, Span)}
-        read, doubtful = read_across_newlines(given, locator.sources, self._beside)
+        read, doubtful = repair_line_endings(given, locator.sources, self._beside)
         self.doubtful = [given[at] for at in doubtful]
         hits.spans.update(read)
         judged = {span.source for span in given.values()}
@@ -492,7 +500,7 @@ class SpanRule:
             raise ValueError(
                 f"{span!r} for query {query!r} ends beyond its source, which has {len(source.text)} characters"
             )
-        length = self._locator.length(span.source, span.start, span.end)
+        length = self._locator.counted_length(span.source, span.start, span.end)
         if not length:
             raise ValueError(f"{span!r} for query {query!r} contains only white space, so nothing can cover it")
         return length
@@ -502,39 +510,44 @@ class SpanRule:
         if query not in self._spans:
             return
         by_source = {
-            source: [_Covered(at, span, self._locator) for at, span in spans]
+            source: [_SpanCoverage(at, span, self._locator) for at, span in spans]
             for source, spans in self._spans[query].items()
         }
         among = {
             source: [(one.span, self._beside.get(one.at, ())) for one in spans] for source, spans in by_source.items()
         }
         for rank, item in ranking:
-            place = self._locator.place(item, among)
-            if place is None and self._all_elsewhere and item.claimed and not self._locator.is_settled(item, among):
+            place = self._locator.locate(item, among)
+            if (
+                place is None
+                and self._all_elsewhere
+                and item.offsets_unverified
+                and not self._locator.is_settled(item, among)
+            ):
                 place = "another source"
             if place is None:
                 continue
-            if not isinstance(place, Place):
+            if not isinstance(place, ItemLocation):
                 if not self._locator.is_settled(item, among):
-                    self.unplaced.append(Unplaced(self._queries[query], item.id, place))
+                    self.unplaced.append(Unlocated(self._queries[query], item.id, place))
                 hits.located(query, rank, None)
                 continue
             hits.located(query, rank, place)
-            first, last = place.stretches[0][0], place.stretches[-1][1]
+            first, last = place.ranges[0][0], place.ranges[-1][1]
             for covered in by_source[place.source]:
                 if first < covered.span.end and covered.span.start < last:
                     self._cover(covered, rank, place, hits)
 
-    def _cover(self, covered: _Covered, rank: int, place: Place, hits: PieceHits) -> None:
-        common = shared(place.stretches, [(covered.span.start, covered.span.end)])
+    def _cover(self, covered: _SpanCoverage, rank: int, place: ItemLocation, hits: PieceHits) -> None:
+        common = intersect_ranges(place.ranges, [(covered.span.start, covered.span.end)])
         if characters := self._characters(place.source, common):
-            shorter = min(hits.size[covered.at], self._characters(place.source, place.stretches))
-            if characters / shorter >= self._matching.overlap:
+            shorter = min(hits.size[covered.at], self._characters(place.source, place.ranges))
+            if characters / shorter >= self._matching.min_overlap:
                 hits.overlapping(covered.at, rank)
-            hits.cover(covered.at, rank, covered.take(common), self._matching.share)
+            hits.cover(covered.at, rank, covered.take(common), self._matching.min_coverage)
 
     def _characters(self, source: str, stretches: Sequence[tuple[int, int]]) -> int:
-        return sum(self._locator.length(source, *stretch) for stretch in stretches)
+        return sum(self._locator.counted_length(source, *stretch) for stretch in stretches)
 
 
 def _quotes_beside(qrels: Qrels) -> dict[int, list[str]]:
@@ -546,5 +559,5 @@ def _quotes_beside(qrels: Qrels) -> dict[int, list[str]]:
         if isinstance(piece, Span):
             spans.setdefault(group, []).append(document)
         elif isinstance(piece, Quote):
-            quotes.setdefault(group, []).append(normalised(piece.text))
+            quotes.setdefault(group, []).append(normalise(piece.text))
     return {document: quotes[group] for group, members in spans.items() if group in quotes for document in members}

@@ -9,8 +9,8 @@ from operator import gt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.inputs.items import Retrieved, key_of
-from retrieval_metrics.inputs.run import Run, rounded
+from retrieval_metrics.inputs.items import Retrieved, get_match_key
+from retrieval_metrics.inputs.run import Run, round_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """What ids of the judgments are compared with, as `match=` takes it everywhere."""
 
 
-class RankOrder(NamedTuple):
+class ScoreOrder(NamedTuple):
     """How scored documents are put in order: by score, descending.
 
     Attributes:
@@ -35,11 +35,11 @@ class RankOrder(NamedTuple):
     single_precision: bool = False
 
 
-BY_ID = RankOrder("docid")
-AS_GIVEN = RankOrder("input")
+TIES_BY_ID = ScoreOrder("docid")
+TIES_AS_GIVEN = ScoreOrder("input")
 
 
-def ranked(scores: Mapping[Any, float], order: RankOrder) -> list[Any]:
+def rank_ids(scores: Mapping[Any, float], order: ScoreOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Example:
@@ -47,7 +47,7 @@ def ranked(scores: Mapping[Any, float], order: RankOrder) -> list[Any]:
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
-    numbers = rounded(scores.values()).tolist() if order.single_precision else list(map(float, scores.values()))
+    numbers = round_scores(scores.values()).tolist() if order.single_precision else list(map(float, scores.values()))
     if all(map(gt, numbers, islice(numbers, 1, None))):
         return list(scores)  # stored best first, as most runs are
     ids = list(scores)
@@ -56,7 +56,7 @@ def ranked(scores: Mapping[Any, float], order: RankOrder) -> list[Any]:
     return [one for _, _, one in sorted(zip(numbers, map(str, ids), ids, strict=True), reverse=True)]
 
 
-class Rankings:
+class OrderedRankings:
     """The rankings of a run.
 
     Attributes:
@@ -65,12 +65,12 @@ class Rankings:
         order: How scored documents are put in order.
     """
 
-    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, order: RankOrder) -> None:
+    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, order: ScoreOrder) -> None:
         self.run = run
         self.matching = as_matching(match)
         self.order = order
 
-    def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
+    def iterate(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
         """Yield the queries with their rankings, empty if there is none; a file is read once."""
         if not isinstance(self.run, Run):
             yield from ((query, self.run.get(query, ())) for query in queries)
@@ -88,18 +88,18 @@ class Rankings:
     def ids(self, ranking: Any) -> list[DocumentId]:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
-            return ranked(ranking, self.order)
+            return rank_ids(ranking, self.order)
         ids = (
             [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
         )
-        return list(dict.fromkeys(ids)) if self.matching.collapse else ids
+        return list(dict.fromkeys(ids)) if self.matching.deduplicate else ids
 
-    def first(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
+    def first_items(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
         """Return id and item of the first `k` of a ranking, in rank order; an id alone has the item None."""
         ids = self.ids(ranking)[:k]
         if isinstance(ranking, Mapping):
             return [(document, None) for document in ids]
-        if self.matching.collapse:
+        if self.matching.deduplicate:
             items = self.items(ranking)
             return [(document, _item(items[document])) for document in ids]
         return [(document, _item(item)) for document, item in zip(ids, ranking, strict=False)]
@@ -126,7 +126,7 @@ class Rankings:
     def _id(self, item: Any) -> Any:
         return self.matching.key(item) if isinstance(item, Retrieved) else item
 
-    def occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
+    def iterate_occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
         """Return which of some ids occur in any ranking of the run."""
         missing, found = set(documents), set()
         for _, ranking in self._all() if missing else ():
@@ -172,25 +172,25 @@ class Matching:
     """
 
     by: str | Key = "id"
-    collapse: bool = False
+    deduplicate: bool = False
     sources: Mapping[str, str] | None = field(default=None, repr=False, hash=False)
-    shortest_quote: int = 8
-    text_run: int = 5
-    share: float = 0.8
-    overlap: float = 0.5
-    tokens: Callable[[str], int] | None = None
+    min_quote_length: int = 8
+    min_common_words: int = 5
+    min_coverage: float = 0.8
+    min_overlap: float = 0.5
+    count_tokens: Callable[[str], int] | None = None
 
     def __post_init__(self) -> None:
-        key_of(self.by)
-        positive_integer(self.shortest_quote, "shortest_quote")
-        positive_integer(self.text_run, "text_run")
-        for name, value in (("share", self.share), ("overlap", self.overlap)):
+        get_match_key(self.by)
+        positive_integer(self.min_quote_length, "shortest_quote")
+        positive_integer(self.min_common_words, "text_run")
+        for name, value in (("share", self.min_coverage), ("overlap", self.min_overlap)):
             proportion(value, name, one=True)
 
     @property
     def key(self) -> Key:
         """The function that returns the value of an item to compare with ids."""
-        return key_of(self.by)
+        return get_match_key(self.by)
 
     def __str__(self) -> str:
         return self.by if isinstance(self.by, str) else getattr(self.by, "__name__", repr(self.by))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from retrieval_metrics.inputs.chunk_offsets import SourceText, read_sources
-from retrieval_metrics.matching.judged_run import Additions, Items, JudgedRanks
-from retrieval_metrics.matching.text_normalisation import normalised
+from retrieval_metrics.matching.judged_run import Items, JudgedRanks, NewCoverage
+from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Spans, each with the normalised quotes that are alternatives to it."""
 
 
-Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source", "another source"]
+UnlocatedReason: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source", "another source"]
 """Why an item has no place: nothing is known of it; nothing confirms what is; it contradicts what is; or no item at all
 names a judged source."""
 
@@ -34,7 +34,7 @@ TELLING = 8
 """A text that begins with so many letters of the end of a quote, or ends with its first ones, may hold part of it."""
 
 
-class Place(NamedTuple):
+class ItemLocation(NamedTuple):
     """Where an item is.
 
     Attributes:
@@ -43,33 +43,33 @@ class Place(NamedTuple):
     """
 
     source: str
-    stretches: tuple[tuple[int, int], ...]
+    ranges: tuple[tuple[int, int], ...]
 
 
-class _Somewhere(NamedTuple):
+class AmbiguousPosition(NamedTuple):
     """The places of an item whose text stands in its source, perhaps more than once.
 
     Attributes:
         places: The places, the first first.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[ItemLocation, ...]
 
-    def nearest(self, among: Mapping[str, Beside]) -> Place:
+    def nearest(self, among: Mapping[str, Beside]) -> ItemLocation:
         """Return the place that holds a judged span, because the same words are there; else the first."""
         for place in self.places:
-            ((start, end),) = place.stretches
+            ((start, end),) = place.ranges
             if any(span.start < end and start < span.end for span, _ in among.get(place.source, ())):
                 return place
         return self.places[0]
 
 
-def _somewhere(places: list[Place]) -> _Somewhere | None:
-    return _Somewhere(tuple(places)) if places else None
+def _somewhere(places: list[ItemLocation]) -> AmbiguousPosition | None:
+    return AmbiguousPosition(tuple(places)) if places else None
 
 
 @dataclass
-class Positions:
+class ItemPositions:
     """Where the items of one query are, for items from a source that has a span of the query.
 
     Attributes:
@@ -80,11 +80,11 @@ class Positions:
 
     # Apart from each other, because pairs would be as many objects for the garbage collector to visit.
     ranks: list[int] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    places: list[ItemLocation] = field(default_factory=list)
     first_unplaced: int | None = None
 
 
-class Locator:
+class SpanLocator:
     """Measures stretches in the characters that count, and places items.
 
     Attributes:
@@ -96,44 +96,44 @@ class Locator:
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
         self.sources = read_sources(sources)
-        self._found: dict[tuple[str, str], list[Place]] = {}
+        self._found: dict[tuple[str, str], list[ItemLocation]] = {}
         self._parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        self._placed: dict[tuple[Any, ...], Place | _Somewhere | Doubt] = {}
+        self._placed: dict[tuple[Any, ...], ItemLocation | AmbiguousPosition | UnlocatedReason] = {}
         self._normalised: dict[str, str] = {}
         self._wrong: set[tuple[Any, ...]] = set()
-        self.ambiguous = 0
-        self.misplaced = 0
+        self.ambiguous_locations = 0
+        self.invalid_offsets = 0
 
-    def length(self, name: str, start: int, end: int) -> int:
+    def counted_length(self, name: str, start: int, end: int) -> int:
         """Return how many characters of a stretch count."""
         source = self.sources.get(name)
         return end - start if source is None else source.length(start, end)
 
-    def length_of(self, item: Retrieved) -> int:
+    def item_length(self, item: Retrieved) -> int:
         """Return how many characters of an item count, wherever it is."""
         if item.text is not None:
             return len("".join(item.text.split())) if self.sources else len(item.text)
         if item.start is None or item.end is None:
             return 0
-        return self.length(item.source or "", item.start, item.end)
+        return self.counted_length(item.source or "", item.start, item.end)
 
-    def place(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
+    def locate(self, item: Retrieved, among: Mapping[str, Beside]) -> ItemLocation | UnlocatedReason | None:
         """Return where an item is."""
         name = item.source
         if name is None or not (name in among or name in self.sources):
             return self._by_text(item, among)
         if name not in among:
             return None
-        key = name, item.text, item.start, item.end, item.claimed
+        key = name, item.text, item.start, item.end, item.offsets_unverified
         place = self._placed.get(key)
         if place is None:
             source = self.sources.get(name)
             place = self._placed[key] = self._in_source(item, source, key) if source else self._by_length(item, key)
-        if isinstance(place, _Somewhere):
+        if isinstance(place, AmbiguousPosition):
             place = place.nearest(among)
-        self.misplaced += key in self._wrong
-        if item.claimed and name not in self.sources and isinstance(place, Place):
-            (start, _), *_ = place.stretches
+        self.invalid_offsets += key in self._wrong
+        if item.offsets_unverified and name not in self.sources and isinstance(place, ItemLocation):
+            (start, _), *_ = place.ranges
             return place if all(self._agrees(item, start, *beside) for beside in among[name]) else "unchecked"
         return place
 
@@ -148,28 +148,34 @@ class Locator:
             for _, quotes in spans
         )
 
-    def _in_source(self, item: Retrieved, source: SourceText, key: tuple[Any, ...]) -> Place | _Somewhere | Doubt:
+    def _in_source(
+        self, item: Retrieved, source: SourceText, key: tuple[Any, ...]
+    ) -> ItemLocation | AmbiguousPosition | UnlocatedReason:
         """Place an item in a source whose text is known."""
         name = item.source or ""
         if item.start is not None and item.end is not None:
-            place = source.confirmed(item.text, item.start, item.end)
+            place = source.confirm_range(item.text, item.start, item.end)
             if place is not None:
-                return Place(name, (place,)) if item.text is not None or not item.claimed else "unchecked"
+                return (
+                    ItemLocation(name, (place,))
+                    if item.text is not None or not item.offsets_unverified
+                    else "unchecked"
+                )
             self._wrong.add(key)
         if item.text is None:
             return "no offsets" if item.start is None else "not in the source"
         return _somewhere(self._search(item.text, name)) or self._of_parts(item.text, name) or "not in the source"
 
-    def _by_length(self, item: Retrieved, key: tuple[Any, ...]) -> Place | Doubt:
+    def _by_length(self, item: Retrieved, key: tuple[Any, ...]) -> ItemLocation | UnlocatedReason:
         """Place an item in a source whose text is not known."""
         if item.start is None or item.end is None:
             return "no offsets"
         if item.text is not None and item.end - item.start != len(item.text):
             self._wrong.add(key)
             return "wrong length"
-        return Place(item.source or "", ((item.start, item.end),))
+        return ItemLocation(item.source or "", ((item.start, item.end),))
 
-    def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
+    def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> ItemLocation | UnlocatedReason | None:
         """Place an item whose source has no name, or one that is no source, as an intermediate document has."""
         known = [name for name in among if name in self.sources] if item.text is not None else []
         text = item.text or ""
@@ -186,22 +192,22 @@ class Locator:
         elsewhere = any(self._search(text, name) for name in self.sources if name not in among)
         return None if elsewhere else "not in the source"
 
-    def _search(self, text: str, name: str) -> list[Place]:
+    def _search(self, text: str, name: str) -> list[ItemLocation]:
         """Return the places of a text in a source, the first first."""
         key = name, text
         if key not in self._found:
-            self._found[key] = [Place(name, (each,)) for each in self.sources[name].places(text)]
-            self.ambiguous += len(self._found[key]) > 1
+            self._found[key] = [ItemLocation(name, (each,)) for each in self.sources[name].find_all(text)]
+            self.ambiguous_locations += len(self._found[key]) > 1
         return self._found[key]
 
-    def _of_parts(self, text: str, name: str, least: float = 0.0) -> Place | None:
+    def _of_parts(self, text: str, name: str, least: float = 0.0) -> ItemLocation | None:
         """Return where the parts of a text are that are of a source, if they are at least some share of it."""
         key = name, text
         if key not in self._parts:
-            self._parts[key] = merged(self.sources[name].parts(text))
+            self._parts[key] = merge_ranges(self.sources[name].parts(text))
         parts = self._parts[key]
-        share = sum(self.length(name, *part) for part in parts) / max(len("".join(text.split())), 1)
-        return Place(name, tuple(parts)) if parts and share >= least else None
+        share = sum(self.counted_length(name, *part) for part in parts) / max(len("".join(text.split())), 1)
+        return ItemLocation(name, tuple(parts)) if parts and share >= least else None
 
     def _agrees(self, item: Retrieved, offset: int, span: Span, quotes: Sequence[str]) -> bool:
         """Return whether the text of an item confirms that its claimed offsets cover a span or do not."""
@@ -209,7 +215,7 @@ class Locator:
             return False
         start, end = max(span.start - offset, 0), min(span.end - offset, len(item.text))
         if start < end:
-            part = normalised(item.text[start:end])
+            part = normalise(item.text[start:end])
             from_start, to_end = span.start >= offset, span.end <= offset + len(item.text)
             return any(_is_part(part, quote, from_start=from_start, to_end=to_end) for quote in quotes)
         text = self._normal(item.text)
@@ -217,7 +223,7 @@ class Locator:
 
     def _normal(self, text: str) -> str:
         if text not in self._normalised:
-            self._normalised[text] = normalised(text)
+            self._normalised[text] = normalise(text)
         return self._normalised[text]
 
 
@@ -248,7 +254,7 @@ def _may_hold(text: str, quote: str) -> bool:
 _START, _END = itemgetter(0), itemgetter(1)
 
 
-def merged(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merge_ranges(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the union of some stretches, sorted and disjoint.
 
     Example:
@@ -264,7 +270,7 @@ def merged(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return union
 
 
-def shared(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def intersect_ranges(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the intersection of two unions of stretches, each sorted and disjoint.
 
     Example:
@@ -280,7 +286,7 @@ def shared(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) ->
     return common
 
 
-class Union:
+class RangeUnion:
     """A union of stretches that grows; adding one takes time logarithmic in their number, and memory moves.
 
     Example:
@@ -292,11 +298,11 @@ class Union:
     """
 
     def __init__(self) -> None:
-        self.stretches: list[tuple[int, int]] = []
+        self.ranges: list[tuple[int, int]] = []
 
     def add(self, start: int, end: int) -> list[tuple[int, int]]:
         """Add a stretch; return the parts of it that are new."""
-        held = self.stretches
+        held = self.ranges
         first = bisect_left(held, start, key=_END)  # the first one that touches it or is behind it
         last = bisect_left(held, end + 1, lo=first, key=_START)
         fresh, at = [], start
@@ -321,7 +327,7 @@ MANY_MORE = 4
 """By how many times; spans that cut words fit either way by chance."""
 
 
-def read_across_newlines(
+def repair_line_endings(
     spans: Mapping[int, Span], sources: Mapping[str, SourceText], beside: Mapping[int, Sequence[str]]
 ) -> tuple[dict[int, Span], list[int]]:
     r"""Return spans as they are meant in the texts of their sources, and the numbers of those in doubt.
@@ -351,13 +357,13 @@ def read_across_newlines(
     return read, doubtful if len(doubtful) > MANY_MORE * certain else []
 
 
-def same_place(quote: str, held: str) -> bool:
+def has_same_text(quote: str, held: str) -> bool:
     """Return whether a normalised quote equals the normalised text of a span, or one contains the other."""
     return bool(held) and (quote in held or held in quote)
 
 
 def _other(span: Span, source: SourceText) -> Span | None:
-    start, end = source.across_newlines(span.start), source.across_newlines(span.end)
+    start, end = source.find_across_newlines(span.start), source.find_across_newlines(span.end)
     if (start, end) == (span.start, span.end) or end > len(source.text) or start >= end:
         return None
     return replace(span, start=start, end=end)
@@ -369,8 +375,8 @@ def _fit(span: Span, source: SourceText, quotes: Sequence[str]) -> int:
     if span.end > len(text):
         return 0
     if quotes:
-        held = normalised(text[span.start : span.end])
-        return 2 if held in quotes else int(any(same_place(quote, held) for quote in quotes))
+        held = normalise(text[span.start : span.end])
+        return 2 if held in quotes else int(any(has_same_text(quote, held) for quote in quotes))
     begins = not text[span.start].isspace() and not (span.start and _is_word(text[span.start - 1 : span.start + 1]))
     return int(begins and not text[span.end - 1].isspace() and not _is_word(text[span.end - 1 : span.end + 1]))
 
@@ -383,7 +389,7 @@ def _is_word(pair: str) -> bool:
 # Collect in columns which retrieved items satisfy, overlap or extend which judged pieces.
 
 
-def pieces_of(qrels: Qrels, kind: type | tuple[type, ...]) -> dict[int, dict[int, Any]]:
+def pieces_by_query(qrels: Qrels, kind: type | tuple[type, ...]) -> dict[int, dict[int, Any]]:
     """Return what is judged of a kind by the position of its query, and by its own position in `Qrels.documents`."""
     found: dict[int, dict[int, Any]] = {}
     for at, (query, judged) in enumerate(zip(qrels.document_query.tolist(), qrels.documents, strict=True)):
@@ -399,7 +405,7 @@ class PieceHits:
         self.qrels = qrels
         self.size = np.full(len(qrels.documents), np.nan)
         self.spans: dict[int, Span] = {}
-        self.positions: dict[int, Positions] = {}
+        self.positions: dict[int, ItemPositions] = {}
         self._satisfied: tuple[list[int], list[int]] = ([], [])
         self._overlapping: tuple[list[int], list[int]] = ([], [])
         self._added: tuple[list[int], list[int], list[int]] = ([], [], [])
@@ -425,16 +431,16 @@ class PieceHits:
             if before / self.size[piece] < share <= after / self.size[piece]:
                 self.satisfied(piece, rank)
 
-    def located(self, query: int, rank: int, place: Place | None) -> None:
+    def located(self, query: int, rank: int, place: ItemLocation | None) -> None:
         """Record the place of an item that may cover a span of its query; None if it is unknown."""
-        found = self.positions.setdefault(query, Positions())
+        found = self.positions.setdefault(query, ItemPositions())
         if place is not None:
             found.ranks.append(rank)
             found.places.append(place)
         elif found.first_unplaced is None:
             found.first_unplaced = rank
 
-    def added(self) -> tuple[IntArray, IntArray, IntArray]:
+    def record_new_coverage(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return piece, rank and characters of everything that adds to what is covered."""
         piece, rank, characters = (np.array(column, dtype=np.int64) for column in self._added)
         return piece, rank, characters
@@ -451,14 +457,14 @@ class PieceHits:
         """Return the ranks whose item is relevant or judged because of some piece."""
         piece, rank = (np.array(column, dtype=np.int64) for column in self._overlapping)
         query = self.qrels.document_query[piece]
-        *_, least = self._largest_grades(query, rank, -self.qrels.least_grade[piece])
+        *_, least = self._largest_grades(query, rank, -self.qrels.smallest_grade[piece])
         return JudgedRanks(*self._largest_grades(query, rank, self.qrels.document_grade[piece]), -least)
 
-    def additions(self) -> Additions | None:
+    def find_new_coverage(self) -> NewCoverage | None:
         """Return the ranks that add to what is covered; None if nothing can be covered in part."""
         if np.isnan(self.size).all():
             return None
-        piece, rank, _ = self.added()
+        piece, rank, _ = self.record_new_coverage()
         query, rank, grade = self._largest_grades(
             self.qrels.document_query[piece], rank, self.qrels.document_grade[piece]
         )
@@ -467,7 +473,7 @@ class PieceHits:
         longest = max(rank.max(initial=0), rank_done.max(initial=0)) + 1
         _, here, there = np.intersect1d(query * longest + rank, query_done * longest + rank_done, return_indices=True)
         completed[here] = grade_done[there]
-        return Additions(query, rank, grade, completed)
+        return NewCoverage(query, rank, grade, completed)
 
     @staticmethod
     def _largest_grades(query: IntArray, rank: IntArray, grade: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

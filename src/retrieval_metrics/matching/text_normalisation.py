@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED
+from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ _NOTE = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079](?<=(?:[^\\W\\d_]|[\u
 """The number of a footnote; after fewer letters, as in km\u00b2, it belongs to a unit."""
 
 _MARK = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
-_W = f"(?:[^\\W_{UNSPACED}]|[{_MARK}])"  # a letter, a digit or an accent
+_W = f"(?:[^\\W_{UNSPACED_SCRIPTS}]|[{_MARK}])"  # a letter, a digit or an accent
 _THOUSANDS = r"(?:(?<=(?<![\w.,])\d{0})|(?<=(?<![\w.,])\d\d{0})|(?<=(?<![\w.,])\d\d\d{0}))(?={1}\d{{3}}(?!\d))"
 _INSIDE = (
     rf"(?<={_W})(?={_W})"  # il|legal, 1|5
@@ -56,7 +56,7 @@ _BEGINS_INSIDE = re.compile(rf"{_INSIDE}|(?<!\.\.)(?<=\.)(?=\d)|(?<!--)(?<=[-\u2
 _ENDS_INSIDE = re.compile(rf"{_INSIDE}|(?=[\u0300-\u036f\u3099\u309a])|(?<=[^\W\d_])(?='[^\W\d_])")  # can|'t
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     r"""Return a case-folded text in NFKC, without white space, invisible characters and hyphens between letters.
 
     Example:
@@ -75,7 +75,7 @@ def normalised(text: str) -> str:
     return normalize("NFKC", _whole(_one_dash("".join(_plain(folded).split()))))
 
 
-def spaced(text: str) -> str:
+def normalise_words(text: str) -> str:
     r"""Return a text as `normalised` does, but with a space between words, and with the dashes it had.
 
     Example:
@@ -109,7 +109,7 @@ class SearchedText:
         self._starts = list(accumulate(map(len, words), initial=0))
         self._before = [at - count for count, at in enumerate(hyphens)]
 
-    def places(self, quote: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
+    def find_ranges(self, quote: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
         """Yield the first and the last character of each place of a normalised quote, without overlaps."""
         at = self.compact.find(quote) if quote else -1
         while at >= 0:
@@ -123,7 +123,7 @@ class SearchedText:
 
     def holds(self, quote: str) -> bool:
         """Return whether a normalised quote is in the text, and no end of it continues a word or a number."""
-        return next(self.places(quote), None) is not None
+        return next(self.find_ranges(quote), None) is not None
 
     def _joined(self, at: int) -> int:
         """Return where a character of the compact text is in the text without white space, hyphens included."""
@@ -134,7 +134,7 @@ class SearchedText:
 
 
 @lru_cache(maxsize=TEXTS_KEPT)
-def reading(text: str) -> SearchedText:
+def as_searched_text(text: str) -> SearchedText:
     r"""Return a text in which quotes are searched for.
 
     Example:
@@ -144,10 +144,10 @@ def reading(text: str) -> SearchedText:
         >>> refunds.holds(normalised("or legal")), refunds.holds(normalised("or legally"))
         (False, True)
     """
-    return SearchedText(spaced(text))
+    return SearchedText(normalise_words(text))
 
 
-def stands_alone(part: str, text: str) -> bool:
+def is_separate_part(part: str, text: str) -> bool:
     """Return whether a part is in a text letter by letter, with a space or nothing on both sides.
 
     Example:
@@ -162,7 +162,7 @@ def stands_alone(part: str, text: str) -> bool:
     return begins and right in {"", " "} and not (part[-1].isdigit() or part[-1].isspace() or part[-1] == "-")
 
 
-def where(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | None:
+def find_range(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | None:
     r"""Return start and end of the first place of a text that reads like `part`, without cutting a word or a number.
 
     Example:
@@ -171,10 +171,10 @@ def where(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | None:
         >>> where("5 mg", "Take 2.5 mg, not 5&nbsp;mg.")
         (17, 26)
     """
-    return next(everywhere(part, text, cut=cut), None)
+    return next(find_ranges(part, text, cut=cut), None)
 
 
-def everywhere(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
+def find_ranges(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
     """Yield start and end of each place that `where` could return, in order and without overlaps.
 
     Example:
@@ -182,11 +182,11 @@ def everywhere(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[int
         [(0, 5), (6, 11)]
     """
     there, starts, ends = _mapped(text)
-    for first, last in there.places(_mapped(part)[0].compact, cut=cut):
+    for first, last in there.find_ranges(_mapped(part)[0].compact, cut=cut):
         yield starts[first], ends[last]
 
 
-def words_with_places(text: str, word: re.Pattern[str]) -> Iterator[tuple[str, int, int]]:
+def locate_words(text: str, word: re.Pattern[str]) -> Iterator[tuple[str, int, int]]:
     """Yield each word of a text as `spaced` returns it, with its start and end in the text."""
     keys, starts, ends = _units(text)
     joined = "".join(keys)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import same_kind
-from retrieval_metrics.matching.judged_run import Items, JudgedRun, Repeats
+from retrieval_metrics._internal.validation import require_same_id_type
+from retrieval_metrics.matching.judged_run import Duplicates, Items, JudgedRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
 
 
-class _Found(NamedTuple):
+class _FoundRows(NamedTuple):
     """Judged documents found in a batch: their positions in the judgments, and their rows and queries in the batch."""
 
     document: IntArray
@@ -57,7 +57,7 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
         qrels,
         Items.ordered(qrels, document, rank, tied, tied_from),
         n_retrieved,
-        Repeats(repeated[order], at_rank[order], repeated_document[order]),
+        Duplicates(repeated[order], at_rank[order], repeated_document[order]),
     )
 
 
@@ -82,24 +82,24 @@ def _judged_documents(qrels: Qrels) -> pl.DataFrame:
 def _check_kind(qrels: Qrels, batch: Batch) -> None:
     if len(batch.documents):
         kind = int if batch.documents.dtype.is_integer() else str
-        same_kind(qrels.document_kind, "document ids in the qrels", kind, "those in the run")
+        require_same_id_type(qrels.document_kind, "document ids in the qrels", kind, "those in the run")
 
 
-def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray) -> _Found:
+def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray) -> _FoundRows:
     """Return the rows that hold a document judged for their query."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     if not (len(judged) and len(batch.documents)):
         none = np.zeros(0, dtype=np.int64)
-        return _Found(none, none, none)
+        return _FoundRows(none, none, none)
     row = np.flatnonzero(batch.documents.is_in(any_query).to_numpy())
     query = np.searchsorted(batch.bounds, row, side="right") - 1
     candidates = pl.DataFrame({"query": at[query], "document": batch.documents.gather(row), "row": row, "in": query})
     found = candidates.join(judged, on=["query", "document"], how="inner")
-    return _Found(found["at"].to_numpy(), found["row"].to_numpy(), found["in"].to_numpy())
+    return _FoundRows(found["at"].to_numpy(), found["row"].to_numpy(), found["in"].to_numpy())
 
 
-def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
+def _first_ranks(found: _FoundRows, batch: Batch) -> tuple[IntArray, ...]:
     """Return each document with its first rank, for rows in rank order, which have no ties."""
     order = np.argsort(found.row, kind="stable")
     document, first = np.unique(found.document[order], return_index=True)
@@ -108,7 +108,7 @@ def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
     return document, rank, np.ones_like(rank), rank
 
 
-def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
+def _repeats(found: _FoundRows, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
     """Return query, rank and judged document (-1: none) of the rows that repeat a document, for rows in rank order."""
     import polars as pl  # noqa: PLC0415  (as above)
 
@@ -122,7 +122,7 @@ def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
     return at[query[again]], again - batch.bounds[query[again]] + 1, document[again]
 
 
-def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+def _by_score(found: _FoundRows, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return for each found document its rank, how many documents have its score, and the first rank of those."""
     order = _best_first(found, batch, scores)
     row = found.row
@@ -135,7 +135,7 @@ def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray
     tied_from = rank
     beside = np.flatnonzero(_beside_a_tie(row, start, end, scores))
     if len(beside):
-        ties = _Ties(batch, order, scores, found.query[beside])
+        ties = _TiedBlocks(batch, order, scores, found.query[beside])
         first, place, tied[beside] = ties.of(row[beside])
         tied_from = rank.copy()
         tied_from[beside] = first - start[beside] + 1
@@ -143,7 +143,7 @@ def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray
     return rank, tied, tied_from
 
 
-def _best_first(found: _Found, batch: Batch, scores: FloatArray) -> IntArray | None:
+def _best_first(found: _FoundRows, batch: Batch, scores: FloatArray) -> IntArray | None:
     """Return an order of the rows that puts each query with a match best first; None if they already are."""
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
@@ -168,7 +168,7 @@ def _beside_a_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatAr
     return tie
 
 
-class _Ties:
+class _TiedBlocks:
     """The blocks of equal scores in some queries of a batch; in each, larger ids, compared as text, come first."""
 
     def __init__(self, batch: Batch, order: IntArray | None, scores: FloatArray, queries: IntArray) -> None:

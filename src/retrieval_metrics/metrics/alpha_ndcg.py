@@ -10,8 +10,8 @@ import numpy as np
 
 from retrieval_metrics.matching.judged_run import is_relevant, ordinals
 from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, hits_per_group
-from retrieval_metrics.metrics.base.ties import mean_discounted
-from retrieval_metrics.metrics.dcg import discounted
+from retrieval_metrics.metrics.base.ties import mean_discounted_gain
+from retrieval_metrics.metrics.dcg import discounted_gains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
     query = judged.qrels.group_query[group]
     # In rank order, so that the order of the judgments does not affect the rounding.
     order = np.lexsort((-gain, rank, query))
-    achieved = discounted(judged, query[order], rank[order], gain[order])
+    achieved = discounted_gains(judged, query[order], rank[order], gain[order])
     best = _ideal(judged, k if isinstance(k, int) else None, alpha, rel)
     return achieved / np.where(best > 0, best, np.nan)
 
@@ -134,14 +134,14 @@ def mean_over_orders(
     """Return alpha-NDCG over all orders of equal scores; as each document is a group, it is NDCG with binary gain."""
     best = _ideal(judged, k, alpha, rel)
     gain = is_relevant(judged.items.grade, rel).astype(np.float64)
-    return mean_discounted(judged, gain, k) / np.where(best > 0, best, np.nan)
+    return mean_discounted_gain(judged, gain, k) / np.where(best > 0, best, np.nan)
 
 
 DEFINITION = Definition(
     name="alpha_ndcg",
     score=score,
     summary="alpha-DCG of the first k / that of a greedy ideal ranking; each repeat of a group gains less",
-    in_words="whether the results are good and different: repeated content counts less",
+    plain_summary="whether the results are good and different: repeated content counts less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
         "alpha": Parameter(

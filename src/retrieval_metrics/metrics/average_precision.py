@@ -11,14 +11,14 @@ from retrieval_metrics.metrics.base.definition import (
     PER,
     REL,
     Definition,
-    OverOrders,
+    TieOrderValues,
     choice,
     hits_per_group,
     mean_over_groups,
-    of_first_if_one_needed,
+    needs_one_at_first_rank,
 )
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import blocks_of, by_block, chance
+from retrieval_metrics.metrics.base.ties import average_by_block, blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,8 +64,8 @@ def score(
     if per == "group":
         return _mean_of_groups(judged, k, rel, norm)
     hits = judged.hits(rel).cut(k)
-    total = judged.per_query(hits.query, hits.ordinal / hits.row)
-    return total / np.maximum(judged.n_relevant(rel) if norm == "relevant" else judged.per_query(hits.query), 1)
+    total = judged.sum_by_query(hits.query, hits.ordinal / hits.row)
+    return total / np.maximum(judged.n_relevant(rel) if norm == "relevant" else judged.sum_by_query(hits.query), 1)
 
 
 def _mean_of_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> FloatArray:
@@ -84,7 +84,7 @@ def mean_over_orders(
     rel: float | None = None,
     norm: str = "relevant",
     per: str = "query",
-) -> FloatArray | OverOrders | None:
+) -> FloatArray | TieOrderValues | None:
     """Return the average precision over all orders of equal scores."""
     if per == "group":
         return None
@@ -92,7 +92,7 @@ def mean_over_orders(
         mean, low, high = np.zeros((3, judged.n_queries))
         for query, blocks in blocks_of(judged, rel):
             mean[query], low[query], high[query] = _over_orders_of_found(blocks, k)
-        return OverOrders(mean, low, high)
+        return TieOrderValues(mean, low, high)
 
     def mean_of(query: int, blocks: Sequence[Block]) -> float:
         total, hits = 0.0, 0
@@ -102,7 +102,7 @@ def mean_over_orders(
         needed = hits if norm == "retrieved" else judged.n_relevant(rel)[query]
         return total / float(max(needed, 1))
 
-    return by_block(judged, rel, mean_of)
+    return average_by_block(judged, rel, mean_of)
 
 
 def _precisions(above: int, hits_above: int, size: int, relevant: int, places: int) -> float:
@@ -130,7 +130,7 @@ def _over_orders_of_found(blocks: Sequence[Block], k: int) -> tuple[float, float
                 _found_in_cut(block, (total, low, high), hits, places, here)
                 for here in range(max(places - block.size + block.relevant, 0), min(places, block.relevant) + 1)
             ]
-            mean = sum(case[0] * chance(block.size, block.relevant, places, case[3]) for case in cases)
+            mean = sum(case[0] * hit_probability(block.size, block.relevant, places, case[3]) for case in cases)
             return mean, min(case[1] for case in cases), max(case[2] for case in cases)
         total += _precisions(block.above, hits, block.size, block.relevant, places)
         low += _sum_of_precisions(block.above + block.size - block.relevant, hits, block.relevant)
@@ -162,7 +162,7 @@ DEFINITION = Definition(
     name="map",
     score=score,
     summary="mean of the precision at the rank of each relevant document; its mean over queries is MAP",
-    in_words="whether everything relevant is near the top",
+    plain_summary="whether everything relevant is near the top",
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,
@@ -177,6 +177,6 @@ DEFINITION = Definition(
         ),
         "per": PER,
     },
-    two_valued=of_first_if_one_needed,
+    two_valued=needs_one_at_first_rank,
     mean_over_orders=mean_over_orders,
 )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import count_above, is_relevant
-from retrieval_metrics.metrics.base.definition import REL, Definition, of_one_needed
+from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import by_block
+from retrieval_metrics.metrics.base.ties import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +49,12 @@ def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> Flo
     """Return bpref of every query, shape (queries,)."""
     relevant, hits, items = judged.n_relevant(rel), judged.hits(rel), judged.items
     of_query = judged.qrels.document_query[_nonrelevant(judged.qrels.document_grade, rel)]
-    fewer = np.minimum(relevant, judged.per_query(of_query))
+    fewer = np.minimum(relevant, judged.sum_by_query(of_query))
     nonrelevant = _nonrelevant(items.grade, rel)
     above = count_above(hits.query, hits.rank, items.query[nonrelevant], items.rank[nonrelevant])
     above = np.minimum(above, relevant[hits.query])
     term = 1 - above / np.maximum(fewer[hits.query], 1)
-    return judged.per_query(hits.query, term) / np.maximum(relevant, 1)
+    return judged.sum_by_query(hits.query, term) / np.maximum(relevant, 1)
 
 
 def _nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
@@ -85,16 +85,16 @@ def mean_over_orders(
             above += here
         return total / max(relevant, 1.0)
 
-    return by_block(judged, rel, mean)
+    return average_by_block(judged, rel, mean)
 
 
 DEFINITION = Definition(
     name="bpref",
     score=score,
     summary="how rarely documents judged not relevant are ranked above relevant ones",
-    in_words="how rarely a result judged not relevant is above a relevant one",
+    plain_summary="how rarely a result judged not relevant is above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
-    two_valued=of_one_needed,
+    two_valued=needs_one_document,
     mean_over_orders=mean_over_orders,
 )

@@ -25,7 +25,7 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)
-    covered, total = judged.covered.counted(k)
+    covered, total = judged.covered.count_at_cutoff(k)
     return covered / total
 
 
@@ -33,7 +33,7 @@ DEFINITION = Definition(
     name="coverage",
     score=score,
     summary="characters of the relevant spans among the first k / all of them",
-    in_words="how much of the relevant text is in {first}",
+    plain_summary="how much of the relevant text is in {first}",
     needs_relevant=False,
     needs_places=True,
 )

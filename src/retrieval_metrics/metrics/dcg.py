@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, gain_of
+from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, compute_gain
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_discounted
+from retrieval_metrics.metrics.base.ties import mean_discounted_gain
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
@@ -42,15 +42,15 @@ def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
     return score_one(DEFINITION, gains, k=k, gain=gain)
 
 
-def discounted(judged: JudgedRun, query: IntArray, position: IntArray, gain: FloatArray) -> FloatArray:
+def discounted_gains(judged: JudgedRun, query: IntArray, position: IntArray, gain: FloatArray) -> FloatArray:
     """Return the sum over each query of gain / log2(position + 1), shape (queries,)."""
-    return judged.per_query(query, gain / np.log2(position + 1))
+    return judged.sum_by_query(query, gain / np.log2(position + 1))
 
 
 def score(judged: JudgedRun, *, k: Cut, gain: str = "linear", gains: str | None = None) -> FloatArray:
     """Return the DCG of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
-    return discounted(judged, hits.query, hits.row, gain_of(hits.grade, gain, gains))
+    return discounted_gains(judged, hits.query, hits.row, compute_gain(hits.grade, gain, gains))
 
 
 def mean_over_orders(
@@ -68,15 +68,15 @@ def mean_dcg(judged: JudgedRun, k: int | None, gain: str, gains: str | None) -> 
     """Return the mean DCG over all orders of equal scores, shape (queries,)."""
     worth = np.zeros(len(judged.items.grade))
     positive = judged.items.grade > 0
-    worth[positive] = gain_of(judged.items.grade[positive], gain, gains)
-    return mean_discounted(judged, worth, k)
+    worth[positive] = compute_gain(judged.items.grade[positive], gain, gains)
+    return mean_discounted_gain(judged, worth, k)
 
 
 DEFINITION = Definition(
     name="dcg",
     score=score,
     summary="sum of gain / log2(rank + 1) over the first k",
-    in_words="how much the results are worth together, lower ranks less; grows with the grades",
+    plain_summary="how much the results are worth together, lower ranks less; grows with the grades",
     parameters={"gain": GAIN, "gains": GAINS},
     bounded=False,
     mean_over_orders=mean_over_orders,

@@ -25,7 +25,7 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)
-    covered, _ = judged.covered.counted(k)
+    covered, _ = judged.covered.count_at_cutoff(k)
     # A text is measured in words and a span in characters, so a query with both may need more than was retrieved.
     return np.minimum(covered / np.maximum(judged.covered.lengths(k), 1), 1.0)
 
@@ -34,7 +34,7 @@ DEFINITION = Definition(
     name="density",
     score=score,
     summary="characters of the relevant spans among the first k / all characters of the first k",
-    in_words="how much of the text of {first} is relevant",
+    plain_summary="how much of the text of {first} is relevant",
     needs_relevant=False,
     needs_places=True,
 )

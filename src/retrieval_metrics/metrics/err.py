@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, exponential, largest_grade
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import by_block, chance
+from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,13 +73,15 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | Non
             means = _mean_products(goes_on)
             previous = 1.0
             for place in range(1, block.within(k) + 1):
-                passed = sum(chance(block.size, len(goes_on), place, drawn) * mean for drawn, mean in enumerate(means))
+                passed = sum(
+                    hit_probability(block.size, len(goes_on), place, drawn) * mean for drawn, mean in enumerate(means)
+                )
                 total += going * (previous - passed) / (block.above + place)
                 previous = passed
             going *= float(np.prod(goes_on))
         return total
 
-    return by_block(judged, None, mean)
+    return average_by_block(judged, None, mean)
 
 
 def _mean_products(factors: FloatArray) -> list[float]:
@@ -100,7 +102,7 @@ DEFINITION = Definition(
     name="err",
     score=score,
     summary="expected reciprocal rank of the first document that satisfies the user",
-    in_words="1 / rank at which a reader is satisfied, on average; uses the grades",
+    plain_summary="1 / rank at which a reader is satisfied, on average; uses the grades",
     parameters={"max_grade": MAX_GRADE},
     reaches_one=False,
     mean_over_orders=mean_over_orders,

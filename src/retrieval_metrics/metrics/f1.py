@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.metrics import precision, recall
-from retrieval_metrics.metrics.base.definition import REL, Definition, of_first_if_one_needed
+from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_at_first_rank
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_found
+from retrieval_metrics.metrics.base.ties import mean_n_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
@@ -59,17 +59,17 @@ def mean_over_orders(
     2 P R / (P + R) with P = h / m and R = h / n is 2 h / (m + n): linear in the hits h.
     """
     needed = precision.n_places(judged, k, norm) + judged.n_relevant(rel)
-    return 2 * mean_found(judged, k, rel) / needed
+    return 2 * mean_n_relevant(judged, k, rel) / needed
 
 
 DEFINITION = Definition(
     name="f1",
     score=score,
     summary="harmonic mean of precision and recall",
-    in_words="recall and precision of {first} in one number, high only if both are",
+    plain_summary="recall and precision of {first} in one number, high only if both are",
     aliases=("f1_score", "set_f"),
     parameters={"rel": REL, "norm": precision.NORM},
     reaches_one=False,
-    two_valued=of_first_if_one_needed,
+    two_valued=needs_one_at_first_rank,
     mean_over_orders=mean_over_orders,
 )

@@ -8,8 +8,8 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import by_block, chance
-from retrieval_metrics.metrics.recall import groups_found
+from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
+from retrieval_metrics.metrics.recall import count_found_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return the full recall of every query, shape (queries,)."""
-    return np.equal(groups_found(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
+    return np.equal(count_found_groups(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
@@ -58,17 +58,17 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
             return 0.0
         complete = 1.0
         for block in blocks:
-            complete *= chance(block.size, block.relevant, block.within(k), block.relevant)
+            complete *= hit_probability(block.size, block.relevant, block.within(k), block.relevant)
         return complete
 
-    return by_block(judged, rel, mean)
+    return average_by_block(judged, rel, mean)
 
 
 DEFINITION = Definition(
     name="full_recall",
     score=score,
     summary="1 if everything needed (every group) is among the first k, else 0",
-    in_words="share of the queries with everything they need in {first}",
+    plain_summary="share of the queries with everything they need in {first}",
     parameters={"rel": REL},
     binary=True,
     mean_over_orders=mean_over_orders,

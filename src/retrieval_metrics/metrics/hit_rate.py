@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import by_block, chance
+from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def hit_rate(gains: Gains, *, k: int | None = None) -> float:
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return the hit rate of every query, shape (queries,)."""
     hits = judged.hits(rel).cut(k)
-    return judged.per_query(hits.query[hits.ordinal == 1])
+    return judged.sum_by_query(hits.query[hits.ordinal == 1])
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
@@ -53,10 +53,10 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
     def mean(_: int, blocks: Sequence[Block]) -> float:
         missed = 1.0
         for block in blocks:
-            missed *= chance(block.size, block.relevant, block.within(k), 0)
+            missed *= hit_probability(block.size, block.relevant, block.within(k), 0)
         return 1 - missed
 
-    return by_block(judged, rel, mean)
+    return average_by_block(judged, rel, mean)
 
 
 def one_suffices(**_: object) -> bool:
@@ -68,7 +68,7 @@ DEFINITION = Definition(
     name="hit_rate",
     score=score,
     summary="1 if anything relevant is among the first k, else 0",
-    in_words="share of the queries with something relevant in {first}",
+    plain_summary="share of the queries with something relevant in {first}",
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},
     binary=True,

@@ -48,10 +48,10 @@ def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
 
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
     """Return inferred average precision of every query, shape (queries,)."""
-    return estimated(judged, rel, judged.items.grade < -np.inf)
+    return estimate_average_precision(judged, rel, judged.items.grade < -np.inf)
 
 
-def estimated(judged: JudgedRun, rel: float | None, pooled: BoolArray) -> FloatArray:
+def estimate_average_precision(judged: JudgedRun, rel: float | None, pooled: BoolArray) -> FloatArray:
     """Return it with some of the items, which are not relevant, as pooled and not judged."""
     hits, items = judged.hits(rel), judged.items
 
@@ -61,14 +61,14 @@ def estimated(judged: JudgedRun, rel: float | None, pooled: BoolArray) -> FloatA
     good = hits.ordinal - 1
     known = good + above(~is_relevant(items.grade, rel) & ~pooled)
     term = (1 + (known + above(pooled)) * (good + EPSILON) / (known + 2 * EPSILON)) / hits.row
-    return judged.per_query(hits.query, term) / np.maximum(judged.n_relevant(rel), 1)
+    return judged.sum_by_query(hits.query, term) / np.maximum(judged.n_relevant(rel), 1)
 
 
 DEFINITION = Definition(
     name="infap",
     score=score,
     summary="average precision estimated from the judged documents above each relevant one",
-    in_words="how early the relevant results come, estimated where only some are judged",
+    plain_summary="how early the relevant results come, estimated where only some are judged",
     aliases=("inf_ap",),
     parameters={"rel": REL},
     takes_cutoff=False,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import is_forbidden, is_relevant
-from retrieval_metrics.metrics.base.definition import REL, Definition, OverOrders
+from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import blocks_of, chance
+from retrieval_metrics.metrics.base.ties import blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
@@ -47,8 +47,8 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return whether each query is inverted, shape (queries,); NaN where one kind is not judged or no answer came."""
     relevant = is_relevant(judged.ranks.grade, rel)
     good = _first(judged, judged.ranks.query[relevant], judged.ranks.rank[relevant])
-    bad = _first(judged, *judged.forbidden())
-    both = judged.forbids() & (judged.n_relevant(rel) > 0)
+    bad = _first(judged, *judged.forbidden_ranks())
+    both = judged.has_forbidden() & (judged.n_relevant(rel) > 0)
     return judged.where_answered(both, (bad < good) & (bad <= (np.inf if k is None else k)))
 
 
@@ -58,33 +58,33 @@ def _first(judged: JudgedRun, query: IntArray, rank: IntArray) -> FloatArray:
     return first
 
 
-def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
+def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> TieOrderValues:
     """Return it over all orders of equal scores; the first block that holds anything of the two kinds decides."""
     items = judged.items
-    good, bad = is_relevant(items.grade, rel), is_forbidden(judged.qrels.least_grade[items.document])
+    good, bad = is_relevant(items.grade, rel), is_forbidden(judged.qrels.smallest_grade[items.document])
     mean, lowest, highest = np.zeros((3, judged.n_queries))
     # The grades of the blocks tell the kinds apart: 2 is relevant, 1 forbidden alone.
     kinds = judged.with_items(items._replace(grade=np.where(good, 2.0, bad.astype(np.float64))))
     for query, blocks in blocks_of(kinds, None):
         if (block := next((block for block in blocks if block.relevant), None)) is not None:
             alone, drawn = int((block.grades == 1).sum()), block.within(k)
-            mean[query] = alone / block.relevant * (1 - chance(block.size, block.relevant, drawn, 0))
+            mean[query] = alone / block.relevant * (1 - hit_probability(block.size, block.relevant, drawn, 0))
             highest[query] = alone > 0 and drawn > 0
             lowest[query] = alone == block.relevant and drawn > block.size - alone
-    return OverOrders(mean, lowest, highest)
+    return TieOrderValues(mean, lowest, highest)
 
 
 DEFINITION = Definition(
     name="inverted",
     score=score,
     summary="1 if something forbidden is among the first k and above everything relevant, else 0",
-    in_words="share of the queries with something in {first} that must not come back above everything relevant",
+    plain_summary="share of the queries with something in {first} that must not come back above everything relevant",
     parameters={"rel": REL},
     binary=True,
     higher_is_better=False,
     needs_relevant=False,
     undefined_if="no query has both something relevant and something that must not come back",
-    as_retrieved=True,
-    by_document=True,
+    keeps_unjudged_places=True,
+    ignores_groups=True,
     mean_over_orders=mean_over_orders,
 )

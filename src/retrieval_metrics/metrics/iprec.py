@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ELEVEN = tuple(at / 10 for at in range(11))
 """The recalls of the eleven-point average."""
-ADDED = {"up": 0.9, "nearest": 0.5}
+ROUNDING_ALLOWANCE = {"up": 0.9, "nearest": 0.5}
 """A recall of r needs r R relevant documents; this is added before it is rounded down."""
 
 
@@ -64,7 +64,7 @@ def score(
         mean: FloatArray = np.mean(each, axis=0)
         return mean
     hits, relevant = judged.hits(rel), judged.n_relevant(rel)
-    reached = hits.ordinal >= np.floor(recall * relevant + ADDED[rounding])[hits.query]
+    reached = hits.ordinal >= np.floor(recall * relevant + ROUNDING_ALLOWANCE[rounding])[hits.query]
     found = np.zeros(judged.n_queries)
     np.maximum.at(found, hits.query[reached], (hits.ordinal / hits.row)[reached])
     return found
@@ -84,7 +84,7 @@ DEFINITION = Definition(
     name="iprec",
     score=score,
     summary="largest precision at this recall or beyond; without a recall the average of eleven",
-    in_words="how pure the results stay while more of what is relevant is found",
+    plain_summary="how pure the results stay while more of what is relevant is found",
     parameters={
         "recall": Parameter(_share, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)),
         "rounding": choice(

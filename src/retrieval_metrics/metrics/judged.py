@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.matching.judged_run import within
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_weight
+from retrieval_metrics.metrics.base.ties import mean_rank_weights
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
@@ -43,14 +43,16 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """Return the judged share of every query, shape (queries,); NaN if nothing was retrieved."""
     known_at = judged.ranks
-    known = judged.per_query(known_at.query if k is None else known_at.query[within(known_at.query, known_at.rank, k)])
+    known = judged.sum_by_query(
+        known_at.query if k is None else known_at.query[within(known_at.query, known_at.rank, k)]
+    )
     places = judged.n_within(k)
     return np.where(places > 0, known / np.maximum(places, 1), np.nan)
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None) -> FloatArray:
     """Return the judged share over all orders of equal scores; it is best with all judged documents first."""
-    known = judged.per_query(judged.items.query, mean_weight(judged, np.ones_like, k))
+    known = judged.sum_by_query(judged.items.query, mean_rank_weights(judged, np.ones_like, k))
     return known / np.maximum(judged.n_within(k), 1)
 
 
@@ -58,11 +60,11 @@ DEFINITION = Definition(
     name="judged",
     score=score,
     summary="documents among the first k that are judged / documents among the first k",
-    in_words="how much of {first} is judged",
+    plain_summary="how much of {first} is judged",
     needs_relevant=False,
     undefined_if="nothing was retrieved for any query",
-    as_retrieved=True,
-    says_how_good=False,
-    by_document=True,
+    keeps_unjudged_places=True,
+    is_quality_metric=False,
+    ignores_groups=True,
     mean_over_orders=mean_over_orders,
 )

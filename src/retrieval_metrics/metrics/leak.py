@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import is_forbidden, within
-from retrieval_metrics.metrics.base.definition import Definition, OverOrders, Parameter, number_between
+from retrieval_metrics.metrics.base.definition import Definition, Parameter, TieOrderValues, make_number_reader
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import best_and_worst
+from retrieval_metrics.metrics.base.ties import best_and_worst_orders
 from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_of_hits
 
 if TYPE_CHECKING:
@@ -46,34 +46,34 @@ def leak(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: Cut, grade: float | None = None) -> FloatArray:
     """Return the leak of every query, shape (queries,); NaN where nothing is forbidden or no answer came."""
-    query, rank = judged.forbidden(grade)
-    found = judged.per_query(query if k is None else query[within(query, rank, k)]) > 0
-    return judged.where_answered(judged.forbids(grade), found)
+    query, rank = judged.forbidden_ranks(grade)
+    found = judged.sum_by_query(query if k is None else query[within(query, rank, k)]) > 0
+    return judged.where_answered(judged.has_forbidden(grade), found)
 
 
-def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = None) -> OverOrders:
+def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = None) -> TieOrderValues:
     """Return the leak over all orders of equal scores: the hit rate of what is forbidden."""
-    forbidden = is_forbidden(judged.qrels.least_grade[judged.items.document], grade)
+    forbidden = is_forbidden(judged.qrels.smallest_grade[judged.items.document], grade)
     sought = judged.with_items(judged.items._replace(grade=forbidden.astype(np.float64)))
-    highest, lowest = (score(run, k=k, grade=grade) for run in best_and_worst(judged, forbidden))
-    return OverOrders(mean_of_hits(sought, k=k), lowest, highest)
+    highest, lowest = (score(run, k=k, grade=grade) for run in best_and_worst_orders(judged, forbidden))
+    return TieOrderValues(mean_of_hits(sought, k=k), lowest, highest)
 
 
 GRADE = Parameter(
-    number_between(-inf, 0), None, "forbidden if grade <= grade; without it, if grade < 0", examples=(-2,)
+    make_number_reader(-inf, 0), None, "forbidden if grade <= grade; without it, if grade < 0", examples=(-2,)
 )
 
 DEFINITION = Definition(
     name="leak",
     score=score,
     summary="1 if anything forbidden is among the first k, else 0",
-    in_words="share of the queries with something in {first} that must not come back",
+    plain_summary="share of the queries with something in {first} that must not come back",
     parameters={"grade": GRADE},
     binary=True,
     higher_is_better=False,
     needs_relevant=False,
     undefined_if="no query has anything that must not come back",
-    as_retrieved=True,
-    by_document=True,
+    keeps_unjudged_places=True,
+    ignores_groups=True,
     mean_over_orders=mean_over_orders,
 )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import ordinals, within
-from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, choice, gain_of, of_first
+from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, choice, compute_gain, is_first_only
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.dcg import discounted, mean_dcg
+from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,12 +62,12 @@ def score(
 ) -> FloatArray:
     """Return NDCG of every query, shape (queries,); NaN if the ideal is 0."""
     query, row, grade = _rows(judged, k, of)
-    achieved = discounted(judged, query, row, gain_of(grade, gain, gains))
+    achieved = discounted_gains(judged, query, row, compute_gain(grade, gain, gains))
     best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
     share = achieved / np.where(best > 0, best, np.nan)
     if ideal in {"retrieved", "expanded"}:
         share = np.where(judged.n_retrieved > 0, share, 0.0)  # this ideal is empty because the list is
-    if judged.counts_repeats and ideal != "expanded":
+    if judged.credits_duplicates and ideal != "expanded":
         return share  # a document that gains twice may exceed the ideal
     # The sums of two equal rankings may differ in the last bit if grades differ, and one item that satisfies several
     # documents may gain more than an ideal with one per row.
@@ -84,7 +84,7 @@ def ideal_dcg(
     of: str = "groups",
 ) -> FloatArray:
     """Return the DCG of the ideal ranking of every query, shape (queries,)."""
-    return discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
+    return discounted_gains(judged, *_ideal(judged, k, ideal, of, lambda grade: compute_gain(grade, gain, gains)))
 
 
 def _rows(judged: JudgedRun, k: Cut, of: str) -> tuple[IntArray, IntArray, FloatArray]:
@@ -142,7 +142,7 @@ def mean_over_orders(
 
 def of_one_grade(judged: JudgedRun, *, k: Cut, ideal: str = "all", of: str = "groups", **_: object) -> BoolArray | None:
     """Return the queries whose relevant documents all have one grade, at a cut-off of one document."""
-    if of_first(judged, k=k) is None or ideal == "uncut" or of == "documents":
+    if is_first_only(judged, k=k) is None or ideal == "uncut" or of == "documents":
         return None
     relevant, grade = judged.qrels.document_query, judged.qrels.document_grade
     lowest, highest = np.full(judged.n_queries, np.inf), np.zeros(judged.n_queries)
@@ -156,7 +156,7 @@ DEFINITION = Definition(
     name="ndcg",
     score=score,
     summary="discounted cumulative gain of the first k / that of the ideal ranking",
-    in_words="whether the best results come first; uses the grades",
+    plain_summary="whether the best results come first; uses the grades",
     parameters={
         "gain": GAIN,
         "gains": GAINS,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import REL, Definition, choice, of_first
+from retrieval_metrics.metrics.base.definition import REL, Definition, choice, is_first_only
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_found
+from retrieval_metrics.metrics.base.ties import mean_n_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
@@ -44,7 +44,7 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k") -> FloatArray:
     """Return the precision of every query, shape (queries,)."""
-    return judged.per_query(judged.relevant_items(k, rel)) / n_places(judged, k, norm)
+    return judged.sum_by_query(judged.relevant_item_queries(k, rel)) / n_places(judged, k, norm)
 
 
 def n_places(judged: JudgedRun, k: Cut, norm: str) -> FloatArray:
@@ -64,7 +64,7 @@ def mean_over_orders(
     norm: str = "k",
 ) -> FloatArray:
     """Return precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
-    return mean_found(judged, k, rel) / n_places(judged, k, norm)
+    return mean_n_relevant(judged, k, rel) / n_places(judged, k, norm)
 
 
 NORM = choice(
@@ -83,11 +83,11 @@ DEFINITION = Definition(
     name="precision",
     score=score,
     summary="relevant documents among the first k / k",
-    in_words="how much of {first} is relevant; if few documents are, it cannot reach 1",
+    plain_summary="how much of {first} is relevant; if few documents are, it cannot reach 1",
     aliases=("p", "set_p"),
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,
-    by_document=True,
-    two_valued=of_first,
+    ignores_groups=True,
+    two_valued=is_first_only,
     mean_over_orders=mean_over_orders,
 )

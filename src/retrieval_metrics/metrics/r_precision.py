@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import REL, Definition, of_one_needed
+from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_found
+from retrieval_metrics.metrics.base.ties import mean_n_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, Gains
@@ -42,7 +42,7 @@ def r_precision(gains: Gains, *, n_relevant: int) -> float:
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
     """Return the R-precision of every query, shape (queries,)."""
     hits, relevant = judged.hits(rel), judged.n_relevant(rel)
-    return judged.per_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
+    return judged.sum_by_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
 
 
 def mean_over_orders(
@@ -53,18 +53,18 @@ def mean_over_orders(
 ) -> FloatArray:
     """Return R-precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
     wanted = judged.n_relevant(rel)
-    return mean_found(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
+    return mean_n_relevant(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
 
 
 DEFINITION = Definition(
     name="r_precision",
     score=score,
     summary="relevant documents among the first R / R; its cut-off R is the number of relevant documents",
-    in_words="how much of the first R results is relevant, if R documents are relevant",
+    plain_summary="how much of the first R results is relevant, if R documents are relevant",
     aliases=("rprec", "r_prec"),
     parameters={"rel": REL},
     takes_cutoff=False,
-    cuts_at_needed=True,
-    two_valued=of_one_needed,
+    cuts_at_n_relevant=True,
+    two_valued=needs_one_document,
     mean_over_orders=mean_over_orders,
 )

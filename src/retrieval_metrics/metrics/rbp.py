@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import cut_rows
-from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, Parameter, largest_grade, number_between
+from retrieval_metrics.metrics.base.definition import (
+    MAX_GRADE,
+    Definition,
+    Parameter,
+    largest_grade,
+    make_number_reader,
+)
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_weight
+from retrieval_metrics.metrics.base.ties import mean_rank_weights
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
@@ -48,7 +54,7 @@ def score(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None 
     hits = judged.hits().cut(k)
     share = hits.grade / largest_grade(judged, max_grade)
     # A long sum of powers may exceed 1 by the last bit.
-    return np.minimum(judged.per_query(hits.query, _weight(hits.row, p) * share), 1.0)
+    return np.minimum(judged.sum_by_query(hits.query, _weight(hits.row, p) * share), 1.0)
 
 
 def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
@@ -60,7 +66,7 @@ def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | No
     if k is not None:
         known = cut_rows(query, rank, row, k)
         query, row = query[known], row[known]
-    return np.maximum(1.0 - judged.per_query(query, _weight(row, p)), 0.0)
+    return np.maximum(1.0 - judged.sum_by_query(query, _weight(row, p)), 0.0)
 
 
 def _weight(row: IntArray | FloatArray, p: float) -> FloatArray:
@@ -77,17 +83,17 @@ def mean_over_orders(
 ) -> FloatArray:
     """Return RBP over all orders of equal scores: each document has the mean weight of its block."""
     share = np.maximum(judged.items.grade, 0) / largest_grade(judged, max_grade)
-    weight = mean_weight(judged, partial(_weight, p=p), k)
-    return judged.per_query(judged.items.query, share * weight)
+    weight = mean_rank_weights(judged, partial(_weight, p=p), k)
+    return judged.sum_by_query(judged.items.query, share * weight)
 
 
 DEFINITION = Definition(
     name="rbp",
     score=score,
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
-    in_words="the gain of a reader who continues to the next result with the same probability at each",
+    plain_summary="the gain of a reader who continues to the next result with the same probability at each",
     parameters={
-        "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document", examples=(0.5,)),
+        "p": Parameter(make_number_reader(0, 1), 0.8, "probability of looking at the next document", examples=(0.5,)),
         "max_grade": MAX_GRADE,
     },
     residual=residual,

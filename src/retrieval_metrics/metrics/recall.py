@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import within
-from retrieval_metrics.metrics.base.definition import REL, Definition, of_one_needed
+from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_found
+from retrieval_metrics.metrics.base.ties import mean_n_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
@@ -43,15 +43,15 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
 
 
-def groups_found(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
+def count_found_groups(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
     """Return how many groups the first k items satisfy; the cut-off counts items, so one item may complete them all."""
     hits = judged.hits(rel)
-    return judged.per_query(hits.query if k is None else hits.query[within(hits.query, hits.rank, k)])
+    return judged.sum_by_query(hits.query if k is None else hits.query[within(hits.query, hits.rank, k)])
 
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return the recall of every query, shape (queries,)."""
-    return groups_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
+    return count_found_groups(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 
 
 def mean_over_orders(
@@ -61,16 +61,16 @@ def mean_over_orders(
     rel: float | None = None,
 ) -> FloatArray:
     """Return recall over all orders of equal scores: every place of a block is equally likely to be relevant."""
-    return mean_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
+    return mean_n_relevant(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 
 
 DEFINITION = Definition(
     name="recall",
     score=score,
     summary="relevant documents (or groups) found among the first k / all of them",
-    in_words="how much of what is relevant is in {first}",
+    plain_summary="how much of what is relevant is in {first}",
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
-    two_valued=of_one_needed,
+    two_valued=needs_one_document,
     mean_over_orders=mean_over_orders,
 )

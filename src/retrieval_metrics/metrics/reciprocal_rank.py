@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.metrics.base.definition import PER, REL, Definition, hits_per_group, mean_over_groups, of_first
+from retrieval_metrics.metrics.base.definition import (
+    PER,
+    REL,
+    Definition,
+    hits_per_group,
+    is_first_only,
+    mean_over_groups,
+)
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import by_block
+from retrieval_metrics.metrics.base.ties import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +56,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
         return mean_over_groups(judged, hits.group[first], 1 / hits.rank[first], rel)
     hits_of_query = judged.hits(rel).cut(k)
     first = hits_of_query.ordinal == 1
-    return judged.per_query(hits_of_query.query[first], 1 / hits_of_query.row[first])
+    return judged.sum_by_query(hits_of_query.query[first], 1 / hits_of_query.row[first])
 
 
 def mean_over_orders(
@@ -70,7 +77,7 @@ def mean_over_orders(
             not_yet *= 1 - here
         return total
 
-    return by_block(judged, rel, mean)
+    return average_by_block(judged, rel, mean)
 
 
 def one_suffices(*, per: str = "query", **_: object) -> bool:
@@ -82,10 +89,10 @@ DEFINITION = Definition(
     name="mrr",
     score=score,
     summary="1 / rank of the first relevant document; its mean over queries is MRR",
-    in_words="1 / rank of the first relevant result: 0.5 is rank 2",
+    plain_summary="1 / rank of the first relevant result: 0.5 is rank 2",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=one_suffices,
-    two_valued=of_first,
+    two_valued=is_first_only,
     mean_over_orders=mean_over_orders,
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FEW = 3
 """The largest number of lines with intervals along them, or named points; more would hide each other."""
-MOVED = 3
+MAX_LARGEST_CHANGES = 3
 """Queries that are named at either end of the changes."""
 
 
@@ -39,12 +39,12 @@ class ChartRow(NamedTuple):
     name: str
     value: float
     interval: Interval
-    said: str
+    note: str
     series: int = 0
     sign: str = ""
 
 
-class Rows(NamedTuple):
+class ChartRows(NamedTuple):
     """Values with their intervals, one below the other on one scale.
 
     Attributes:
@@ -62,7 +62,9 @@ class Rows(NamedTuple):
     zero: bool
 
     @classmethod
-    def of(cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0, *, gains: bool = False) -> Rows:
+    def of(
+        cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0, *, gains: bool = False
+    ) -> ChartRows:
         """Return rows on a scale that has 0, `least`, and every value with its interval."""
         found = [0.0, least, *(end for row in rows for end in (row.value, *row.interval) if isfinite(end))]
         low, high = min(found), max(found)
@@ -140,7 +142,7 @@ class SortedChanges(NamedTuple):
     dropped: Sequence[tuple[str, float]]
 
     @property
-    def said_of_counts(self) -> tuple[str, str, str]:
+    def counts_note(self) -> tuple[str, str, str]:
         """How many queries were won, tied and lost, in words."""
         won, tied, lost = (f"{count:,}" for count in self.counts)
         return f"{won} won", f"{tied} tied", f"{lost} lost"
@@ -168,7 +170,7 @@ class Point(NamedTuple):
     interval: Interval
 
 
-class Points(NamedTuple):
+class PointLines(NamedTuple):
     """Points joined by lines.
 
     Attributes:
@@ -274,11 +276,11 @@ def _figure(title: str, description: str, content: str) -> str:
 
 
 def _marker(at: int, x: float, y: float) -> str:
-    drawn = _MARKS[style(at).marker].format(x=x, y=y, l=x - 3.3, r=x + 3.3, t=y - 3.3, b=y + 3.3)
-    return f'<g fill="{style(at).colour}" stroke="{style(at).colour}">{drawn}</g>'
+    drawn = _MARKS[line_style(at).marker].format(x=x, y=y, l=x - 3.3, r=x + 3.3, t=y - 3.3, b=y + 3.3)
+    return f'<g fill="{line_style(at).colour}" stroke="{line_style(at).colour}">{drawn}</g>'
 
 
-def rows(chart: Rows) -> str:
+def rows(chart: ChartRows) -> str:
     """Return values with their intervals."""
     low, high = chart.ends
 
@@ -293,7 +295,7 @@ def rows(chart: Rows) -> str:
         drawn = ""
         if not isnan(value):
             left, right = map(place, (value, value) if isnan(interval.low) else interval)
-            stroke = f'stroke="{style(at).colour}" stroke-width="2"'
+            stroke = f'stroke="{line_style(at).colour}" stroke-width="2"'
             drawn = (
                 f'<line x1="{left}" x2="{right}" y1="9" y2="9" {stroke}/><svg x="{place(value)}" y="9" '
                 f'overflow="visible">{_marker(at, 0, 0)}</svg>'
@@ -335,7 +337,7 @@ def cutoffs(chart: CutoffLines) -> str:
     markers = []
     for at, line in enumerate(chart.lines):
         points = [place(k, mean) for k, mean in line.means.items() if not isnan(mean)]
-        colour, _, pattern = style(at)
+        colour, _, pattern = line_style(at)
         if chart.with_intervals:
             ends = [(k, ends) for k, ends in line.intervals.items() if not isnan(ends.low)]
             band = [place(k, each.low) for k, each in ends] + [place(k, each.high) for k, each in reversed(ends)]
@@ -383,8 +385,8 @@ def key(names: Sequence[str]) -> str:
         return ""
     items = []
     for at, name in enumerate(names):
-        dash = f' stroke-dasharray="{style(at).dash}"' if style(at).dash else ""
-        line = f'<line x1="0" x2="36" y1="7" y2="7" stroke="{style(at).colour}" stroke-width="2"{dash}/>'
+        dash = f' stroke-dasharray="{line_style(at).dash}"' if line_style(at).dash else ""
+        line = f'<line x1="0" x2="36" y1="7" y2="7" stroke="{line_style(at).colour}" stroke-width="2"{dash}/>'
         items.append(
             f'<li><svg viewBox="0 0 36 14" aria-hidden="true">{line}{_marker(at, 18, 7)}</svg>'
             f'<span dir="auto">{escape(name)}</span></li>'
@@ -413,7 +415,7 @@ def changes(chart: SortedChanges) -> str:
     if np.isfinite(chart.interval).all():
         low, high = (float(height(end)) for end in chart.interval)
         drawn += f'<rect class="mean" y="{high}" width="{WIDE}" height="{low - high:.4g}"/>'
-    label, said = (f"{chart.label}, dashed" if chart.label else ""), chart.said_of_counts
+    label, said = (f"{chart.label}, dashed" if chart.label else ""), chart.counts_note
     in_words = escape("; ".join((chart.label, *said)))
     picture = (
         f'<svg viewBox="0 0 {WIDE} {LOW}" height="{LOW}" preserveAspectRatio="none" role="img" '
@@ -448,7 +450,7 @@ def _steps(values: Sequence[float]) -> list[tuple[int, int, float]]:
 
 COLOURS = ("#2f7fc1", "#c2701a", "#7a2be0", "#998c4c", "#b20094", "#fe4c88")
 """One for each system: mid tones with a contrast of 3:1 to white and to black."""
-GAIN, LOSS, TIED = "#2f684c", "#b21a1a", "#8a9097"
+GAIN, LOSS_COLOUR, TIED_COLOUR = "#2f684c", "#b21a1a", "#8a9097"
 """Queries won, lost and tied; no system has one of these, and colour-blind readers can tell all of them apart."""
 MARKERS = "os^DvPX<>*ph"
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
@@ -463,7 +465,7 @@ class Style(NamedTuple):
     dash: str
 
 
-def style(at: int) -> Style:
+def line_style(index: int) -> Style:
     """Return the style of the series with this number.
 
     Example:
@@ -472,4 +474,6 @@ def style(at: int) -> Style:
         >>> style(6)
         Style(colour='#2f7fc1', marker='X', dash='6 3')
     """
-    return Style(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)], DASHES[(at // len(COLOURS)) % len(DASHES)])
+    return Style(
+        COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)], DASHES[(index // len(COLOURS)) % len(DASHES)]
+    )

@@ -105,17 +105,17 @@ def size(value: float) -> str:
     return "-" if isinf(value) or isnan(value) else three(value)
 
 
-def count(number: int, thing: str, plural: str = "") -> str:
+def format_count(number: int, thing: str, plural: str = "") -> str:
     """Return `1 query`, `1,250 queries`."""
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
 
 
-def queries(number: int) -> str:
+def format_query_count(number: int) -> str:
     """Return `1 query`, `1,250 queries`."""
-    return count(number, "query", "queries")
+    return format_count(number, "query", "queries")
 
 
-def listed(names: list[str], most: int | None = None) -> str:
+def join_names(names: list[str], most: int | None = None) -> str:
     """Return names joined as in a sentence: `a`, `a and b`, `a, b and c`; of more than `most`, only the first.
 
     Example:

@@ -19,7 +19,7 @@ from matplotlib.transforms import ScaledTranslation, blended_transform_factory, 
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import GAIN, LOSS, TIED, style
+from retrieval_metrics.reports.charts import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.reports.charts import (
         ChartRow,
+        ChartRows,
         CutoffLines,
         Line,
         NameKey,
         Point,
-        Points,
-        Rows,
+        PointLines,
         Shares,
         SortedChanges,
     )
@@ -51,7 +51,7 @@ PER_ROW = 0.3
 """Height of a row in a panel with rows, in inches."""
 AROUND = 1.0
 """Height of what is around the rows of a panel: its title, its ticks and its label."""
-SIZE, SMALL = 10.5, 9.5
+SIZE, SMALL_FONT_SIZE = 10.5, 9.5
 """Points of the letters, and of those of a note: on a phone at least 11 pixels."""
 LETTERS, BOLD, TINY = 11.5, 9.8, 12.5
 """Letters in an inch, those of a title, and those of a note: after them, a line is wrapped."""
@@ -105,7 +105,10 @@ class Plot(Figure):
         self._drawn: list[Axes] = []
         self._across, self._wide = across, wide
         self._texts: list[tuple[Text, str, str]] = []
-        for words, add, weight, size in ((title, self.suptitle, "bold", 11.5), (note, self.supxlabel, "normal", SMALL)):
+        for words, add, weight, size in (
+            (title, self.suptitle, "bold", 11.5),
+            (note, self.supxlabel, "normal", SMALL_FONT_SIZE),
+        ):
             if words:
                 self._texts.append((add("", x=0.012, ha="left", fontsize=size, fontweight=weight), "", words))
         for panel in panels:
@@ -123,7 +126,9 @@ class Plot(Figure):
         width = PANEL * min(across, max(self._wide, *map(len, rows)))
         for at, (text, before, words) in enumerate(self._texts):
             if text.get_text() == before:  # else it was changed, and stays as it is
-                text.set_text(broken(words, round((width - 0.3) * (BOLD if text.get_fontweight() == "bold" else TINY))))
+                text.set_text(
+                    wrap_text(words, round((width - 0.3) * (BOLD if text.get_fontweight() == "bold" else TINY)))
+                )
                 self._texts[at] = text, text.get_text(), words
         lines = sum(text.get_text().count("\n") + 1 for text, _, _ in self._texts)
         self.set_size_inches(width, sum(heights) + 0.2 * lines + 0.1)
@@ -158,7 +163,9 @@ class Plot(Figure):
         return page.getvalue()
 
     def _repr_html_(self) -> str:
-        shown = f'<img alt="{escape(self.said)}" {self._source("src")} style="width:{self._width}px;max-width:100%">'
+        shown = (
+            f'<img alt="{escape(self.describe)}" {self._source("src")} style="width:{self._width}px;max-width:100%">'
+        )
         if self._across is not None or self._width <= PIXELS * PANEL:
             return shown
         self.arrange(1)
@@ -176,7 +183,7 @@ class Plot(Figure):
         return round(self.get_figwidth() * PIXELS)
 
     @property
-    def said(self) -> str:
+    def describe(self) -> str:
         """What the figure says in words: its title, or the titles of its panels."""
         titles = [axes.get_title(loc="left") for axes in self._drawn]
         return " ".join(self._texts[0][0].get_text().split()) if self._texts else ", ".join(filter(None, titles))
@@ -226,7 +233,7 @@ def figure(
         return Plot(panels, across, title, note, wide)
 
 
-def broken(words: str, letters: int = 44) -> str:
+def wrap_text(words: str, letters: int = 44) -> str:
     """Return words wrapped to lines, with dollar signs escaped; matplotlib would read them as a formula."""
     return "\n".join(_filled(line, letters) for line in words.split("\n")).replace("$", r"\$")
 
@@ -235,14 +242,14 @@ def _filled(words: str, letters: int) -> str:
     return "\n".join(wrap(words, max(letters, 8)) or [""])
 
 
-def plain(axes: Axes, *, grid: str) -> None:
+def simplify_axes(axes: Axes, *, grid: str) -> None:
     """Remove unused parts of the frame, and draw faint lines across `x` or `y`."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)
 
 
-def entitle(axes: Axes, title: str) -> None:
+def add_title(axes: Axes, title: str) -> None:
     """Write a title above a panel, to its left; the figure wraps it to the room there is."""
     axes.set_title(title.replace("$", r"\$"), loc="left")
 
@@ -259,13 +266,13 @@ PERFECT = 1.1
 """An axis that ends below this, and starts at 0, ends at 1: there is only room around a value of 1."""
 
 
-def dash(at: int) -> Any:
+def line_dashes(at: int) -> Any:
     """Return the dash of a series as matplotlib takes it."""
-    pattern = style(at).dash
+    pattern = line_style(at).dash
     return (0, tuple(float(part) / 1.8 for part in pattern.split())) if pattern else "-"
 
 
-def from_zero(axes: Axes) -> None:
+def start_y_at_zero(axes: Axes) -> None:
     """Start the y axis at 0, and end it at 1 if the values are between 0 and 1."""
     if axes.dataLim.y0 < 0:
         return
@@ -274,9 +281,9 @@ def from_zero(axes: Axes) -> None:
         axes.set_ylim(0, 1)
 
 
-def rows_at_ends(names: Sequence[str]) -> float:
+def count_name_rows(names: Sequence[str]) -> float:
     """Return how many rows a panel needs so that the names at the ends of its lines are apart; 0 if any panel does."""
-    lines = sum(broken(name, NAME).count("\n") + 1 for name in names)
+    lines = sum(wrap_text(name, NAME).count("\n") + 1 for name in names)
     return 0.0 if LINE * lines < HEIGHT - AROUND_CURVES - 0.4 else LINE * (lines + 2) / 0.3
 
 
@@ -290,22 +297,22 @@ def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
         if chart.marked is not None:
             axes.axvline(chart.marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
         axes.set_xlabel(chart.label)
-        from_zero(axes)
+        start_y_at_zero(axes)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5 if small else 7, integer=True))
-        entitle(axes, chart.title)
-        plain(axes, grid="y")
+        add_title(axes, chart.title)
+        simplify_axes(axes, grid="y")
         if len(lines) > 1:
-            name_ends(axes, [(line.name, max(line.means), line.means[max(line.means)]) for line in lines])
+            label_line_ends(axes, [(line.name, max(line.means), line.means[max(line.means)]) for line in lines])
 
-    return Panel(draw, rows_at_ends([line.name for line in lines]), small)
+    return Panel(draw, count_name_rows([line.name for line in lines]), small)
 
 
 def _draw_means(axes: Axes, at: int, line: Line, chart: CutoffLines) -> None:
     ks, means = list(line.means), list(line.means.values())
-    colour, marker, _ = style(at)
+    colour, marker, _ = line_style(at)
     every: Any = (at % 3, max(3, len(ks) // 5)) if len(ks) > 3 else 1
     axes.plot(
-        ks, means, color=colour, marker=marker, markevery=every, linestyle=dash(at), label=line.name,
+        ks, means, color=colour, marker=marker, markevery=every, linestyle=line_dashes(at), label=line.name,
         linewidth=1.8, markersize=5.5,
     )  # fmt: skip
     if chart.with_intervals:
@@ -317,17 +324,17 @@ def _draw_means(axes: Axes, at: int, line: Line, chart: CutoffLines) -> None:
         axes.vlines(beside, low, high, color=colour, linewidth=1.2)
 
 
-def name_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
+def label_line_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
     """Write a name at the end of each line, in its colour's marker, apart from those of lines that end close to it."""
     (low, high), right = axes.get_ylim(), axes.get_xlim()[1]
-    names = [broken(name, NAME) for name, _, _ in ends]
+    names = [wrap_text(name, NAME) for name, _, _ in ends]
     lines = [name.count("\n") + 1 for name in names]
     inches = max(HEIGHT, AROUND_CURVES + LINE * (sum(lines) + 2)) - AROUND_CURVES
     heights = apart([end for _, _, end in ends], [each * (high - low) * LINE / inches for each in lines], (low, high))
     axes.set(xlim=axes.get_xlim(), ylim=(low, high))  # the marks beside the lines do not stretch the axes
     beside = offset_copy(axes.transData, axes.get_figure(root=True), x=9, y=0, units="points")
     for at, height in heights.items():
-        colour, marker, _ = style(at)
+        colour, marker, _ = line_style(at)
         _, x, end = ends[at]
         axes.annotate(
             "", (x, end), xytext=(right, height), textcoords=beside, annotation_clip=False,
@@ -369,34 +376,34 @@ def apart(places: Sequence[float], sizes: Sequence[float], room: tuple[float, fl
     return found
 
 
-def points_panel(chart: Points) -> Panel:
+def points_panel(chart: PointLines) -> Panel:
     """Return a panel of points joined by lines, the lines named at their last points."""
     lines = chart.lines
 
     def draw(axes: Axes) -> None:
         for at, (_, points) in enumerate(lines):
             ys = np.array([point.y for point in points], dtype=np.float64)
-            colour, marker, _ = style(at)
+            colour, marker, _ = line_style(at)
             marked = [place for place, point in enumerate(points) if point.name] or [0]
             axes.plot(
-                [point.x for point in points], ys, color=colour, marker=marker, markevery=marked, linestyle=dash(at),
+                [point.x for point in points], ys, color=colour, marker=marker, markevery=marked, linestyle=line_dashes(at),
                 linewidth=1.8, markersize=6,
             )  # fmt: skip
             if chart.named:
                 shown = [points[place] for place in marked]
                 lows, highs = zip(*(point.interval for point in shown), strict=True)
                 axes.vlines([point.x for point in shown], lows, highs, color=colour, linewidth=1.2)
-        from_zero(axes)
+        start_y_at_zero(axes)
         if chart.named:
             _name_points(axes, [point for _, points in lines for point in points])
         if any(name for name, _ in lines):
-            name_ends(axes, [(name, points[-1].x, points[-1].y) for name, points in lines])
+            label_line_ends(axes, [(name, points[-1].x, points[-1].y) for name, points in lines])
         axes.set_xlabel(f"{chart.labels[0]}\n({chart.note})" if chart.named else chart.labels[0])
         axes.set_ylabel(chart.labels[1])
-        entitle(axes, chart.title)
-        plain(axes, grid="y")
+        add_title(axes, chart.title)
+        simplify_axes(axes, grid="y")
 
-    return Panel(draw, max(8.0, rows_at_ends([name for name, _ in lines])))
+    return Panel(draw, max(8.0, count_name_rows([name for name, _ in lines])))
 
 
 def _name_points(axes: Axes, points: Sequence[Point]) -> None:
@@ -409,7 +416,12 @@ def _name_points(axes: Axes, points: Sequence[Point]) -> None:
         )
         if point.name and not close and np.isfinite((point.x, point.y)).all():
             axes.annotate(
-                point.name, (point.x, point.y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=SMALL
+                point.name,
+                (point.x, point.y),
+                xytext=(0, 7),
+                textcoords="offset points",
+                ha="center",
+                fontsize=SMALL_FONT_SIZE,
             )
             named.append(point)
 
@@ -422,7 +434,7 @@ NAME_ROW_PANELS = 20
 """Letters of a name beside its row, after which it is wrapped."""
 
 
-def rows_panel(chart: Rows, *, small: bool = False) -> Panel:
+def rows_panel(chart: ChartRows, *, small: bool = False) -> Panel:
     """Return a panel of values with their intervals, each named where it is."""
     low, high = chart.ends
     names = [row.name for row in chart.rows]
@@ -436,8 +448,8 @@ def rows_panel(chart: Rows, *, small: bool = False) -> Panel:
         axes.locator_params(axis="x", nbins=4 if small else 6)
         axes.set_xlabel("" if small else chart.label)
         if chart.title:
-            entitle(axes, chart.title)
-        plain(axes, grid="x")
+            add_title(axes, chart.title)
+        simplify_axes(axes, grid="x")
         axes.spines["left"].set_visible(False)
 
     return Panel(draw, sum(_heights(names)), small, shares=small)
@@ -447,7 +459,7 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> list[float]:
     """Name the rows of a panel, and return the places of their middles from the top."""
     heights = _heights(names)
     places = [sum(heights[:at]) + height / 2 for at, height in enumerate(heights)]
-    axes.set_yticks(places, [broken(name, NAME_ROW_PANELS) for name in names])
+    axes.set_yticks(places, [wrap_text(name, NAME_ROW_PANELS) for name in names])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(sum(heights), 0)
     return places
@@ -455,15 +467,15 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> list[float]:
 
 def _heights(names: Sequence[str]) -> list[float]:
     """Return the height of each row, in rows with a name of one line."""
-    return [1 + 0.6 * broken(name, NAME_ROW_PANELS).count("\n") for name in names]
+    return [1 + 0.6 * wrap_text(name, NAME_ROW_PANELS).count("\n") for name in names]
 
 
 def _draw(axes: Axes, at: float, row: ChartRow, *, signed: bool) -> None:
-    colour, marker, _ = style(row.series)
+    colour, marker, _ = line_style(row.series)
     if not isnan(row.interval.low):
         axes.plot(row.interval, [at, at], color=colour, linewidth=2.4, solid_capstyle="round", clip_on=False)
     axes.plot([row.value], [at], marker=marker, color=colour, markersize=7, linestyle="", clip_on=False)
-    for words, right in ((row.sign, 8), (row.said, 22 if signed else 8)):
+    for words, right in ((row.sign, 8), (row.note, 22 if signed else 8)):
         axes.annotate(
             words, (1, at), xycoords=("axes fraction", "data"), xytext=(right, -0.5), textcoords="offset points",
             va="center_baseline", annotation_clip=False,
@@ -475,7 +487,7 @@ def _draw_shares(axes: Axes, rows: Sequence[tuple[str, tuple[int, int, int]]]) -
     places = _name_rows(axes, [name for name, _ in rows])
     for at, (_, counts) in zip(places, rows, strict=True):
         start = 0
-        for number, colour in zip(counts, (GAIN, TIED, LOSS), strict=True):
+        for number, colour in zip(counts, (GAIN, TIED_COLOUR, LOSS_COLOUR), strict=True):
             axes.barh(at, number, left=start, color=colour, height=0.5, linewidth=0, alpha=_alpha(colour))
             start += number
     axes.set_xlim(0, max((sum(counts) for _, counts in rows), default=1) or 1)
@@ -485,15 +497,15 @@ def _draw_shares(axes: Axes, rows: Sequence[tuple[str, tuple[int, int, int]]]) -
 
 
 def _alpha(colour: str) -> float:
-    return 0.45 if colour == TIED else 1
+    return 0.45 if colour == TIED_COLOUR else 1
 
 
 def _key_of_shares(axes: Axes, names: Sequence[str], below: float) -> None:
     """Write what the three colours are in a line below a panel, `below` points down."""
-    places = ((0.0, GAIN), (0.5, TIED), (1.0, LOSS))
+    places = ((0.0, GAIN), (0.5, TIED_COLOUR), (1.0, LOSS_COLOUR))
     for (place, colour), name in zip(places, names, strict=True):
         square = TextArea("■", textprops={"color": colour, "alpha": _alpha(colour)})
-        packed = HPacker(children=[square, TextArea(broken(name))], pad=0, sep=3)
+        packed = HPacker(children=[square, TextArea(wrap_text(name))], pad=0, sep=3)
         axes.add_artist(
             AnnotationBbox(
                 packed, (place, 0), xycoords="axes fraction", xybox=(0, -below), boxcoords="offset points",
@@ -511,7 +523,7 @@ def shares_panel(chart: Shares) -> Panel:
                 f"{won:,} / {tied:,} / {lost:,}", (1, at), xycoords=("axes fraction", "data"),
                 xytext=(8, 0), textcoords="offset points", va="center", annotation_clip=False,
             )  # fmt: skip
-        entitle(axes, chart.title)
+        add_title(axes, chart.title)
         _key_of_shares(axes, ("won", "tied", "lost"), 6)
 
     return Panel(draw, sum(_heights([name for name, _ in chart.rows])))
@@ -525,7 +537,7 @@ def changes_panel(chart: SortedChanges) -> Panel:
         edges = np.arange(len(gains) + 1)
         if len(gains):  # two outlines instead of one bar per query, of which there may be thousands
             axes.stairs(np.where(gains > 0, chart.changes, 0), edges, fill=True, color=GAIN)
-            axes.stairs(np.where(gains < 0, chart.changes, 0), edges, fill=True, color=LOSS)
+            axes.stairs(np.where(gains < 0, chart.changes, 0), edges, fill=True, color=LOSS_COLOUR)
         text = rcParams["text.color"]
         axes.axhline(0, color=text, linewidth=0.8)
         if np.isfinite(chart.interval).all():
@@ -538,13 +550,13 @@ def changes_panel(chart: SortedChanges) -> Panel:
         axes.set_xticks([])
         axes.locator_params(axis="y", nbins=5)
         _name_moved(axes, chart)
-        entitle(axes, chart.title)
-        plain(axes, grid="y")
+        add_title(axes, chart.title)
+        simplify_axes(axes, grid="y")
         axes.spines["bottom"].set_visible(False)
         bar = axes.inset_axes((0, -0.2, 1, 0.13), transform=_below(axes))
         _draw_shares(bar, [("", chart.counts)])
         bar.set_yticks([])
-        _key_of_shares(bar, chart.said_of_counts, 4)
+        _key_of_shares(bar, chart.counts_note, 4)
         axes.set_xlabel(f"{chart.label}, dashed" if chart.label else "", labelpad=36)
 
     return Panel(draw, 7.6)
@@ -570,7 +582,7 @@ def _name_moved(axes: Axes, chart: SortedChanges) -> None:
             axes.annotate(
                 words, (0 if left else 1, 1 if left == top else 0), xycoords="axes fraction",
                 xytext=(3 if left else -3, -2 if left == top else 2), textcoords="offset points",
-                ha="left" if left else "right", va="top" if left == top else "bottom", fontsize=SMALL,
+                ha="left" if left else "right", va="top" if left == top else "bottom", fontsize=SMALL_FONT_SIZE,
             )  # fmt: skip
 
 

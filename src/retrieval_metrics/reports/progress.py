@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics._internal.validation import in_python, warn
+from retrieval_metrics._internal.validation import python_or_cli_text, warn
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ SOON = 5.0
 
 
 @contextmanager
-def watched(
+def track_steps(
     label: str,
     total: int,
     doing: str,
@@ -63,8 +63,8 @@ def watched(
                 began = clock()
             elif not said and (taken := clock() - began) >= SOON and (left := taken / done * (total - done)) > LONG:
                 said = True
-                minutes = numbers.count(round(left / 60) or 1, "minute")
-                shown = in_python("; show_progress=True shows how far it is", "")
+                minutes = numbers.format_count(round(left / 60) or 1, "minute")
+                shown = python_or_cli_text("; show_progress=True shows how far it is", "")
                 warn(f"{doing} takes about {minutes} more; {less}{shown}")
             show(min(done, total))
 

@@ -36,7 +36,9 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """Return an aligned plain-text table with the notes below; control characters in it are shown as escapes."""
-        lines = [[on_one_line(cell) for cell in cells] for cells in (self.header, *self.rows)] if self.header else []
+        lines = (
+            [[format_one_line(cell) for cell in cells] for cells in (self.header, *self.rows)] if self.header else []
+        )
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         to_the_left = self._places
         title = [escaped(self.title)] if self.title else []
@@ -59,7 +61,7 @@ class Table(NamedTuple):
         lines = [line(self.header), rule, *map(line, self.rows)] if self.header else []
         heading = [f"**{escaped(self.title)}**", ""] if self.title else []
         gap = [""] if lines and self.notes else []
-        return "\n".join([*heading, *lines, *gap, *(f"- {on_one_line(note)}" for note in self.notes)])
+        return "\n".join([*heading, *lines, *gap, *(f"- {format_one_line(note)}" for note in self.notes)])
 
     def html(self, left: str = LEFT, right: str = RIGHT) -> str:
         """Return an HTML table with the notes below, in the colours of the surrounding page."""
@@ -94,9 +96,9 @@ class Table(NamedTuple):
             for at, name in enumerate(self.header):
                 justify: Literal["left", "right"] = "left" if at in self._places else "right"
                 # On a narrow terminal cells are folded, so that rows stay rows.
-                drawn.add_column(Text(on_one_line(name)), justify=justify, overflow="fold")
+                drawn.add_column(Text(format_one_line(name)), justify=justify, overflow="fold")
             for row in self.rows:
-                drawn.add_row(*(Text(on_one_line(cell)) for cell in row))
+                drawn.add_row(*(Text(format_one_line(cell)) for cell in row))
             parts.append(drawn)
         return Group(*parts, *(Text(escaped(note)) for note in self.notes))
 
@@ -108,7 +110,7 @@ class Table(NamedTuple):
 
 def _markdown_cell(cell: str) -> str:
     """Return a cell that cannot end its row or column: bars, and backslashes before them, are escaped."""
-    return re.sub(r"(\\*)\|", r"\1\1\\|", on_one_line(cell))
+    return re.sub(r"(\\*)\|", r"\1\1\\|", format_one_line(cell))
 
 
 class Printed:
@@ -175,7 +177,7 @@ def _as_escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
-def on_one_line(text: str) -> str:
+def format_one_line(text: str) -> str:
     r"""Return a text as one line, with control characters escaped.
 
     Example:
@@ -190,7 +192,7 @@ _ENOUGH = 4
 """How many times the length is read, so that enough is left when runs of white space are collapsed."""
 
 
-def beginning(text: str, length: int = LENGTH) -> str:
+def shorten(text: str, length: int = LENGTH) -> str:
     r"""Return the beginning of a text on one line.
 
     Example:
@@ -201,7 +203,7 @@ def beginning(text: str, length: int = LENGTH) -> str:
         >>> print(beginning("a\x1b[31mb"))
         a\x1b[31mb
     """
-    line = on_one_line(" ".join(text[: length * _ENOUGH].split()))
+    line = format_one_line(" ".join(text[: length * _ENOUGH].split()))
     if len(line) <= length and len(text) <= length * _ENOUGH:
         return line
     cut = line[: length - 1]

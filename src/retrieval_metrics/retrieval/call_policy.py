@@ -30,7 +30,7 @@ PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 
 
-class Caller:
+class FunctionCaller:
     """Calls one function; a synchronous function is called in a thread."""
 
     def __init__(self, function: Callable[..., Any], *, what: str, timeout: float | None, retries: int) -> None:
@@ -45,7 +45,7 @@ class Caller:
         if self._retries < 0:
             raise ValueError(f"retries must not be negative, got {retries!r}")
         self._threads = Threads()
-        self._pace = Pace()
+        self._pace = CallPacer()
 
     async def call(
         self,
@@ -102,7 +102,7 @@ class Caller:
         self._threads.end()
 
 
-async def several_at_a_time(things: Iterator[Thing], work: Callable[[Thing], Awaitable[None]], workers: int) -> None:
+async def run_concurrently(things: Iterator[Thing], work: Callable[[Thing], Awaitable[None]], workers: int) -> None:
     """Do `work` for each thing, for at most `workers` of them at a time."""
 
     async def take() -> None:
@@ -203,7 +203,7 @@ _SAID = re.compile(rf"(?:again|retry\w*|wait)[^.\d]{{0,20}}((?:{_PART.pattern})+
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-class Pace:
+class CallPacer:
     """How fast a service may be called: learnt from its refusals, and kept by all its callers together."""
 
     def __init__(self) -> None:
@@ -336,7 +336,7 @@ def _until_date(value: Any) -> float | None:
 
 _OTHER_LOOP = re.compile(r"(?:different|another|other) (?:event )?loop|event loop is closed", re.IGNORECASE)
 
-TWO_LOOPS = (
+TWO_LOOPS_HINT = (
     "an asynchronous client works in one event loop only, and this one was used in another before: a synchronous call "
     "such as rm.retrieve has a loop of its own, and so has every asyncio.run. Use one style for this retriever, await "
     "rm.aretrieve or rm.retrieve; or give it a synchronous way, or a client of its own"
@@ -354,7 +354,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
-def is_of_another_loop(error: BaseException) -> bool:
+def is_event_loop_error(error: BaseException) -> bool:
     """Return whether an asynchronous client failed because it was used in two event loops.
 
     Example:

@@ -9,10 +9,10 @@ from math import fsum, isfinite, sqrt
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import id_kind, same_kind
+from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.ranking_order import ranked
+from retrieval_metrics.matching.ranking_order import rank_ids
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def fuse(
                 points = {document: of_run[name] * score for document, score in scores.items()}
             types.update(map(type, points))
             _add(points, parts.setdefault(query, {}))
-        kinds[name] = id_kind(types, f"document ids of {name!r}")
+        kinds[name] = common_id_type(types, f"document ids of {name!r}")
     reduce(_of_one_kind, kinds.items())
     return {query: _fused(of_query, items.get(query, {})) for query, of_query in parts.items()}
 
@@ -126,7 +126,7 @@ def _add(points: Mapping[DocumentId, float], of_query: dict[DocumentId, list[flo
 
 
 def _of_one_kind(one: tuple[str, type | None], other: tuple[str, type | None]) -> tuple[str, type | None]:
-    same_kind(one[1], f"document ids of {one[0]!r}", other[1], f"those of {other[0]!r}")
+    require_same_id_type(one[1], f"document ids of {one[0]!r}", other[1], f"those of {other[0]!r}")
     return one if other[1] is None else other
 
 
@@ -162,7 +162,7 @@ def _ranks(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
     """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
     if isinstance(ranking, Mapping):
         _check(name, query, ranking)
-        return {document: rank for rank, document in enumerate(ranked(ranking, STANDARD.order), start=1)}
+        return {document: rank for rank, document in enumerate(rank_ids(ranking, STANDARD.order), start=1)}
     ranks: dict[Any, int] = {}
     for rank, item in enumerate(ranking, start=1):
         ranks.setdefault(item.id if isinstance(item, Retrieved) else item, rank)
@@ -211,7 +211,7 @@ def _deviation(values: list[float]) -> float:
 
 def _fused(parts: dict[DocumentId, list[float]], items: dict[DocumentId, Retrieved]) -> Any:
     sums = {document: fsum(of_runs) if len(of_runs) > 1 else of_runs[0] for document, of_runs in parts.items()}
-    order = ranked(sums, STANDARD.order)
+    order = rank_ids(sums, STANDARD.order)
     if not items:
         return {document: sums[document] for document in order}
     return [replace(items.get(document) or Retrieved(document), score=sums[document]) for document in order]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.retrieval.mmr_selection import Directions, read_problem, solve
-from retrieval_metrics.retrieval.similarity import Selection, cutoff, matrix, numbers, trade_off
+from retrieval_metrics.retrieval.mmr_selection import UnitVectors, read_problem, select_by_mmr
+from retrieval_metrics.retrieval.similarity import Selection, as_lambda, as_numbers, cutoff, matrix
 
 if TYPE_CHECKING:
     from numpy import typing as npt
 
-    from retrieval_metrics.retrieval.mmr_selection import Problem
+    from retrieval_metrics.retrieval.mmr_selection import MmrProblem
 
 
 def mmr(
@@ -61,8 +61,8 @@ def mmr(
         >>> mmr(None, candidates, relevance=[0.1, 0.9, 0.3], lambda_mult=1)
         Selection(indices=[1, 2, 0], scores=[0.9, 0.3, 0.1])
     """
-    weight = trade_off(lambda_mult)
-    return solve([read_problem(query, candidates, relevance)], k, weight)[0]
+    weight = as_lambda(lambda_mult)
+    return select_by_mmr([read_problem(query, candidates, relevance)], k, weight)[0]
 
 
 def mmr_from_similarity(
@@ -89,13 +89,13 @@ def mmr_from_similarity(
         >>> mmr_from_similarity([0.8, 0.5, 0.4], similarity)  # 0.4; 0.25 - 0.15 against 0.2 - 0.2; 0.2 - 0.25
         Selection(indices=[0, 1, 2], scores=[0.4, 0.1, -0.05])
     """
-    weight = trade_off(lambda_mult)
-    relevant = numbers(relevance, "relevance").astype(np.float64)
+    weight = as_lambda(lambda_mult)
+    relevant = as_numbers(relevance, "relevance").astype(np.float64)
     n = len(relevant)
     picks = cutoff(k, n)
     if not n:
         return Selection.of([], [])
-    similar = numbers(similarity, "similarity", (n, n))
+    similar = as_numbers(similarity, "similarity", (n, n))
     gain = weight * relevant
     rows = [int(relevant.argmax())]
     reached, scores = [gain[rows[0]]], np.full(n, np.inf)
@@ -143,15 +143,15 @@ def mmr_batch(
         >>> [list(selection) for selection in mmr_batch([[3, 1], [1, 3]], [candidates, candidates[1:]], k=2)]
         [[0, 2], [1, 0]]
     """
-    weight = trade_off(lambda_mult)
+    weight = as_lambda(lambda_mult)
     cutoff(k, 0)
     if queries is None and relevance is None:
         raise ValueError("queries and relevance are both None; pass one of them")
     shared = _depth(candidates) == _SHARED
-    return solve(_read(queries, candidates, relevance, shared=shared), k, weight)
+    return select_by_mmr(_read(queries, candidates, relevance, shared=shared), k, weight)
 
 
-def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[Problem]:
+def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[MmrProblem]:
     count = len(queries if relevance is None else relevance)
     if shared:
         candidates = repeat(matrix(candidates, "candidates"), count)
@@ -206,7 +206,7 @@ def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> flo
     count = cutoff(k, len(items))
     if count <= 1:
         return math.nan
-    directions = Directions(items[:count].astype(np.float64), "vectors")
+    directions = UnitVectors(items[:count].astype(np.float64), "vectors")
     units = directions.units()
     total = units.sum(axis=0)
     # The square of the sum contains each pair twice, and each vector's product with itself.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.retrieval.similarity import Selection, cutoff, matrix, numbers, require_finite, vector
+from retrieval_metrics.retrieval.similarity import Selection, as_numbers, cutoff, matrix, require_finite, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ _NUMBERS_AT_ONCE = 500_000  # in the vectors of a stack: about as many as fit in
 _WIDE = 4096  # dimensions summed at once where more rivals cost less than more products
 
 
-def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
+def select_by_mmr(problems: Sequence[MmrProblem], k: int | None, lambda_mult: float) -> list[Selection]:
     """Select `k` candidates by MMR for each of several problems."""
     selections: dict[int, Selection] = {}
     of_shape: dict[tuple[int, ...], list[int]] = {}
@@ -55,7 +55,7 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
 
 @np.errstate(all="ignore")  # results of vectors out of range are not used
 def _solve_together(
-    stack: Mapping[int, Problem], wanted: int, lambda_mult: float, *, shared: bool
+    stack: Mapping[int, MmrProblem], wanted: int, lambda_mult: float, *, shared: bool
 ) -> dict[int, Selection]:
     """Select for problems of one size; leave out where scores are too close for float64, or a length out of range."""
     problems = list(stack.values())
@@ -83,21 +83,23 @@ def _solve_together(
     return {i: Selection(picks[at], reached[at]) for at, i in enumerate(stack) if certain[at]}
 
 
-def _solve_shared(problems: Mapping[int, Problem], wanted: int, lambda_mult: float) -> Iterator[tuple[int, Selection]]:
+def _solve_shared(
+    problems: Mapping[int, MmrProblem], wanted: int, lambda_mult: float
+) -> Iterator[tuple[int, Selection]]:
     """Select for each of several problems that share their candidates."""
     one = next(iter(problems.values()))
     n = len(one.vectors)
     many = n > _LAZY_CANDIDATES and one.vectors.nbytes * wanted > _LAZY_BYTES
-    candidates = Directions(one.vectors, one.name, BLOCK if many else _WIDE)
+    candidates = UnitVectors(one.vectors, one.name, BLOCK if many else _WIDE)
     leaders = max(_LEADERS[0], min(wanted, _LEADERS[1], n // _PER_LEADER)) if many else n
     for i, problem in problems.items():
-        picks = Picks(candidates, problem, wanted, lambda_mult)
-        rehearsal = Rehearsal(picks, candidates, problem, leaders)
+        picks = MmrPicks(candidates, problem, wanted, lambda_mult)
+        rehearsal = ScoreBounds(picks, candidates, problem, leaders)
         while len(picks.rows) < wanted:
             rehearsal.pick()
             if rehearsal.blurred:
-                double = Directions(candidates.vectors.astype(DOUBLE), one.name)
-                rehearsal = Rehearsal(picks, double, problem, leaders)
+                double = UnitVectors(candidates.vectors.astype(DOUBLE), one.name)
+                rehearsal = ScoreBounds(picks, double, problem, leaders)
         yield i, Selection.of(picks.rows, [lambda_mult * picks.scores[0], *picks.scores[1:]])
 
 
@@ -105,10 +107,10 @@ _COMPARED = 200  # the least number of candidates compared with the newer picks 
 _FEW = 32  # more candidates than this that seem to tie are settled at once
 
 
-class Rehearsal:
+class ScoreBounds:
     """Upper bounds on the score of every candidate: the score given the picks that it was compared with so far."""
 
-    def __init__(self, picks: Picks, candidates: Directions, problem: Problem, leaders: int) -> None:
+    def __init__(self, picks: MmrPicks, candidates: UnitVectors, problem: MmrProblem, leaders: int) -> None:
         """Prepare to let some leaders compete, or all candidates."""
         n = len(candidates.vectors)
         self._picks, self._candidates = picks, candidates
@@ -205,7 +207,7 @@ class Rehearsal:
             self._compared[rows] = known
 
 
-class Picks:
+class MmrPicks:
     """The candidates picked so far, each with the largest `lambda * relevance - (1 - lambda) * redundancy` at its step.
 
     Attributes:
@@ -215,7 +217,7 @@ class Picks:
         lambda_mult: The weight of relevance.
     """
 
-    def __init__(self, candidates: Directions, problem: Problem, wanted: int, lambda_mult: float) -> None:
+    def __init__(self, candidates: UnitVectors, problem: MmrProblem, wanted: int, lambda_mult: float) -> None:
         """Start without picks."""
         d = candidates.vectors.shape[1]
         self.rows: list[int] = []
@@ -299,7 +301,7 @@ _SHORT, _LONG = 1e-90, 1e130  # other queries are scaled by a power of two, whic
 
 
 @dataclass(frozen=True)
-class Problem:
+class MmrProblem:
     """The candidates of one query, with the query or their given relevance.
 
     Attributes:
@@ -321,7 +323,7 @@ class Problem:
         """A bound on the absolute value of every relevance."""
         return 1.0 if self.relevance is None else float(np.abs(self.relevance).max())
 
-    def measured(self, candidates: Directions) -> Vectors:
+    def measured(self, candidates: UnitVectors) -> Vectors:
         """Return the relevance of each candidate, in the precision of the vectors unless it is given."""
         if self.relevance is not None:
             return self.relevance
@@ -343,14 +345,14 @@ def read_problem(
     candidates: npt.ArrayLike,
     relevance: npt.ArrayLike | None,
     names: tuple[str, str, str] = ("query", "candidates", "relevance"),
-) -> Problem:
+) -> MmrProblem:
     """Return a checked problem; `names` are the names of the other three arguments in error messages."""
     query_name, name, relevance_name = names
     vectors = matrix(candidates, name)
     n, d = vectors.shape
     if relevance is not None:
-        given = numbers(relevance, relevance_name, (n,)).astype(np.float64)
-        return Problem(name, vectors, np.zeros(d), np.zeros(d), given)
+        given = as_numbers(relevance, relevance_name, (n,)).astype(np.float64)
+        return MmrProblem(name, vectors, np.zeros(d), np.zeros(d), given)
     if query is None:
         raise ValueError(f"{query_name} and {relevance_name} are both None; pass one of them")
     asked = vector(query, query_name, d if n else None)
@@ -359,7 +361,7 @@ def read_problem(
     if not _SHORT < length < _LONG:
         asked = np.ldexp(asked, -np.frexp(np.abs(asked).max())[1])
         length = math.sqrt(asked @ asked) or 1.0
-    return Problem(name, vectors, asked, asked / length, None)
+    return MmrProblem(name, vectors, asked, asked / length, None)
 
 
 # Vectors prepared for computing cosines, and a bound on the rounding error of these.
@@ -371,7 +373,7 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
 
 
-class Directions:
+class UnitVectors:
     """Vectors and their inverse lengths; a zero vector has cosine 0 with every vector.
 
     Attributes:

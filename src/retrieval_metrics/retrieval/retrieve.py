@@ -9,45 +9,62 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics._internal.append_log import Journal
+from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.validation import (
-    argument,
-    arguments_of,
-    id_kind,
-    passed_on,
+    common_id_type,
+    format_argument,
+    forward_arguments,
     positive_integer,
-    same_kind,
+    require_same_id_type,
+    takes_arguments_of,
     warn,
 )
-from retrieval_metrics.inputs.documents import host_of
-from retrieval_metrics.inputs.items import Retrieved, key_of
+from retrieval_metrics.inputs.documents import find_host
+from retrieval_metrics.inputs.items import Retrieved, get_match_key
 from retrieval_metrics.inputs.json_codec import (
-    error_of,
-    of_error,
-    of_id,
-    of_ranking,
-    of_steps,
+    decode_error,
+    decode_ranking,
+    decode_stages,
+    encode_error,
+    encode_id,
+    encode_ranking,
+    encode_stages,
     question_fingerprint,
-    ranking_of,
-    steps_of,
 )
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
-from retrieval_metrics.inputs.run import ITEMS, RetrievedRun, as_list, keyed, lists_of_ids, refuse_bad_score
-from retrieval_metrics.inputs.stage_rankings import Steps, are_steps, of_all, refuse_shared
-from retrieval_metrics.matching.judge import judge, with_documents
-from retrieval_metrics.matching.ranking_order import BY_ID
+from retrieval_metrics.inputs.run import (
+    ITEMS_HINT,
+    RetrievedRun,
+    as_list,
+    describe_keys,
+    is_list_of_ids,
+    require_finite_scores,
+)
+from retrieval_metrics.inputs.stage_rankings import (
+    StageRankings,
+    is_stage_mapping,
+    require_separate_stages,
+    stages_to_runs,
+)
+from retrieval_metrics.matching.judge import judge, with_source_texts
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import progress
-from retrieval_metrics.retrieval.call_policy import TWO_LOOPS, Caller, is_of_another_loop, several_at_a_time
-from retrieval_metrics.retrieval.sync_async import Ways, run_until_complete, way_for_caller
+from retrieval_metrics.retrieval.call_policy import (
+    TWO_LOOPS_HINT,
+    FunctionCaller,
+    is_event_loop_error,
+    run_concurrently,
+)
+from retrieval_metrics.retrieval.sync_async import RetrieverFunctions, choose_function, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.inputs.documents import Host
+    from retrieval_metrics.inputs.documents import HostAdapter
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.ranking_order import MatchBy
@@ -67,7 +84,7 @@ async def aretrieve(
     raise_on_error: bool = False,
     match: MatchBy = "id",
     check: Callable[[RunMapping], object] | None = None,
-    items: Callable[[Any], Sequence[Retrieved] | Steps] | None = None,
+    convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None = None,
     resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings, on the running event loop.
@@ -77,7 +94,7 @@ async def aretrieve(
     """
     # Imported here, because it imports asyncio, which takes as long as numpy.
 
-    asking = Asking(
+    asking = RetrievalTask(
         retriever,
         questions,
         workers=workers,
@@ -86,14 +103,14 @@ async def aretrieve(
         raise_on_error=raise_on_error,
         match=match,
         check=check,
-        items=items,
+        convert=convert,
         resume=resume,
     )
-    (run,) = await ask_all([asking], show_progress=show_progress)
+    (run,) = await run_retrieval([asking], show_progress=show_progress)
     return run
 
 
-@arguments_of(aretrieve)
+@takes_arguments_of(aretrieve)
 def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they are those of aretrieve)
     """Ask a retriever every question and collect its rankings.
 
@@ -153,7 +170,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    return run_until_complete(passed_on("retrieve", aretrieve, args, options))
+    return run_until_complete(forward_arguments("retrieve", aretrieve, args, options))
 
 
 # Ask a retriever many questions: several at a time, with a time limit for each, and a record of failures.
@@ -162,7 +179,7 @@ FAILURES_ALIKE = 3
 """Failures with the same words, before any answer, after which no further query is asked."""
 
 
-class Asking:
+class RetrievalTask:
     """One retriever, the questions it is asked, and its answers so far."""
 
     def __init__(
@@ -176,17 +193,17 @@ class Asking:
         raise_on_error: bool,
         match: MatchBy,
         check: Callable[[RunMapping], object] | None,
-        items: Callable[[Any], Sequence[Retrieved] | Steps] | None = None,
+        convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None = None,
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
         """Take the arguments of `retrieve`, and check them before anything is asked."""
         ask, host, self._ways = how_to_ask(retriever)
-        self._items = host.items if items is None and host is not None else items
+        self._items = host.convert_items if convert is None and host is not None else convert
         self.texts = question_texts(questions)
         self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
         self._workers = positive_integer(workers, "workers")
-        self._caller = Caller(ask, what="retriever", timeout=timeout, retries=retries)
+        self._caller = FunctionCaller(ask, what="retriever", timeout=timeout, retries=retries)
         self._raise_on_error = raise_on_error
         self._check = check
         self.name = name
@@ -194,13 +211,13 @@ class Asking:
         self._rankings: dict[Any, Ranking] = {}
         self._errors: dict[Any, Exception] = {}
         self._seconds: dict[Any, float] = {}
-        self._steps: dict[Any, Steps] = {}
-        self._answers = None if resume is None else Answers(resume)
+        self._steps: dict[Any, StageRankings] = {}
+        self._answers = None if resume is None else AnswerLog(resume)
         if self._answers is not None:
-            self._take(self._answers.known(self.texts))
+            self._take(self._answers.stored(self.texts))
         self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
 
-    def _take(self, known: Mapping[Any, Answered]) -> None:
+    def _take(self, known: Mapping[Any, StoredAnswer]) -> None:
         """Take the answers from an earlier run, and check them like new ones."""
         for query, (ranking, steps, seconds) in known.items():
             try:
@@ -234,27 +251,29 @@ class Asking:
     def _raise_first(self, why: str) -> NoReturn:
         query, error = next(iter(self._errors.items()))
         error.add_note(f"{why}; this is the failure of query {query!r}{self._of_system()}")
-        if is_of_another_loop(error):
-            error.add_note(TWO_LOOPS)
+        if is_event_loop_error(error):
+            error.add_note(TWO_LOOPS_HINT)
         raise error
 
-    async def rest(self, advance: Callable[[], None]) -> None:
+    async def remaining(self, advance: Callable[[], None]) -> None:
         """Ask the other queries, several at a time."""
 
         async def work(question: tuple[QueryId, str]) -> None:
             await self._ask_one(*question)
             advance()
 
-        await several_at_a_time(self._waiting, work, min(self._workers, len(self.texts) - self.done))
+        await run_concurrently(self._waiting, work, min(self._workers, len(self.texts) - self.done))
 
     def run(self) -> RetrievedRun:
         """Return the rankings in the order of the queries."""
         if self.texts and len(self._errors) == len(self.texts):
-            self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
-        if lost := [query for query, error in self._errors.items() if is_of_another_loop(error)]:
+            self._raise_first(
+                f"all {numbers.format_query_count(len(self.texts))} failed, so there is nothing to evaluate"
+            )
+        if lost := [query for query, error in self._errors.items() if is_event_loop_error(error)]:
             warn(
-                f"{len(lost)} of {numbers.queries(len(self.texts))} failed{self._of_system()}, for example "
-                f"{lost[0]!r}: {TWO_LOOPS}",
+                f"{len(lost)} of {numbers.format_query_count(len(self.texts))} failed{self._of_system()}, for example "
+                f"{lost[0]!r}: {TWO_LOOPS_HINT}",
             )
         if said := said_of_short_answers(self._rankings, self._ways, self._of_system()):
             warn(said)
@@ -263,7 +282,7 @@ class Asking:
             {query: self._rankings.get(query, []) for query in order},
             {query: self._errors[query] for query in order if query in self._errors},
             {query: self._seconds[query] for query in order},
-            steps=of_all({query: self._steps[query] for query in order if query in self._steps}),
+            stages=stages_to_runs({query: self._steps[query] for query in order if query in self._steps}),
         )
 
     def end(self) -> None:
@@ -281,7 +300,7 @@ class Asking:
         try:
             ranking, steps = self._read(query, answer, self._items)
             if self._answers is not None:
-                said = of_ranking(ranking, query) | of_steps(steps, ranking, query)
+                said = encode_ranking(ranking, query) | encode_stages(steps, ranking, query)
         except Exception as error:
             if not sound:
                 error.add_note(f"this is the first answer{self._of_system()}, for query {query!r}: {text!r}")
@@ -289,18 +308,18 @@ class Asking:
             self._failed(query, text, error)
             return
         if self._answers is not None:
-            self._answers.keep(query, text, said, self._seconds[query])
+            self._answers.store(query, text, said, self._seconds[query])
         self._keep(query, ranking, steps)
 
-    def _keep(self, query: QueryId, ranking: Ranking, steps: Steps) -> None:
+    def _keep(self, query: QueryId, ranking: Ranking, stages: StageRankings) -> None:
         self._rankings[query] = ranking
-        if steps:
-            self._steps[query] = steps
+        if stages:
+            self._steps[query] = stages
 
     def _read(
-        self, query: QueryId, answer: Any, items: Callable[[Any], Sequence[Retrieved] | Steps] | None
-    ) -> tuple[Ranking, Steps]:
-        ranking, steps = as_answer(answer, query, items)
+        self, query: QueryId, answer: Any, convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None
+    ) -> tuple[Ranking, StageRankings]:
+        ranking, steps = as_answer(answer, query, convert)
         if self._judgeable is not None:
             self._judgeable.check(ranking, query)
         if not self._sound and len(ranking):
@@ -312,7 +331,7 @@ class Asking:
 
     def _failed(self, query: QueryId, text: str, error: Exception) -> None:
         if self._answers is not None:
-            self._answers.keep(query, text, of_error(error), self._seconds[query])
+            self._answers.store(query, text, encode_error(error), self._seconds[query])
         if self._raise_on_error:
             error.add_note(f"while retrieving for query {query!r}{self._of_system()}")
             raise error
@@ -322,7 +341,7 @@ class Asking:
         return f" of the system {self.name!r}" if self.name else ""
 
 
-async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[RetrievedRun]:
+async def run_retrieval(askings: Sequence[RetrievalTask], *, show_progress: bool) -> list[RetrievedRun]:
     """Ask several retrievers one after the other; all first queries come before any second one."""
     total = sum(len(asking.texts) for asking in askings)
     with progress("retrieving", total, enabled=show_progress) as show:
@@ -335,7 +354,7 @@ async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[Ret
                 await asking.first()
                 advance()
             for asking in askings:
-                await asking.rest(advance)
+                await asking.remaining(advance)
         finally:
             for asking in askings:
                 asking.end()
@@ -349,10 +368,10 @@ def _without(error: Exception, query: QueryId, text: str) -> str:
 
 def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
     truth = as_qrels(questions.qrels)
-    return Judgeable(truth, with_documents(match, None, truth, questions))
+    return Judgeable(truth, with_source_texts(match, None, truth, questions))
 
 
-def said_of_short_answers(rankings: Mapping[Any, Ranking], ways: Ways, of_system: str = "") -> str:
+def said_of_short_answers(rankings: Mapping[Any, Ranking], ways: RetrieverFunctions, of_system: str = "") -> str:
     """Return for how many queries a store found fewer than it was asked for; nothing if that is all it holds.
 
     A store that is too small, or that filters before it searches, returns as many for every query.
@@ -365,24 +384,24 @@ def said_of_short_answers(rankings: Mapping[Any, Ranking], ways: Ways, of_system
         ''
     """
     found = {query: len(ranking) for query, ranking in rankings.items()}
-    few = [query for query, number in found.items() if ways.wanted is not None and number < ways.wanted]
+    few = [query for query, number in found.items() if ways.n_requested is not None and number < ways.n_requested]
     if not few or len(set(found.values())) == 1:
         return ""
     return (
-        f"{len(few)} of {numbers.queries(len(found))}{of_system} got fewer than k={ways.wanted}, for example "
+        f"{len(few)} of {numbers.format_query_count(len(found))}{of_system} got fewer than k={ways.n_requested}, for example "
         f"{few[0]!r} {found[few[0]]}: the filter or the index of the store left no more of what it looked at; let it "
-        f"look at more{ways.more and f' ({ways.more})'}, or filter before the search"
+        f"look at more{ways.candidate_option and f' ({ways.candidate_option})'}, or filter before the search"
     )
 
 
-def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None, Ways]:
+def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], HostAdapter | None, RetrieverFunctions]:
     """Return the function to call with the text of a query, the host that converts its answers, and the ways."""
-    host = host_of(retriever)
-    ask = None if host is None else host.ask(retriever)
-    if ask is None and (callable(retriever) or isinstance(retriever, Ways)):
+    host = find_host(retriever)
+    ask = None if host is None else host.resolve_retriever(retriever)
+    if ask is None and (callable(retriever) or isinstance(retriever, RetrieverFunctions)):
         ask, host = retriever, None
     if ask is not None:
-        return way_for_caller(ask), host, ask if isinstance(ask, Ways) else Ways(ask)
+        return choose_function(ask), host, ask if isinstance(ask, RetrieverFunctions) else RetrieverFunctions(ask)
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
     if isinstance(retriever, (Mapping, list)):
         hint = "; retrieve(retriever, questions) takes the retriever first"
@@ -393,17 +412,17 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None, Ways]
 
 
 def as_answer(
-    answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved] | Steps] | None = None
-) -> tuple[Ranking, Steps]:
+    answer: Any, query: QueryId, convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None = None
+) -> tuple[Ranking, StageRankings]:
     """Return the answer of a retriever as a ranking of ids, ids with scores, or items, and its steps, if it has any."""
-    if answer is not None and items is not None and not isinstance(answer, Steps):
-        answer = items(answer)
-    if isinstance(answer, Steps) or are_steps(answer):
-        refuse_shared(answer)
-        steps = Steps((name, None if one is None else _step(one, name, query)) for name, one in answer.items())
+    if answer is not None and convert is not None and not isinstance(answer, StageRankings):
+        answer = convert(answer)
+    if isinstance(answer, StageRankings) or is_stage_mapping(answer):
+        require_separate_stages(answer)
+        steps = StageRankings((name, None if one is None else _step(one, name, query)) for name, one in answer.items())
         answer, found = steps.answer, steps
     else:
-        found = Steps()
+        found = StageRankings()
     if answer is None:
         raise TypeError(
             f"the retriever returned None for query {query!r}; does it lack a return statement? If nothing was found, "
@@ -426,19 +445,19 @@ def _ranking(answer: Any, query: QueryId) -> Ranking:
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
         _refuse_pairs(answer[0], query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], Mapping):
-        raise TypeError(f"the retriever returned {keyed(answer[0])} for query {query!r}; return {ITEMS}")
+        raise TypeError(f"the retriever returned {describe_keys(answer[0])} for query {query!r}; return {ITEMS_HINT}")
     ranked = as_list(answer, query)
     if not ranked or all(isinstance(item, Retrieved) for item in ranked):
         return ranked
     first = ranked[0]
-    if not isinstance(first, (str, Integral)) and (found := host_of(first)) is not None:
-        return list(found.items(ranked))
+    if not isinstance(first, (str, Integral)) and (found := find_host(first)) is not None:
+        return list(found.convert_items(ranked))
     if not isinstance(first, (str, Integral, Retrieved)):
         raise TypeError(
             f"the retriever returned objects of type {type(first).__name__} for query {query!r}; return the ids of the "
             "documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
         )
-    id_kind(set(map(type, ranked)), f"the document ids retrieved for query {query!r}")
+    common_id_type(set(map(type, ranked)), f"the document ids retrieved for query {query!r}")
     return ranked
 
 
@@ -450,13 +469,13 @@ def _scored(answer: Mapping[Any, Any], query: QueryId) -> Ranking:
                 f"{name!r}; a mapping must map document ids to scores, or steps to rankings, so return only the "
                 "documents in it"
             )
-    id_kind(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
-    refuse_bad_score(answer, query)
+    common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
+    require_finite_scores(answer, query)
     return answer
 
 
 def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
-    if lists_of_ids(pair) and all(isinstance(part, (str, Integral)) for part in pair):
+    if is_list_of_ids(pair) and all(isinstance(part, (str, Integral)) for part in pair):
         raise TypeError(
             f"the retriever returned lists such as {pair!r} for query {query!r}; return one list of ids, best first"
         )
@@ -466,38 +485,38 @@ def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
     raise TypeError(f"the retriever returned pairs such as {first} for query {query!r}; return {instead}")
 
 
-KIND = "journal of a run"
+RUN_LOG_KIND = "journal of a run"
 
 
-class Answered(NamedTuple):
+class StoredAnswer(NamedTuple):
     """An answer in the journal, with the steps that led to it, if there are any."""
 
     ranking: Ranking
-    steps: Steps
+    stages: StageRankings
     seconds: float
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Answered:
+    def of(cls, entry: Mapping[str, Any]) -> StoredAnswer:
         """Read an entry without a failure."""
-        ranking = ranking_of(entry)
-        return cls(ranking, steps_of(entry, ranking), float(entry["seconds"]))
+        ranking = decode_ranking(entry)
+        return cls(ranking, decode_stages(entry, ranking), float(entry["seconds"]))
 
 
-class Answers:
+class AnswerLog:
     """A journal of answers; the last answer to a query counts."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Set the path; the first answer creates the file."""
-        self._journal = Journal(path, KIND)
+        self._journal = AppendLog(path, RUN_LOG_KIND)
 
-    def known(self, texts: Mapping[Any, str]) -> dict[Any, Answered]:
+    def stored(self, texts: Mapping[Any, str]) -> dict[Any, StoredAnswer]:
         """Return the answer to each answered query, except those whose text has changed."""
-        found: dict[Any, Answered] = {}
+        found: dict[Any, StoredAnswer] = {}
 
         def take(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
-                found[query] = Answered.of(entry)
+                found[query] = StoredAnswer.of(entry)
 
         self._read(take)
         return found
@@ -507,19 +526,19 @@ class Answers:
         rankings: dict[Any, Ranking] = {}
         errors: dict[Any, Exception] = {}
         seconds: dict[Any, float] = {}
-        steps: dict[Any, Steps] = {}
+        steps: dict[Any, StageRankings] = {}
 
         def take(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry:
-                rankings[query], steps[query], _ = Answered.of(entry)
+                rankings[query], steps[query], _ = StoredAnswer.of(entry)
                 errors.pop(query, None)
             elif not rankings.get(query):
-                rankings[query], errors[query] = [], error_of(entry)
+                rankings[query], errors[query] = [], decode_error(entry)
             seconds[query] = float(entry["seconds"])
 
         self._read(take)
-        return RetrievedRun(rankings, errors, seconds, steps=of_all(steps))
+        return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(steps))
 
     def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
         for number, entry in enumerate(self._journal.entries(), start=2):
@@ -528,10 +547,10 @@ class Answers:
             except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
 
-    def keep(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
+    def store(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
         """Append an answer of `of_ranking`, or a failure of `of_error`, after which the query is asked again."""
         question = question_fingerprint(text)
-        self._journal.append({"query": of_id(query), "question": question, **said, "seconds": seconds})
+        self._journal.append({"query": encode_id(query), "question": question, **said, "seconds": seconds})
 
 
 class Judgeable:
@@ -540,9 +559,9 @@ class Judgeable:
     def __init__(self, qrels: Qrels, match: MatchBy) -> None:
         """Set the judgments, and what their ids are compared with; judge that nothing was retrieved."""
         nothing: Any = dict.fromkeys(qrels.queries, ())
-        judge(qrels, nothing, match, BY_ID)
+        judge(qrels, nothing, match, TIES_BY_ID)
         self._qrels = qrels
-        self._key = key_of(match)
+        self._key = get_match_key(match)
         self._by = match if isinstance(match, str) or callable(match) else match.by
 
     def check(self, ranking: Ranking, query: QueryId) -> None:
@@ -553,8 +572,10 @@ class Judgeable:
             ValueError: If it holds items without the values to compare.
         """
         keys = self._keys(ranking, query)
-        kind = id_kind({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
-        same_kind(self._qrels.document_kind, "document ids in the judgments", kind, "those that were retrieved")
+        kind = common_id_type({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
+        require_same_id_type(
+            self._qrels.document_kind, "document ids in the judgments", kind, "those that were retrieved"
+        )
 
     def _keys(self, ranking: Any, query: QueryId) -> list[Any]:
         if isinstance(ranking, Mapping) or not all(isinstance(item, Retrieved) for item in islice(ranking, 1)):
@@ -580,6 +601,6 @@ class Judgeable:
             near = get_close_matches(str(self._by), [f"metadata:{name}" for name in ranking[0].metadata or ()], n=1)
             raise ValueError(
                 f"no document retrieved for query {query!r} has a value for match={self._by!r}; the metadata of the "
-                f"first has {there}" + "".join(f"; write {argument('match', one)}" for one in near)
+                f"first has {there}" + "".join(f"; write {format_argument('match', one)}" for one in near)
             )
         return keys

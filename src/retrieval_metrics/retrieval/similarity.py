@@ -28,7 +28,7 @@ def cutoff(k: int | None, n: int) -> int:
     return n if k is None else min(positive_integer(k, "k", or_none=True), n)
 
 
-def trade_off(lambda_mult: float) -> float:
+def as_lambda(lambda_mult: float) -> float:
     """Return `lambda_mult` as a float from 0 to 1."""
     return proportion(lambda_mult, "lambda_mult", zero=True, one=True)
 
@@ -56,7 +56,7 @@ def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray
     return array.astype(np.float64)
 
 
-def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> Vectors:
+def as_numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> Vectors:
     """Return finite numbers of a shape, or of any shape (n,): float32 as float32, everything else as float64."""
     array = _array(values, what)
     if shape is None and array.ndim != 1:

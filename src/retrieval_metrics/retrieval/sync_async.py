@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     ResultT = TypeVar("ResultT")
 
 
-class Ways(NamedTuple):
+class RetrieverFunctions(NamedTuple):
     """The ways of asking one thing; the core takes the one that suits its caller.
 
     Synchronous callers prefer the synchronous way, in threads, because an asynchronous client works in one event loop
@@ -39,15 +39,15 @@ class Ways(NamedTuple):
 
     synchronous: Callable[..., Any] | None = None
     asynchronous: Callable[..., Any] | None = None
-    wanted: int | None = None
-    more: str = ""
+    n_requested: int | None = None
+    candidate_option: str = ""
 
     @property
-    def in_threads(self) -> Callable[..., Any]:
+    def prefer_sync(self) -> Callable[..., Any]:
         """The synchronous way; where there is none, it returns what must be awaited."""
         synchronous, asynchronous = self[:2]
         if synchronous is None or asynchronous is None:
-            return self.in_a_loop
+            return self.prefer_async
         only_asynchronous = False
 
         @wraps(synchronous)
@@ -65,7 +65,7 @@ class Ways(NamedTuple):
         return ask
 
     @property
-    def in_a_loop(self) -> Callable[..., Any]:
+    def prefer_async(self) -> Callable[..., Any]:
         """The asynchronous way; where there is none, the synchronous one, which is called in a thread.
 
         Raises:
@@ -77,11 +77,11 @@ class Ways(NamedTuple):
         return found
 
 
-def way_for_caller(found: Callable[..., Any] | Ways) -> Callable[..., Any]:
+def choose_function(found: Callable[..., Any] | RetrieverFunctions) -> Callable[..., Any]:
     """Return the function to call: of several ways that which suits the caller behind the running event loop."""
-    if not isinstance(found, Ways):
+    if not isinstance(found, RetrieverFunctions):
         return found
-    return found.in_threads if serves_a_synchronous_caller() else found.in_a_loop
+    return found.prefer_sync if serves_a_synchronous_caller() else found.prefer_async
 
 
 # One event loop per process, on a separate thread, for synchronous callers.
@@ -97,7 +97,7 @@ GRACE = 1.0
 """Seconds that an interrupted coroutine has to clean up before its caller continues."""
 
 
-class _Loops:
+class _EventLoops:
     """The loops of this process: one for all ordinary threads, and one for callers inside each of these loops."""
 
     def __init__(self) -> None:
@@ -140,15 +140,15 @@ class _Loops:
         return loop
 
 
-_loops = _Loops()
-_of_the_parent: list[_Loops] = []
+_loops = _EventLoops()
+_of_the_parent: list[_EventLoops] = []
 
 
 def _start_afresh() -> None:
     """Replace the loops in a forked child, which has their memory but not their threads."""
     global _loops  # noqa: PLW0603  (one per process is what this module is for)
     _of_the_parent.append(_loops)
-    _loops = _Loops()
+    _loops = _EventLoops()
 
 
 if hasattr(os, "register_at_fork"):  # Windows does not fork

@@ -1,4 +1,4 @@
-from retrieval_metrics.statistics.kappa import Agreed as Agreed
+from retrieval_metrics.statistics.kappa import AgreementEstimate as AgreementEstimate
 from retrieval_metrics.statistics.kappa import cohens_kappa as cohens_kappa
 from retrieval_metrics.statistics.kappa import kappa_by_cluster as kappa_by_cluster
 from retrieval_metrics.statistics.kappa import krippendorffs_alpha as krippendorffs_alpha
@@ -10,14 +10,14 @@ from retrieval_metrics.statistics.means import Units as Units
 from retrieval_metrics.statistics.means import effective_sums as effective_sums
 from retrieval_metrics.statistics.means import interval_from_sums as interval_from_sums
 from retrieval_metrics.statistics.means import mean_interval as mean_interval
+from retrieval_metrics.statistics.paired import MarginTest as MarginTest
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 from retrieval_metrics.statistics.paired import PairedDifferences as PairedDifferences
 from retrieval_metrics.statistics.paired import RareChange as RareChange
-from retrieval_metrics.statistics.paired import WithinMargin as WithinMargin
 from retrieval_metrics.statistics.paired import difference_interval as difference_interval
 from retrieval_metrics.statistics.paired import fewest_for_margin as fewest_for_margin
-from retrieval_metrics.statistics.paired import fewest_units as fewest_units
 from retrieval_metrics.statistics.paired import level_of_critical as level_of_critical
+from retrieval_metrics.statistics.paired import min_significant_units as min_significant_units
 from retrieval_metrics.statistics.paired import paired_difference as paired_difference
 from retrieval_metrics.statistics.paired import paired_differences as paired_differences
 from retrieval_metrics.statistics.paired import rare_change as rare_change

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.statistics import means as arrays
 from retrieval_metrics.statistics.means import Interval
-from retrieval_metrics.statistics.paired import students_quantile
+from retrieval_metrics.statistics.paired import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ Weights = Literal["linear", "quadratic"] | None
 """How disagreements are weighted: all alike (None), by their distance, or by its square."""
 
 
-class Agreed(NamedTuple):
+class AgreementEstimate(NamedTuple):
     """A measure of agreement with its confidence interval; NaN where it is undefined."""
 
     value: float
@@ -79,11 +79,11 @@ def _costs(grades: int, weights: Weights) -> NDArray[np.float64]:
             raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
 
 
-FEWEST_APART = 3
+MIN_DISAGREEMENTS = 3
 """Queries with a disagreement; fewer do not show how much disagreements vary, so a kappa has no interval."""
 
 
-def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> Agreed:
+def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> AgreementEstimate:
     """Return Cohen's kappa of the sum of several tables, with an interval that treats each table as one unit.
 
     The passages of a query are not independent, so each table holds those of one query. The variance is that of the
@@ -114,18 +114,18 @@ def _by_cluster(
     measure: Callable[[NDArray[np.float64]], float],
     apart: NDArray[np.float64],
     level: float,
-) -> Agreed:
+) -> AgreementEstimate:
     """Return a measure of the sum of tables with its interval; `apart` are the weighted disagreements of each."""
     total, units = counts.sum(axis=0), len(counts)
     value = measure(total)
-    if np.count_nonzero(apart) < FEWEST_APART or math.isnan(value):
-        return Agreed(value, Interval(math.nan, math.nan))
+    if np.count_nonzero(apart) < MIN_DISAGREEMENTS or math.isnan(value):
+        return AgreementEstimate(value, Interval(math.nan, math.nan))
     error = math.sqrt((units - 1) * float(np.array([measure(total - one) for one in counts]).var()))
-    half = students_quantile(min(units - 1.0, float(apart.sum()) ** 2 / float(apart @ apart)), (1 + level) / 2) * error
-    return Agreed(value, Interval(max(value - half, -1.0), min(value + half, 1.0)))
+    half = t_quantile(min(units - 1.0, float(apart.sum()) ** 2 / float(apart @ apart)), (1 + level) / 2) * error
+    return AgreementEstimate(value, Interval(max(value - half, -1.0), min(value + half, 1.0)))
 
 
-def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> Agreed:
+def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> AgreementEstimate:
     """Return Krippendorff's alpha, the agreement of any number of graders beyond chance, with an interval by query.
 
         alpha = 1 - (n - 1) sum w o / sum w n(i) n(j)
@@ -169,7 +169,7 @@ def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: fl
     return _by_cluster(counts, alpha, apart, level)
 
 
-def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> Agreed:
+def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> AgreementEstimate:
     """Return a share of all counts, with the interval of a proportion in clusters; see `effective_sums`.
 
     Args:
@@ -191,8 +191,8 @@ def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95)
     proportion(level, "level")
     yes, of = np.asarray(hits, np.int64), np.asarray(counts, np.int64)
     value = float(yes.sum() / of.sum()) if of.any() else math.nan
-    if np.count_nonzero(of) < arrays.FEWEST_FOR_A_SPREAD:
-        return Agreed(value, Interval(math.nan, math.nan))
+    if np.count_nonzero(of) < arrays.MIN_UNITS_FOR_SPREAD:
+        return AgreementEstimate(value, Interval(math.nan, math.nan))
     each = np.repeat(np.tile([1.0, 0.0], len(of)), np.column_stack([yes, of - yes]).ravel())
     sums = arrays.effective_sums(each, np.repeat(np.arange(len(of)), of))
-    return Agreed(value, arrays.interval_from_sums(sums, level=level, binary=1.0))
+    return AgreementEstimate(value, arrays.interval_from_sums(sums, level=level, binary=1.0))

@@ -52,7 +52,7 @@ def settings_table(values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def summed_by_cluster(
+def sum_by_cluster(
     array: NDArray[np.float64], clusters: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sum of the rows of each cluster, and how many rows it has; every row is one if there are none."""
@@ -202,7 +202,7 @@ def _whole(values: FloatArray) -> int:
 
 # Clusters of queries: their sums, and the variance of their mean.
 
-FEWEST_FOR_A_SPREAD = 2  # queries, or clusters of them
+MIN_UNITS_FOR_SPREAD = 2  # queries, or clusters of them
 
 
 class Units(NamedTuple):
@@ -258,7 +258,7 @@ class Units(NamedTuple):
         return math.fsum(self.totals.tolist()) / self.queries if len(self.sizes) else math.nan
 
     @property
-    def alike(self) -> float:
+    def has_equal_values(self) -> float:
         """How many units of equal size say as much: (sum of sizes)^2 / sum of squared sizes, at most their number.
 
         Example:
@@ -279,7 +279,7 @@ class Units(NamedTuple):
         the factor G / (G - 1). Infinite with fewer than two units.
         """
         units = len(self.sizes)
-        if units < FEWEST_FOR_A_SPREAD:
+        if units < MIN_UNITS_FOR_SPREAD:
             return math.inf
         if (self.sizes == 1).all():
             return float(self.totals.var(ddof=1)) / units
@@ -295,19 +295,19 @@ class Units(NamedTuple):
         """
         n = self.queries
         spread = self.squares - n * self.mean**2
-        if len(self.sizes) < FEWEST_FOR_A_SPREAD or spread <= ROUNDING * self.squares:
+        if len(self.sizes) < MIN_UNITS_FOR_SPREAD or spread <= ROUNDING * self.squares:
             return math.nan
         return self.variance_of_mean * n * (n - 1) / spread
 
     @property
-    def effective_count(self) -> float:
+    def effective_n(self) -> float:
         """The number of independent queries with the same information: n / design effect, from `alike` to n.
 
         It is `alike` if all queries of a cluster say the same, also if all values are equal, which do not show how
         alike a cluster is. That is fewer than the clusters if a few of them hold most queries.
         """
         n, effect = self.queries, self.design_effect
-        return self.alike if math.isnan(effect) else min(max(n / max(effect, 1.0), self.alike), n)
+        return self.has_equal_values if math.isnan(effect) else min(max(n / max(effect, 1.0), self.has_equal_values), n)
 
 
 UNSEEN = 4
@@ -346,12 +346,12 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     def seen(degrees: float) -> float:
         return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(degrees, 0.975))) ** 2
 
-    alike, apart = units.alike, array - sums.mean
+    alike, apart = units.has_equal_values, array - sums.mean
     within = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1), apart**2)
     correlation = float((((units.totals - sizes * sums.mean) ** 2 - within) / sizes).sum()) / (n - groups)
     same = within.sum() <= ROUNDING * units.squares
     effect = 1.0 if same else 1 + (n / alike - 1) * min(max(correlation * n / float(within.sum()), 0.0), 1.0)
-    count = min(units.effective_count, max(n / effect, alike))
+    count = min(units.effective_n, max(n / effect, alike))
     few = min(map(_holding, (sizes * sums.largest - units.totals, units.totals - sizes * sums.smallest)))
     degrees = min(alike - 1, few + UNSEEN)
     known = alike / n * seen(alike - 1) + (1 - alike / n) * seen(degrees)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.statistics.means import Interval, settings_table, summed_by_cluster
-from retrieval_metrics.statistics.paired import fewest_units
+from retrieval_metrics.statistics.means import Interval, settings_table, sum_by_cluster
+from retrieval_metrics.statistics.paired import min_significant_units
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ EQUAL = 1e-12
 """Two means closer than this are equal, and equal means keep the default."""
 
 
-class OutOfBag(NamedTuple):
+class OutOfBagEstimate(NamedTuple):
     """The estimate for new questions.
 
     Attributes:
@@ -48,7 +48,7 @@ def out_of_bag(
     level: float = 0.95,
     resamples: int = 2_000,
     seed: int = 0,
-) -> OutOfBag:
+) -> OutOfBagEstimate:
     """Estimate what choosing the best of several settings by its mean is worth on new questions.
 
     Example:
@@ -65,7 +65,7 @@ def out_of_bag(
         raise ValueError(f"default must be the place of a setting, from 0 to {array.shape[1] - 1}, got {default}")
     if not keep and array.shape[1] == 1:
         raise ValueError("there is no setting to choose but the default, which cannot be chosen")
-    totals, sizes = summed_by_cluster(array, clusters)
+    totals, sizes = sum_by_cluster(array, clusters)
     winner = int(_best(array.mean(axis=0)[None], default, keep=keep)[0])
     means, gains, chosen = [], [], np.zeros(array.shape[1])
     random = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ def out_of_bag(
         chosen += np.bincount(best, minlength=len(chosen))
     mean, mean_interval = _with_quantiles(np.concatenate(means), level)
     gain, gain_interval = _with_quantiles(np.concatenate(gains), level)
-    return OutOfBag(winner, mean, mean_interval, gain, gain_interval, chosen / max(chosen.sum(), 1.0))
+    return OutOfBagEstimate(winner, mean, mean_interval, gain, gain_interval, chosen / max(chosen.sum(), 1.0))
 
 
 def _best(means: NDArray[np.float64], default: int, *, keep: bool) -> NDArray[np.int64]:
@@ -108,7 +108,7 @@ def _with_quantiles(values: NDArray[np.float64], level: float) -> tuple[float, I
 NUMBERS_AT_ONCE_POSSIBLY_BEST = 2**21
 
 
-def possibly_best(
+def find_possibly_best(
     values: ArrayLike,
     *,
     clusters: ArrayLike | None = None,
@@ -130,7 +130,7 @@ def possibly_best(
     positive_integer(resamples, "resamples")
     array = settings_table(values)
     means = array.mean(axis=0)
-    deviations, _ = summed_by_cluster(array - means, clusters)
+    deviations, _ = sum_by_cluster(array - means, clusters)
     products = deviations.T @ deviations  # of sums, so that no difference of each pair is needed
     squares = np.diag(products)
     spread = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0))
@@ -148,6 +148,8 @@ def possibly_best(
         sums = signs @ deviations
         largest.append(((sums[:, None, :] - sums[:, :, None]) / spread).max(axis=2))
     allowed = stats.t.isf(stats.norm.sf(np.quantile(np.concatenate(largest), level, axis=0)), max(units - 1, 1))
-    constant = (np.isinf(spread) & (gaps > 0)).any(axis=1) & (units >= fewest_units(level))  # on every question
+    constant = (np.isinf(spread) & (gaps > 0)).any(axis=1) & (
+        units >= min_significant_units(level)
+    )  # on every question
     found: NDArray[np.bool_] = (deficit <= allowed) & ~constant | (means == means.max())
     return found

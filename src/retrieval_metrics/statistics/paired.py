@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics import means as arrays
-from retrieval_metrics.statistics.means import FEWEST_FOR_A_SPREAD, Interval, Units
+from retrieval_metrics.statistics.means import MIN_UNITS_FOR_SPREAD, Interval, Units
 from retrieval_metrics.statistics.sign_flips import Contrasts, joint_sign_flips
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class PairedDifference:
     mean: float
     interval: Interval
     level: float
-    critical: float
+    critical_value: float
     p_randomisation: float
     exact: bool
-    t: float
+    t_statistic: float
     effect_size: float
     wins: int
     ties: int
@@ -61,12 +61,12 @@ class PairedDifference:
     @property
     def p_t(self) -> float:
         """The p value of the two-sided paired t test."""
-        if not self.t:
+        if not self.t_statistic:
             return 1.0
 
         from scipy.special import stdtr  # noqa: PLC0415 - a comparison must not load scipy
 
-        return 2 * float(stdtr(self.clusters - 1, -abs(self.t)))
+        return 2 * float(stdtr(self.clusters - 1, -abs(self.t_statistic)))
 
 
 class PairedDifferences(NamedTuple):
@@ -203,10 +203,10 @@ def paired_differences(
                 mean=units.mean,
                 interval=difference_interval(units, critical, simultaneous=test.simultaneous, span=span, level=level),
                 level=level,
-                critical=critical,
+                critical_value=critical,
                 p_randomisation=float(test.p_values[at]),
                 exact=bool(test.exact[at]),
-                t=t,
+                t_statistic=t,
                 effect_size=effect_size,
                 wins=int((column > 0).sum()),
                 ties=int((column == 0).sum()),
@@ -216,7 +216,7 @@ def paired_differences(
     return PairedDifferences(each, test.corrected.tolist())
 
 
-def is_found(p_value: float, level: float) -> bool:
+def is_significant(p_value: float, level: float) -> bool:
     """Return whether a p value is a finding: at most 1 - level, up to rounding, as 1 - 0.95 is slightly above 0.05."""
     return p_value <= 1 - level + arrays.ROUNDING
 
@@ -229,10 +229,10 @@ def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64
             f"values and baseline must belong to the same queries; got {len(ours)} values "
             f"and {len(theirs)} of the baseline"
         )
-    return without_rounding(ours, theirs)
+    return subtract_exactly(ours, theirs)
 
 
-def without_rounding(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
+def subtract_exactly(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ours minus theirs, exactly 0 where they differ by rounding only, NaN where one is."""
     differences = ours - theirs
     rounding = arrays.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
@@ -251,7 +251,7 @@ def _by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) ->
 
 def _students_t(differences: NDArray[np.float64], units: Units) -> tuple[float, float]:
     """Return Student's t and the effect size, also if the differences do not vary."""
-    if len(units.sizes) < FEWEST_FOR_A_SPREAD or not differences.any():
+    if len(units.sizes) < MIN_UNITS_FOR_SPREAD or not differences.any():
         return 0.0, 0.0
     mean, deviation = units.mean, float(differences.std(ddof=1))
     if deviation <= arrays.ROUNDING * abs(mean):
@@ -274,10 +274,10 @@ class RareChange(NamedTuple):
     """
 
     share: float
-    shift: float
+    mean_shift: float
 
 
-def fewest_units(level: float) -> int:
+def min_significant_units(level: float) -> int:
     """Return how many queries, or clusters, a two-sided sign-flip test needs before it can reject at 1 - level.
 
     Its smallest p value is 2 / 2^n.
@@ -333,11 +333,11 @@ def difference_interval(
     """
     proportion(level, "level")
     positive_number(span, "span")
-    if len(units.sizes) < fewest_units(level):
+    if len(units.sizes) < min_significant_units(level):
         return Interval(math.nan, math.nan)
     if not units.squares:
         return Interval(0.0, 0.0)
-    student = students_critical(units.alike, level)
+    student = students_critical(units.has_equal_values, level)
     squares = float(units.totals @ units.totals)
     reached = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
     widest = max(critical, student, simultaneous)
@@ -380,11 +380,11 @@ def students_critical(count: float, level: float = 0.95) -> float:
         >>> round(students_critical(25), 3), round(students_critical(100_000), 3)  # t = 2.064 and 1.960
         (1.941, 1.96)
     """
-    t = students_quantile(count - 1, (1 + level) / 2)
+    t = t_quantile(count - 1, (1 + level) / 2)
     return t * math.sqrt(count / (count - 1 + t**2))
 
 
-def students_quantile(degrees: float, share: float) -> float:
+def t_quantile(degrees: float, share: float) -> float:
     """Return the value below which Student's t is with this probability."""
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
@@ -428,10 +428,10 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
         >>> "{:.3f}, {:.3f}".format(*rare_change(Units.of([0.0] * 40), span=0.5))
         '0.072, 0.036'
     """
-    return rare_change_of(units.effective_count if len(units.sizes) else 0, span=span, level=level)
+    return estimate_rare_change(units.effective_n if len(units.sizes) else 0, span=span, level=level)
 
 
-def rare_change_of(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
+def estimate_rare_change(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
     """Return the `rare_change` of so many independent queries; all of them if there are none."""
     proportion(level, "level")
     positive_number(span, "span")
@@ -444,7 +444,7 @@ def rare_change_of(count: float, *, span: float = 1.0, level: float = 0.95) -> R
 MarginOutcome: TypeAlias = Literal["no worse", "worse", "cannot tell"]
 
 
-class WithinMargin(NamedTuple):
+class MarginTest(NamedTuple):
     """The outcome of a test against a margin.
 
     Attributes:
@@ -459,12 +459,12 @@ class WithinMargin(NamedTuple):
     outcome: MarginOutcome
     low: float
     high: float
-    fewest: int
+    min_units: int
 
 
 def within_margins(
     samples: Sequence[Units], spans: Sequence[float], margin: float, *, alpha: float = 0.05
-) -> list[WithinMargin]:
+) -> list[MarginTest]:
     """Test for each sample of paired differences whether its mean is above -margin, below it, or cannot be told.
 
     The lower bound is the largest mu that both Student's t and Johnson's, which is adjusted for the skewness of the
@@ -515,26 +515,26 @@ def within_margins(
         fewest = fewest_for_margin(margin, span=span, alpha=alpha)
         low = max(_lower_bound(units, alpha), -span)
         high = min(-_lower_bound(units.negated(), alpha), span)
-        enough = bool(len(units.sizes)) and units.effective_count >= fewest
+        enough = bool(len(units.sizes)) and units.effective_n >= fewest
         if not enough and low > -margin:  # so much better that even the losses it may not have shown leave it above
-            missed = rare_change_of(units.effective_count, span=span, level=1 - alpha).shift
+            missed = estimate_rare_change(units.effective_n, span=span, level=1 - alpha).mean_shift
             enough = low - missed > -margin
         passes = low > -margin and enough
         outcome: MarginOutcome = "no worse" if passes else "worse" if high < -margin else "cannot tell"
-        found.append(WithinMargin(outcome, low, high, fewest))
+        found.append(MarginTest(outcome, low, high, fewest))
     return found
 
 
 def _lower_bound(units: Units, alpha: float) -> float:
     """Return the lower confidence bound of the mean; NaN without queries, minus infinity if nothing can be excluded."""
     n = len(units.sizes)
-    if n < FEWEST_FOR_A_SPREAD:
+    if n < MIN_UNITS_FOR_SPREAD:
         return -math.inf if n else math.nan
     influence = (units.totals - units.mean * units.sizes) * n / units.queries
     variance = units.variance_of_mean * n
     third = float(np.mean(influence**3)) * n**2 / ((n - 1) * max(n - 2, 1))
 
-    needed = students_quantile(n - 1, 1 - alpha) * math.sqrt(variance / n)
+    needed = t_quantile(n - 1, 1 - alpha) * math.sqrt(variance / n)
     if third >= 0 or not variance:  # Johnson's is then the larger t
         return units.mean - needed
     # The smaller D at which Johnson's t is large enough.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, positive_number, proportion
-from retrieval_metrics.statistics.means import FEWEST_FOR_A_SPREAD, Units
-from retrieval_metrics.statistics.paired import fewest_units
+from retrieval_metrics.statistics.means import MIN_UNITS_FOR_SPREAD, Units
+from retrieval_metrics.statistics.paired import min_significant_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ class Detectable(NamedTuple):
         high: Found even if a few queries carry the whole difference.
     """
 
-    low: float
-    high: float
+    spread: float
+    sparse: float
 
 
 class QueriesNeeded(NamedTuple):
@@ -97,17 +97,17 @@ def detectable_difference(
     _check(power, level, span)
     units = Units.of(differences, clusters)
     n = len(units.sizes)
-    if n < fewest_units(1 - level) or not units.totals.any():
+    if n < min_significant_units(1 - level) or not units.totals.any():
         return Detectable(math.inf, math.inf)
 
     from scipy.special import betaincinv, chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
-    movers = fewest_units(1 - level)
+    movers = min_significant_units(1 - level)
     share = float(betaincinv(movers, n - movers + 1, power))
-    effect = _effect_found(units.alike, power, level) * math.sqrt(units.alike / n)
+    effect = _effect_found(units.has_equal_values, power, level) * math.sqrt(units.has_equal_values / n)
     variance = units.variance_of_mean * n
     sizes = np.abs(units.totals[units.totals != 0]) * n / units.queries
-    room = room_for_error(max(units.alike - 1, 1.0), power, level)
+    room = variance_allowance(max(units.has_equal_values - 1, 1.0), power, level)
     low = max(effect * math.sqrt(variance * room), share * min(float(sizes.mean()), span))
     upper = variance * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
     linear = effect**2 * span
@@ -157,7 +157,7 @@ def queries_needed(
     _check(power, level, span)
     units = Units.of(differences, clusters)
     n = len(units.sizes)
-    if n < FEWEST_FOR_A_SPREAD:
+    if n < MIN_UNITS_FOR_SPREAD:
         raise ValueError(f"differences must hold at least two queries to show their spread; got {n}")
     wanted = abs(difference)
     if not 0 < wanted <= span:
@@ -170,20 +170,20 @@ def queries_needed(
     squares = units.variance_of_mean * n * (n - 1)
     average = units.queries / n
     low, high = (
-        math.ceil(average * units_needed(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
+        math.ceil(average * min_units_for_power(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
         for tail, step in ((1 - CONFIDENCE, 0.0), (CONFIDENCE, span))
     )
     return QueriesNeeded(low, high)
 
 
-def units_needed(
+def min_units_for_power(
     difference: float, variance: float, step: float, power: float, level: float, *, freedom: float = math.inf
 ) -> int:
     """Return the fewest units with which a paired test finds a difference."""
-    variance *= room_for_error(freedom, power, level)
+    variance *= variance_allowance(freedom, power, level)
     from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
 
-    fewest = fewest_units(1 - level)
+    fewest = min_significant_units(1 - level)
 
     def suffices(n: int) -> bool:
         left = difference - step / n
@@ -204,7 +204,7 @@ def units_needed(
     return enough
 
 
-def room_for_error(freedom: float, power: float, level: float) -> float:
+def variance_allowance(freedom: float, power: float, level: float) -> float:
     """Return by how much more to plan with an estimated variance than with one that is known.
 
     Example:
@@ -219,7 +219,7 @@ def room_for_error(freedom: float, power: float, level: float) -> float:
     return max((float(nctdtrit(freedom, z, power)) / (z + float(ndtri(power)))) ** 2, 1.0)
 
 
-def spread_bounds(count: float) -> tuple[float, float]:
+def sd_bounds(count: float) -> tuple[float, float]:
     """Return by which factors the standard deviation of so many differences may be off, each at 80 % confidence.
 
     Example:

@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics import means as arrays
 from retrieval_metrics.statistics.means import Interval, Sums, beta_interval
-from retrieval_metrics.statistics.paired import rare_change_of, students_quantile
+from retrieval_metrics.statistics.paired import estimate_rare_change, t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -56,7 +56,7 @@ class CorrectedMean:
     degrees: int
     labelled: int
     queries: int
-    people: float
+    human: float
     model: float
     slope: float
     spread: float
@@ -71,14 +71,14 @@ class CorrectedMean:
     alone: CorrectedMean | None = None
 
     @property
-    def worth(self) -> float:
+    def effective_n(self) -> float:
         """How many labels from people alone would give the same variance; `labelled` if that is unknown."""
         return self.spread / self.variance if self.spread > 0 and self.variance > 0 else float(self.labelled)
 
     @property
     def helps(self) -> bool:
         """Whether the estimate is worth at least one label more than people's labels alone."""
-        return self.worth >= self.labelled + 1
+        return self.effective_n >= self.labelled + 1
 
     def half_width(self, level: float = 0.95) -> float:
         """Return the half width of Student's interval: t(degrees) sqrt(variance).
@@ -98,7 +98,7 @@ class CorrectedMean:
             >>> "{:.3f}, {:.3f}".format(*found.rare())
             '0.181, 0.181'
         """
-        return rare_change_of(self.independent, span=self.span, level=level)
+        return estimate_rare_change(self.independent, span=self.span, level=level)
 
     def extrapolates(self, level: float = 0.95) -> bool:
         """Whether values of the model that no label touches move the estimate by more than a tenth of its half width.
@@ -127,9 +127,9 @@ class CorrectedMean:
             half = self.half_width(level)
             return Interval(max(self.mean - half, low), min(self.mean + half, high))
         mean = min(max(self.mean, low), high)
-        worth = max(self.worth, 2.0)
+        worth = max(self.effective_n, 2.0)
         upper = (1 + level) / 2
-        count = worth * (students_quantile(worth - 1, upper) / students_quantile(self.degrees, upper)) ** 2
+        count = worth * (t_quantile(worth - 1, upper) / t_quantile(self.degrees, upper)) ** 2
         most = (mean - low) * (high - mean)
         spread = min(max(self.spread, binary * most), most)
         sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
@@ -184,8 +184,10 @@ class CorrectedMean:
         )
 
     def _half_width(self, variance: float, degrees: int, independent: float, level: float) -> float:
-        half = students_quantile(degrees, (1 + level) / 2) * math.sqrt(variance)
-        return max(half, rare_change_of(independent, span=self.span, level=level).shift) if self.alike else half
+        half = t_quantile(degrees, (1 + level) / 2) * math.sqrt(variance)
+        return (
+            max(half, estimate_rare_change(independent, span=self.span, level=level).mean_shift) if self.alike else half
+        )
 
 
 FEWEST = 5
@@ -198,7 +200,7 @@ cannot have shown its rare large residuals."""
 
 
 def corrected_mean(
-    people: ArrayLike,
+    human: ArrayLike,
     model: ArrayLike,
     labelled: ArrayLike,
     *,
@@ -262,8 +264,8 @@ def corrected_mean(
         G. K. Smyth (2004). Linear models and empirical Bayes methods for assessing differential expression.
         A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
     """
-    drawn = Drawn.of(people, model, labelled, weights, strata, clusters)
-    defined = ~np.isnan(drawn.people)
+    drawn = DrawnSample.of(human, model, labelled, weights, strata, clusters)
+    defined = ~np.isnan(drawn.human)
     count = int(defined.sum())
     if count < FEWEST:
         raise ValueError(
@@ -278,16 +280,16 @@ def corrected_mean(
     return replace(found, outside=outside, beyond=found.slope * beyond, alone=alone)
 
 
-def _estimated(drawn: Drawn, fitted_line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
+def _estimated(drawn: DrawnSample, fitted_line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
     design, inverse, share_of, leverage, has_slope = fitted_line
     count = int(defined.sum())
     rows, weight = design[drawn.labelled], drawn.weights
-    values = np.where(defined, drawn.people, 0.0)
+    values = np.where(defined, drawn.human, 0.0)
     share = float(share_of @ defined)
     mean = float(share_of @ values) / share
     rounding = arrays.ROUNDING * max(1.0, float(np.abs(values).max()))
     alike = float(np.ptp(values[defined])) <= rounding
-    outcome = np.where(defined & (not alike), drawn.people - mean, 0.0)
+    outcome = np.where(defined & (not alike), drawn.human - mean, 0.0)
     line = inverse @ rows.T @ (weight * outcome)
     residuals = outcome - rows @ line
     residuals[np.abs(residuals) <= rounding] = 0.0
@@ -327,7 +329,7 @@ def _estimated(drawn: Drawn, fitted_line: FittedLine, defined: NDArray[np.bool_]
         degrees=degrees,
         labelled=count,
         queries=len(fitted),
-        people=people_mean,
+        human=people_mean,
         model=drawn.centre,
         slope=float(line[-1]) if has_slope else 0.0,
         spread=0.0 if alike else spread,
@@ -385,7 +387,7 @@ class FittedLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnSample:
     """People's values of the labelled queries, the model's of all, and how the labelled were drawn; checked.
 
     Attributes:
@@ -397,7 +399,7 @@ class Drawn:
         clusters: Shape (N,), the number of each query's cluster; None if queries are independent.
     """
 
-    people: NDArray[np.float64]
+    human: NDArray[np.float64]
     model: NDArray[np.float64]
     labelled: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -407,15 +409,15 @@ class Drawn:
     @classmethod
     def of(
         cls,
-        people: ArrayLike,
+        human: ArrayLike,
         model: ArrayLike,
         labelled: ArrayLike,
         weights: ArrayLike | None,
         strata: ArrayLike | None,
         clusters: ArrayLike | None,
-    ) -> Drawn:
+    ) -> DrawnSample:
         """Check the arguments of `corrected_mean`."""
-        values, predicted = np.asarray(people, np.float64), np.asarray(model, np.float64)
+        values, predicted = np.asarray(human, np.float64), np.asarray(model, np.float64)
         at = np.asarray(labelled, np.int64)
         if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
             raise ValueError(

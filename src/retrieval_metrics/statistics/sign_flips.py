@@ -134,7 +134,7 @@ def joint_sign_flips(
         found.corrected[moving] = found.p_values[moving]
         return found._replace(simultaneous=float(found.critical[moving[0]]))
     given = Contrasts(array, np.arange(hypotheses), np.full(hypotheses, -1)) if contrasts is None else contrasts
-    choices = _Choices.of(given, array, moving, resamples, seed)
+    choices = _SignChoices.of(given, array, moving, resamples, seed)
     first = _step_down(choices, moving, alpha, found, advance if choices.counts is None else None)
     return found._replace(simultaneous=first)
 
@@ -162,7 +162,7 @@ def _critical(reached: NDArray[np.float64], weights: NDArray[np.float64], alpha:
     return float(furthest_first[at]) + tolerance
 
 
-class _Choices(NamedTuple):
+class _SignChoices(NamedTuple):
     """Choices of signs, and the standardised sums that they lead to.
 
     Attributes:
@@ -195,7 +195,7 @@ class _Choices(NamedTuple):
         moving: NDArray[np.int64],
         resamples: int,
         seed: int,
-    ) -> _Choices:
+    ) -> _SignChoices:
         scale = np.sqrt(np.einsum("ij,ij->j", differences, differences))[moving]
         observed = np.abs(differences.sum(axis=0)[moving]) / scale
         order = np.argsort(-observed, kind="stable")
@@ -261,7 +261,7 @@ def _kinds(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def _step_down(
-    choices: _Choices,
+    choices: _SignChoices,
     moving: NDArray[np.int64],
     alpha: float,
     found: JointTest,
@@ -306,7 +306,7 @@ def _largest_left(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return largest
 
 
-def _of_steps(choices: _Choices, steps: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
+def _of_steps(choices: _SignChoices, steps: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
     """Return the critical values of later steps, from the same choices once more."""
     largest, weights = [choices.observed[None, steps]], [np.array([choices.observed_weight])]
     for sums, weight in choices.blocks():

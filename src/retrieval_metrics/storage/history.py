@@ -9,19 +9,19 @@ from math import isclose, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.append_log import Journal
-from retrieval_metrics._internal.validation import in_python, require
+from retrieval_metrics._internal.append_log import AppendLog
+from retrieval_metrics._internal.validation import import_optional, python_or_cli_text
 from retrieval_metrics._internal.version import __version__
-from retrieval_metrics.comparison.compare import Terms, compare_evaluations
+from retrieval_metrics.comparison.compare import ComparisonOptions, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.saved_format import (
-    checked_labels,
-    now,
+    format_current_time,
     questions_fingerprint,
     rankings_fingerprint,
     rules_fingerprint,
+    validate_labels,
 )
-from retrieval_metrics.metrics.base.metric import spelled
+from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics.means import Interval
@@ -63,7 +63,7 @@ class History(Printed):
             ValueError: If the name is that of a compressed file, to which nothing can be appended.
         """
         self.path = Path(path)
-        self._journal = Journal(path, "history")
+        self._journal = AppendLog(path, "history")
 
     def add(
         self,
@@ -131,7 +131,7 @@ class History(Printed):
             for entry in self.entries()
             for metric, mean in entry.means.items()
         ]
-        frame: pd.DataFrame = require("pandas", "table").DataFrame(rows)
+        frame: pd.DataFrame = import_optional("pandas", "table").DataFrame(rows)
         return frame
 
     def plot(self, metric: str | Metric | None = None, *, across: int | None = None) -> Figure:
@@ -146,12 +146,12 @@ class History(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
             ValueError: If there is no entry, or none has the metric.
         """
-        require("matplotlib", "plot")
+        import_optional("matplotlib", "plot")
         from retrieval_metrics.comparison.comparison_plots import history_figure  # noqa: PLC0415  (brings matplotlib)
 
         entries = self.entries()
         if not entries:
-            add = in_python("add one with add(evaluation, label)", "history add adds one")
+            add = python_or_cli_text("add one with add(evaluation, label)", "history add adds one")
             raise ValueError(f"{self.path} has no entries yet; {add}")
         return history_figure(entries, metric or next(iter(entries[-1].means)), across)
 
@@ -193,7 +193,7 @@ class History(Printed):
             TypeError: If there is no such option.
             ValueError: As in `load` and `compare`.
         """
-        known = {"metrics", *Terms.__annotations__} - {"baseline", "looks"}
+        known = {"metrics", *ComparisonOptions.__annotations__} - {"baseline", "looks"}
         if others := sorted(options.keys() - known):
             raise TypeError(f"there is no option {others[0]!r}; there are {', '.join(sorted(known))}")
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
@@ -202,13 +202,13 @@ class History(Printed):
         return compare_evaluations(evaluations, baseline=baseline, looks=looks, **options)
 
     def _tables(self) -> Sequence[Table]:
-        return [table_of(self.entries())]
+        return [entries_table(self.entries())]
 
     def __repr__(self) -> str:
         return f"<History {self.path}: {len(self.entries())} entries>"
 
 
-def table_of(entries: Sequence[Entry]) -> Table:
+def entries_table(entries: Sequence[Entry]) -> Table:
     """Return entries as a printable table, with notes where the questions or the rules changed."""
     metrics = list(dict.fromkeys(metric for entry in entries for metric in entry.means))
     rows, before = [], None
@@ -229,7 +229,7 @@ def said_of_looks(entries: Sequence[Entry]) -> list[str]:
     if not entries:
         return []
     number = looks_at(entries, entries[-1])
-    said = numbers.count(number, "look", "looks")
+    said = numbers.format_count(number, "look", "looks")
     others = len(entries) - number
     have = "has" if others == 1 else "have"
     elsewhere = f" ({others:,} of the {len(entries):,} entries {have} others)" if others else ""
@@ -317,7 +317,7 @@ class Entry:
 
     def mean(self, metric: str | Metric) -> float | None:
         """Return the mean of a metric, in any spelling; None if it was not computed."""
-        return self.means.get(spelled(metric, self.means))
+        return self.means.get(match_metric_name(metric, self.means))
 
     def unlike(self, evaluation: Evaluation) -> str:
         """Return what an evaluation has otherwise than the entry, in words; empty if it may be that of the entry."""
@@ -346,7 +346,7 @@ def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mappi
     scores = evaluation.scores
     return {
         "label": label,
-        "date": now(),
+        "date": format_current_time(),
         "metrics": {
             name: [_or_null(mean), *map(_or_null, intervals[name]), evaluation.n[name]]
             for name, mean in evaluation.means.items()
@@ -355,7 +355,7 @@ def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mappi
         "rules": rules_fingerprint(scores),
         "rankings": rankings_fingerprint(scores),
         "saved": saved,
-        "labels": checked_labels(labels),
+        "labels": validate_labels(labels),
         "version": __version__,
     }
 

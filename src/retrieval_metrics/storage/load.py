@@ -7,62 +7,62 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics._internal.validation import in_python, warn
+from retrieval_metrics._internal.validation import python_or_cli_text, warn
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.saved_results import (
-    compared_of,
-    evaluation_of,
+    decode_comparison,
+    decode_evaluation,
+    decode_questions,
+    decode_run,
+    decode_sources,
+    decode_systems,
+    encode_run,
     has_earlier_tests,
-    of_run,
-    questions_of,
-    run_of,
-    sources_of,
-    systems_of,
 )
 from retrieval_metrics.comparison.threshold import Threshold
-from retrieval_metrics.comparison.tune import chosen
+from retrieval_metrics.comparison.tune import choose_setting
 from retrieval_metrics.comparison.tuning_result import TuningRule
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
 from retrieval_metrics.datasets.human_model_estimate import Estimate
-from retrieval_metrics.datasets.labels import labels_of
+from retrieval_metrics.datasets.labels import decode_labels
 from retrieval_metrics.datasets.pool import Pool
 from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.saved_format import (
     Lines,
-    document_in,
-    of_saved_fields,
-    read_document,
-    record_of,
-    write_document,
+    decode_record,
+    decode_saved_fields,
+    parse_saved_file,
+    read_saved_file,
+    write_saved_file,
 )
-from retrieval_metrics.retrieval.retrieve import KIND as ANSWERS
-from retrieval_metrics.retrieval.retrieve import Answers
+from retrieval_metrics.retrieval.retrieve import RUN_LOG_KIND as ANSWERS
+from retrieval_metrics.retrieval.retrieve import AnswerLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
     from retrieval_metrics.comparison.tuning_result import Tuning
-    from retrieval_metrics.files.saved_format import Document, Labels
+    from retrieval_metrics.files.saved_format import LabelMapping, SavedFile
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.run import Run
 
 
-def _tuning(document: Document) -> Tuning:
+def _tuning(document: SavedFile) -> Tuning:
     """Choose again: the settings and the rule are saved, and the choice follows from them."""
-    scores = systems_of(document)
+    scores = decode_systems(document)
     with document.place("rule"):
-        rule = TuningRule(**record_of(document.content["rule"]))
-        return chosen({name: Evaluation(each) for name, each in scores.items()}, rule)
+        rule = TuningRule(**decode_record(document.content["rule"]))
+        return choose_setting({name: Evaluation(each) for name, each in scores.items()}, rule)
 
 
-def _comparison(document: Document) -> Comparison:
+def _comparison(document: SavedFile) -> Comparison:
     """Return a saved comparison; one of the earlier version is tested anew, since its tests were others."""
     if not has_earlier_tests(document):
-        return Comparison(**compared_of(document))
-    known = compared_of(document, differences=False)
+        return Comparison(**decode_comparison(document))
+    known = decode_comparison(document, differences=False)
     warn(
         f"{document.name} was saved by an earlier version, whose tests and intervals were others: its evaluations are "
         "as they were, and are compared anew",
@@ -72,42 +72,46 @@ def _comparison(document: Document) -> Comparison:
     return compare_evaluations(evaluations, known["metrics"], **said)
 
 
-def _evaluation(document: Document) -> Evaluation:
+def _evaluation(document: SavedFile) -> Evaluation:
     with document.place("evaluation"):
         texts, said = document.content["texts"], document.content["evaluation"]
-    return Evaluation(evaluation_of(said, document, texts), labels=document.labels)
+    return Evaluation(decode_evaluation(said, document, texts), labels=document.labels)
 
 
-def _questions(document: Document) -> EvaluationSet:
+def _questions(document: SavedFile) -> EvaluationSet:
     with document.place("questions"):
         entries = list(document.content["questions"])
-    return EvaluationSet.of(replace(questions_of(entries, document), sources=sources_of(document.content, document)))
+    return EvaluationSet.from_dataset(
+        replace(decode_questions(entries, document), sources=decode_sources(document.content, document))
+    )
 
 
-def _run(document: Document) -> Any:
+def _run(document: SavedFile) -> Any:
     with document.place("run"):
-        return run_of(document.content["run"], document.content["texts"])
+        return decode_run(document.content["run"], document.content["texts"])
 
 
-def _history(document: Document) -> NoReturn:
-    raise ValueError(f"{document.name} is a history; {in_python('rm.History(path) reads', 'history show prints')} it")
+def _history(document: SavedFile) -> NoReturn:
+    raise ValueError(
+        f"{document.name} is a history; {python_or_cli_text('rm.History(path) reads', 'history show prints')} it"
+    )
 
 
-READERS: Mapping[str, Callable[[Document], Any]] = {
+READERS: Mapping[str, Callable[[SavedFile], Any]] = {
     "comparison": _comparison,
     "evaluation": _evaluation,
     "history": _history,
-    "labels": labels_of,
+    "labels": decode_labels,
     "questions": _questions,
     "run": _run,
     "tuning": _tuning,
-    ANSWERS: lambda document: Answers(document.name).run(),
-    **{each.kind: partial(of_saved_fields, each) for each in (Estimate, Pool, Sample, Threshold)},
+    ANSWERS: lambda document: AnswerLog(document.name).run(),
+    **{each.kind: partial(decode_saved_fields, each) for each in (Estimate, Pool, Sample, Threshold)},
 }
 """The reader of each kind of file."""
 
 
-def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels | None = None) -> None:
+def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: LabelMapping | None = None) -> None:
     """Save a complete run to a file that `load` reads.
 
     It keeps what `write_run` cannot: texts and metadata of items, ids of either type, queries without results, and
@@ -134,8 +138,8 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels
         'a text'
     """
     texts: dict[str, int] = {}
-    said = of_run(run, texts)
-    write_document(path, "run", {"texts": Lines(texts), "run": said}, labels)
+    said = encode_run(run, texts)
+    write_saved_file(path, "run", {"texts": Lines(texts), "run": said}, labels)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -164,17 +168,17 @@ def load(path: str | PathLike[str]) -> Any:
         >>> result.means, result.labels
         ({'mrr': 0.5}, {'model': 'small'})
     """
-    return _result(read_document(path))
+    return _result(read_saved_file(path))
 
 
-def written(result: Any, **options: Any) -> str:
+def format_saved(result: Any, **options: Any) -> str:
     """Return what `save` of a result writes, for hosts that keep results in files of their own."""
     file = BytesIO()
     result.save(file, **options)
     return file.getvalue().decode()
 
 
-def read_again(text: str) -> Any:
+def parse_saved(text: str) -> Any:
     """Return the result of a text of `written`, as `load` does.
 
     Raises:
@@ -185,10 +189,10 @@ def read_again(text: str) -> Any:
         >>> read_again(written(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
         {'mrr': 0.5}
     """
-    return _result(document_in(text.encode(), "the saved result"))
+    return _result(parse_saved_file(text.encode(), "the saved result"))
 
 
-def _result(document: Document) -> Any:
+def _result(document: SavedFile) -> Any:
     if document.kind not in READERS:
         raise ValueError(f"{document.name} is of kind {document.kind!r}, which load does not read")
     return READERS[document.kind](document)

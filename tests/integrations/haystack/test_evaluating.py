@@ -84,7 +84,7 @@ def test_it_is_one_form_with_retrieving_and_evaluating(evaluate: Evaluate) -> No
     run = rm.retrieve(routed(), ASKED)
     result = rm.evaluate(ASKED, run, METRICS)
     assert dict(result.stages) == dict(evaluate(routed(), ASKED, METRICS))
-    assert asyncio.run(rm.aretrieve(routed(), ASKED)).steps == run.steps
+    assert asyncio.run(rm.aretrieve(routed(), ASKED)).stages == run.stages
     assert result.stages.losses("recall@5").means["found"] == result.means["recall@5"]
 
 

@@ -52,7 +52,7 @@ def many() -> dict[str, Any]:
 @pytest.mark.parametrize("metric", SIBLINGS)
 def test_the_rules_of_haystack_give_its_own_numbers(metric: str) -> None:
     rows = many()
-    ours = RetrievalEvaluator(metric, semantics="haystack").run(**rows)
+    ours = RetrievalEvaluator(metric, rules="haystack").run(**rows)
     theirs = SIBLINGS[metric].run(**rows)
     assert ours["individual_scores"] == pytest.approx(theirs["individual_scores"], abs=1e-12)
     assert ours["score"] == pytest.approx(theirs["score"], abs=1e-12)
@@ -72,7 +72,7 @@ def test_the_rules_of_haystack_give_its_own_numbers_for_grades_of_0_too(metric: 
             "ground_truth_documents": [[Document(content=one, score=rng.choice(ODD[1:])) for one in truth]],
             "retrieved_documents": [[Document(content=one) for one in rng.sample(contents, rng.randint(1, 8))]],
         }
-        ours = RetrievalEvaluator(metric, semantics="haystack").run(**rows)["individual_scores"]
+        ours = RetrievalEvaluator(metric, rules="haystack").run(**rows)["individual_scores"]
         assert ours == pytest.approx(SIBLINGS[metric].run(**rows)["individual_scores"], abs=1e-12), rows
 
 
@@ -85,12 +85,12 @@ def test_one_component_gives_the_numbers_of_all_for_grades_of_0() -> None:
         rows["ground_truth_documents"].append([Document(content=one, score=rng.choice(ODD)) for one in truth])
         rows["retrieved_documents"].append([Document(content=one) for one in rng.sample(contents, rng.randint(1, 8))])
     metrics = [metric for metric in SIBLINGS if metric != "ndcg"]  # with grades below 0, Haystack's exceeds 1
-    found = RetrievalEvaluator([*metrics, "ndcg"], semantics="haystack").run(**rows)["results"]
+    found = RetrievalEvaluator([*metrics, "ndcg"], rules="haystack").run(**rows)["results"]
     for metric in metrics:
         expected = SIBLINGS[metric].run(**rows)
         assert found[metric]["individual_scores"] == pytest.approx(expected["individual_scores"], abs=1e-12)
         assert found[metric]["score"] == pytest.approx(expected["score"], abs=1e-12)
-    alone = RetrievalEvaluator("ndcg", semantics="haystack").run(**rows)
+    alone = RetrievalEvaluator("ndcg", rules="haystack").run(**rows)
     assert found["ndcg"]["individual_scores"] == alone["individual_scores"]
 
 
@@ -238,7 +238,7 @@ def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
 def test_where_every_retriever_failed_there_is_no_number(field: str, semantics: str) -> None:
     rows: Any = {"ground_truth_documents": [[Document(content="with wraps a block")]], "retrieved_documents": [None]}
     with pytest.raises(ValueError, match="nothing to evaluate: the retriever failed for every query, 1 of 1"):
-        RetrievalEvaluator("mrr", document_comparison_field=field, semantics=semantics).run(**rows)
+        RetrievalEvaluator("mrr", document_comparison_field=field, rules=semantics).run(**rows)
 
 
 def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -> None:

@@ -16,7 +16,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 import retrieval_metrics as rm
 from haystack_hosts import Embedder, Prepared, pipeline_of
 from haystack_integrations.components.evaluators.retrieval_metrics import PipelineRetriever, evaluate_pipeline
-from retrieval_metrics.integration_api import host_of
+from retrieval_metrics.integration_api import find_host
 
 QUESTIONS = {"q1": "who wraps a block?", "q2": "what closes a file?"}
 TEXTS = {
@@ -179,13 +179,13 @@ def test_a_retriever_is_loaded_once_before_it_is_asked() -> None:
 
 def test_a_chat_generator_is_a_model() -> None:
     generator = MockChatGenerator("a reply")
-    host = host_of(generator)
+    host = find_host(generator)
     assert host is not None
     assert host.model is not None
     ways: Any = host.model(generator)
     assert ways.synchronous("a prompt") == asyncio.run(ways.asynchronous("a prompt")) == "a reply"
     assert host.model(Embedder({})) is None
-    assert host.ask(generator) is None
+    assert host.resolve_retriever(generator) is None
 
 
 def test_neither_the_core_nor_another_object_imports_haystack() -> None:

@@ -89,7 +89,7 @@ def test_an_agent_is_recorded_call_by_call() -> None:
         ("down", [], 3, False),
         ("suppress", ["d7", "d4"], 4, True),
     ]
-    assert [ids(before) for before in one.calls[1].before] == [["d3", "d1", "d6"]]
+    assert [ids(before) for before in one.calls[1].inner_rankings] == [["d3", "d1", "d6"]]
     assert "index offline" in str(one.calls[3].error)
     assert ids(one.context) == ["d2", "d1", "d3", "d7", "d4"]
     assert one.citations == ["d2", "d4"]

@@ -21,7 +21,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics import (
     evaluate_pipeline,
     record,
 )
-from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Costs
+from haystack_integrations.components.evaluators.retrieval_metrics.tracing import ComponentCosts
 
 QUESTIONS = rm.EvaluationSet({"q1": "even", "q2": "odd", "q3": "evenly"}, {"q1": ["d1"], "q2": ["d2"], "q3": ["d1"]})
 ANSWERS = {"even": ["d1", "d2"], "odd": ["d1", "d2"], "evenly": ["d2", "d1"]}
@@ -221,7 +221,7 @@ def test_a_tracer_of_the_user_gets_the_same_spans_and_has_its_place_again(users:
 
 
 def test_of_listeners_that_overlap_each_hears_all_and_the_tracer_before_is_back(users: Users) -> None:
-    one, other = Costs().listening(), Costs().listening()
+    one, other = ComponentCosts().listening(), ComponentCosts().listening()
     one.__enter__()
     other.__enter__()
     one.__exit__(None, None, None)

@@ -75,7 +75,7 @@ def test_chunks_of_one_parent_count_once_and_can_be_collapsed() -> None:
     chunks = [Document(text, metadata={"parent": parent}) for text, parent in [("a", "p"), ("b", "p"), ("c", "q")]]
     retriever, rows = Prepared(answers={"why?": chunks}), [("why?", ["p", "q"])]
     by_key = evaluate_retriever(retriever, rows, ["map"], match="metadata:parent").means["map"]
-    collapsed = rm.Matching(by="metadata:parent", collapse=True)
+    collapsed = rm.Matching(by="metadata:parent", deduplicate=True)
     assert by_key == (1 + 2 / 3) / 2
     assert evaluate_retriever(retriever, rows, ["map"], match=collapsed).means["map"] == 1
 
@@ -237,5 +237,5 @@ def test_retrievers_of_langchain_are_compared_by_the_core() -> None:
     comparison = rm.compare_retrievers(
         {"worse": worse, "better": better}, [(query, ["d"]) for query in "abcdefgh"], "mrr"
     )
-    assert comparison.verdict[0].startswith("better is better than worse in mrr")
+    assert comparison.summary[0].startswith("better is better than worse in mrr")
     assert len(comparison.seconds["better"]) == 8

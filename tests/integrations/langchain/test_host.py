@@ -346,7 +346,7 @@ def test_a_tool_without_a_retriever_is_named_and_keeps_its_documents_as_artifact
 
 
 def test_an_agent_is_a_target_of_an_evaluation() -> None:
-    questions = rm.EvaluationSet.of(
+    questions = rm.EvaluationSet.from_dataset(
         [{"id": "q1", "query": "How is a file closed?", "relevant": {"d2": 1, "d3": 1, "d4": 2}}]
     )
     run = rm.retrieve(agent(CALM), questions)

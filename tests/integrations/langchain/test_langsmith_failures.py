@@ -208,7 +208,7 @@ def test_examples_keep_their_id_and_their_source_everywhere() -> None:
     retriever = Prepared(answers=answers)
     ours = evaluate_retriever(retriever, data, "mrr")
     run = {str(one.id): answers[f"q{at}"] for at, one in enumerate(data)}
-    core = rm.evaluate(rm.EvaluationSet.of(data), run, "mrr")
+    core = rm.evaluate(rm.EvaluationSet.from_dataset(data), run, "mrr")
     assert ours.per_query["mrr"] == core.per_query["mrr"]
     assert ours.intervals() == core.intervals()
     assert ours.scores.clusters is not None
@@ -266,7 +266,7 @@ def test_questions_come_back_from_langsmith_as_they_were(kind: str) -> None:
     questions = rm.EvaluationSet({"q1": f"why {kind}?"}, {"q1": JUDGED[kind]}, {"q1": made})
     (row,) = json.loads(json.dumps(questions.to_langsmith()))
     stored = Example(id=uuid.uuid4(), dataset_id=uuid.uuid4(), created_at=dt.datetime.now(dt.UTC), **row)
-    for again in (rm.EvaluationSet.of([row]), rm.EvaluationSet.of([stored])):
+    for again in (rm.EvaluationSet.from_dataset([row]), rm.EvaluationSet.from_dataset([stored])):
         assert again.queries == questions.queries
         assert again.provenance == questions.provenance
         one, other = rm.Qrels(again.qrels), rm.Qrels(questions.qrels)

@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 
 from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, of_text
 from fake_vector_services import Elasticsearch, Pinecone, served
-from langchain_retrieval_metrics import MMRRetriever, vectors_of
+from langchain_retrieval_metrics import MMRRetriever, get_vectors
 
 QUESTIONS = [f"question {number}" for number in range(40)]
 SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 1.0)]
@@ -139,7 +139,7 @@ def test_the_store_gives_the_vectors_its_own_mmr_compares(made: Store) -> None:
 def test_what_the_store_holds_is_found_and_nothing_else(made: Store) -> None:
     store = made.store
     found = MMRRetriever.from_store(store, k=3, lambda_mult=1).candidates("text 3", 20)
-    vectors = vectors_of(store)
+    vectors = get_vectors(store)
     looked_up = vectors([*found, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
     for document, vector in zip(found, looked_up[: len(found)], strict=True):
         assert list(vector) == pytest.approx(of_text(document.page_content), rel=1e-5)
@@ -152,7 +152,7 @@ def test_what_is_added_or_deleted_is_noticed(made: Store) -> None:
     late = str(uuid.UUID(int=10**6))
     text = "it's late"  # with a quote, as texts have them
     document = Document(text, id=late, metadata={"pk": late})
-    vectors = vectors_of(store)
+    vectors = get_vectors(store)
     assert vectors([document]) == [None]
     store.add_texts([text], ids=[late])
     assert list(vectors([document])[0]) == pytest.approx(of_text(text), rel=1e-5)
@@ -165,7 +165,7 @@ def test_around_any_search_of_elasticsearch_documents_without_ids_are_embedded()
     with ExitStack() as open_ones:
         store = elasticsearch(embeddings, Path(), open_ones)
         bare = store.as_retriever(search_kwargs={"k": 20})
-        by_hand = MMRRetriever(base_retriever=bare, embeddings=embeddings, vector_fn=vectors_of(store), k=4)
+        by_hand = MMRRetriever(base_retriever=bare, embeddings=embeddings, vector_fn=get_vectors(store), k=4)
         before = embeddings.texts
         assert texts(by_hand.invoke("question")) == texts(MMRRetriever.from_store(store).invoke("question"))
         assert embeddings.texts == before + 20
@@ -188,10 +188,10 @@ def of_package(package: str, name: str, **attributes: Any) -> Any:
 def test_a_store_that_cannot_be_read_is_refused_with_the_way_out() -> None:
     several: Any = of_package("langchain_milvus.vectorstores", "Milvus", _vector_field=["dense", "sparse"])
     with pytest.raises(TypeError, match=r"got a Milvus with several vectors of each document \(dense, sparse\); .*vec"):
-        vectors_of(several)
+        get_vectors(several)
     only_asynchronous: Any = of_package("langchain_postgres.vectorstores", "PGVector", async_mode=True)
     with pytest.raises(TypeError, match=r"PGVector with async_mode=True, which cannot be read .*or pass embeddings"):
-        vectors_of(only_asynchronous)
+        get_vectors(only_asynchronous)
     older = of_package("langchain_community.vectorstores.pgvector", "PGVector")
     with pytest.raises(TypeError, match=r"got PGVector; for another store write"):
-        vectors_of(older)
+        get_vectors(older)

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 import retrieval_metrics as rm
 from langchain_hosts import Prepared, TableOfVectors
-from langchain_retrieval_metrics import MMRRetriever, vectors_of
+from langchain_retrieval_metrics import MMRRetriever, get_vectors
 
 VECTORS = {"query": [1.0, 0.2], "a": [1.0, 0.1], "same": [1.0, 0.1], "other": [0.3, 1.0], "far": [-1.0, 0.0]}
 
@@ -56,7 +56,7 @@ def test_the_same_ids_in_the_same_order_as_the_store_itself(lambda_mult: float, 
     ours = MMRRetriever(
         base_retriever=store.as_retriever(),
         embeddings=store.embeddings,
-        vector_fn=vectors_of(store),
+        vector_fn=get_vectors(store),
         k=10,
         fetch_k=40,
         fetch_k_arg="k",
@@ -303,13 +303,13 @@ def test_the_base_retriever_is_a_child_run_and_tags_pass_through(asynchronous: b
 
 def test_a_store_whose_documents_are_gone_has_no_vectors_for_them() -> None:
     store = store_of(3, 4, 3)
-    known = vectors_of(store)([Document("text 0", id="d0"), Document("new", id="x"), Document("bare")])
+    known = get_vectors(store)([Document("text 0", id="d0"), Document("new", id="x"), Document("bare")])
     assert [vector is None for vector in known] == [False, True, True]
 
 
 def test_a_vector_that_was_replaced_in_the_store_is_not_remembered() -> None:
     store = store_of(2, 4, 2)
-    vectors = vectors_of(store)
+    vectors = get_vectors(store)
     (before,) = vectors([Document("text 0", id="d0")])
     store.store["d0"]["vector"] = [1.0, 2.0, 3.0, 4.0]
     (after,) = vectors([Document("text 0", id="d0")])
@@ -400,7 +400,7 @@ CONFIGURABLE = STORE.as_retriever(search_kwargs={"k": 4}).configurable_fields(
 
 
 def ours(base: Any, **settings: Any) -> MMRRetriever:
-    return MMRRetriever(base_retriever=base, embeddings=EMBEDDINGS, vector_fn=vectors_of(STORE), **settings)
+    return MMRRetriever(base_retriever=base, embeddings=EMBEDDINGS, vector_fn=get_vectors(STORE), **settings)
 
 
 def ids(documents: Any) -> list[str]:

@@ -11,7 +11,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from corpus import Passage
-from langchain_retrieval_metrics import MMRRetriever, vectors_of
+from langchain_retrieval_metrics import MMRRetriever, get_vectors
 from retrievers import BM25
 
 TEXTS = ["yield gives a value", "yield suspends a generator", "a closure sees names", "send resumes a generator"]
@@ -66,7 +66,7 @@ class TestOverAVectorStore(RetrieversIntegrationTests):
         return {
             "base_retriever": store.as_retriever(),
             "embeddings": EMBEDDINGS,
-            "vector_fn": vectors_of(store),
+            "vector_fn": get_vectors(store),
             "fetch_k": 20,
         }
 

@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 import retrieval_metrics as rm
 from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever
 
-QUESTIONS = rm.EvaluationSet.of([(f"question {at}?", ["a", "d", "u"]) for at in range(12)])
+QUESTIONS = rm.EvaluationSet.from_dataset([(f"question {at}?", ["a", "d", "u"]) for at in range(12)])
 FIRST, SECOND = ["a", "b", "c"], ["d", "a"]
 
 
@@ -66,17 +66,17 @@ def ids(run: Any) -> list[list[str]]:
 
 def test_ensembles_and_compression_are_steps_whichever_part_ends_first() -> None:
     for run in both_ways(nested()):
-        assert list(run.steps) == ["Finder", "Finder 2", "EnsembleRetriever", "ContextualCompressionRetriever"]
-        assert ids(run.steps["Finder"]) == [FIRST] * 12
-        assert ids(run.steps["Finder 2"]) == [SECOND] * 12
-        assert {item.score for ranking in run.steps["Finder"].values() for item in ranking} == {None}
+        assert list(run.stages) == ["Finder", "Finder 2", "EnsembleRetriever", "ContextualCompressionRetriever"]
+        assert ids(run.stages["Finder"]) == [FIRST] * 12
+        assert ids(run.stages["Finder 2"]) == [SECOND] * 12
+        assert {item.score for ranking in run.stages["Finder"].values() for item in ranking} == {None}
         lost = rm.evaluate(QUESTIONS, run, "recall@2").stages.losses("recall@2").means
         assert (lost["found"], lost["no room"]) == pytest.approx((2 / 3, 1 / 3))
     for result in (
         evaluate_retriever(nested(), QUESTIONS, "recall@2"),
         asyncio.run(aevaluate_retriever(nested(), QUESTIONS, "recall@2")),
     ):
-        assert result.stages.sources == ("Finder", "Finder 2")
+        assert result.stages.first_stage == ("Finder", "Finder 2")
 
 
 def test_functions_of_a_chain_are_steps_and_an_empty_answer_is_one() -> None:
@@ -87,8 +87,8 @@ def test_functions_of_a_chain_are_steps_and_an_empty_answer_is_one() -> None:
         return found[3:]
 
     for run in both_ways(Finder(ids=FIRST) | RunnableLambda(keep) | RunnableLambda(nothing)):
-        assert list(run.steps) == ["Finder", "keep", "nothing"]
-        assert ids(run.steps["nothing"]) == [[]] * 12
+        assert list(run.stages) == ["Finder", "keep", "nothing"]
+        assert ids(run.stages["nothing"]) == [[]] * 12
 
 
 def test_a_map_of_documents_is_its_steps() -> None:
@@ -98,14 +98,14 @@ def test_a_map_of_documents_is_its_steps() -> None:
         .assign(reranked=lambda held: held["fused"][::-1][:2])
     )
     for run in both_ways(chain):
-        assert list(run.steps) == ["bm25", "dense", "fused", "reranked"]
+        assert list(run.stages) == ["bm25", "dense", "fused", "reranked"]
         assert ids(run) == [["a", "d"]] * 12
     with pytest.raises(TypeError, match="name the key of the documents with documents_key="):
         evaluate_retriever(RunnableParallel(context=Finder(ids=FIRST)), QUESTIONS, "mrr")
 
 
 def test_a_retriever_alone_tells_no_step() -> None:
-    assert [run.steps for run in both_ways(Finder(ids=FIRST))] == [{}, {}]
+    assert [run.stages for run in both_ways(Finder(ids=FIRST))] == [{}, {}]
 
 
 def test_chains_that_return_a_mapping_and_take_one() -> None:
@@ -142,4 +142,4 @@ def test_the_nodes_of_a_graph_are_steps_as_often_as_they_run() -> None:
         asyncio.run(aevaluate_retriever(graph, QUESTIONS, "mrr", **keys)),
     ):
         assert list(result.stages) == ["Finder", "retrieve", "grade", "Finder 2", "retrieve 2", "grade 2"]
-        assert result.stages.sources == ("Finder",)
+        assert result.stages.first_stage == ("Finder",)

@@ -21,7 +21,7 @@ from qdrant_client import models
 
 import retrieval_metrics as rm
 from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, N, of_text
-from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, tune_mmr, vectors_of
+from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, get_vectors, tune_mmr
 
 QUERIES = 300
 SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 1.0)]
@@ -101,7 +101,7 @@ def test_vectors_are_found_whatever_the_ids_are(name: str, kind: str) -> None:
 def test_around_the_stores_own_retriever_no_document_is_embedded_either(named: tuple[str, Store]) -> None:
     store, embeddings = named[1]
     by_hand = MMRRetriever(
-        base_retriever=store.as_retriever(), embeddings=embeddings, vector_fn=vectors_of(store), fetch_k=20
+        base_retriever=store.as_retriever(), embeddings=embeddings, vector_fn=get_vectors(store), fetch_k=20
     )
     before = embeddings.texts
     assert ids(by_hand.invoke("question")) == ids(MMRRetriever.from_store(store).invoke("question"))
@@ -155,7 +155,7 @@ def test_with_a_filter_the_documents_are_those_of_the_stores_own_mmr(name: str, 
     wrapped = MMRRetriever(
         base_retriever=store.as_retriever(search_kwargs=search),
         embeddings=store.embeddings,
-        vector_fn=vectors_of(store),
+        vector_fn=get_vectors(store),
         k=8,
         fetch_k=40,
     )
@@ -190,7 +190,7 @@ def test_an_evaluation_says_once_how_many_questions_a_filter_left_fewer_than_k(h
     store, condition = filtered(faiss, 10)
     retriever: Any = store.as_retriever(search_kwargs={"k": 4, "filter": condition})
     if how == "wrapped":
-        held: Any = {"vector_fn": vectors_of(store), "embeddings": store.embeddings}
+        held: Any = {"vector_fn": get_vectors(store), "embeddings": store.embeddings}
         retriever = MMRRetriever(base_retriever=retriever, k=4, fetch_k=10, **held)
     elif how == "from the store":
         retriever = MMRRetriever.from_store(store, k=4, fetch_k=10, search_kwargs={"filter": condition})
@@ -292,7 +292,7 @@ def test_a_store_that_gives_no_vectors_is_embedded_by_the_embeddings_that_are_gi
 
 def test_vectors_of_deleted_documents_are_not_kept() -> None:
     store: Any = in_memory(Counting())
-    vectors: Any = vectors_of(store)
+    vectors: Any = get_vectors(store)
     vectors([Document(text, id=name) for text, name in zip(TEXTS, NAMES, strict=True)])
     store.delete(NAMES[20:])
     vectors([Document(TEXTS[0], id=NAMES[0])])
@@ -330,16 +330,16 @@ def test_documents_that_are_not_in_the_store_have_no_vector_there(named: tuple[s
     store = named[1].store
     held = Document("text 3", id=NAMES[3])
     strange = Document("new", id=str(uuid.UUID(int=9**9)))
-    known, unknown, bare = vectors_of(store)([held, strange, Document("bare")])
+    known, unknown, bare = get_vectors(store)([held, strange, Document("bare")])
     assert unknown is None
     assert bare is None
     assert np.corrcoef(known, of_text("text 3"))[0, 1] == pytest.approx(1)  # Qdrant keeps them at length 1
-    assert vectors_of(store)([Document("bare")]) == [None]
+    assert get_vectors(store)([Document("bare")]) == [None]
 
 
 def test_what_is_added_deleted_or_replaced_is_noticed(named: tuple[str, Store]) -> None:
     store = MAKERS[named[0]](Counting())
-    vectors = vectors_of(store)
+    vectors = get_vectors(store)
     new = str(uuid.UUID(int=10**6))
     assert vectors([Document("late", id=new)]) == [None]
     store.add_texts(["late"], ids=[new])
@@ -364,10 +364,10 @@ def test_a_store_that_is_not_known_takes_a_function_of_ones_own() -> None:
         pass
 
     known = Elsewhere.from_texts(TEXTS[:5], Counting(), ids=NAMES[:5])
-    assert vectors_of(known)([Document("text 0", id=NAMES[0])])[0] is not None
+    assert get_vectors(known)([Document("text 0", id=NAMES[0])])[0] is not None
     strange: Any = type("PGVector", (), {"embeddings": None})()
     with pytest.raises(TypeError, match=r"vectors_of supports InMemoryVectorStore, .*got PGVector; .*vector_fn="):
-        vectors_of(strange)
+        get_vectors(strange)
     retriever: Any = known.as_retriever()
     with pytest.raises(TypeError, match=r"got VectorStoreRetriever; a retriever knows its store as"):
-        vectors_of(retriever)
+        get_vectors(retriever)

@@ -29,7 +29,7 @@ def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> No
     tuned = tune_mmr(retriever(embeddings), BOTH, lambdas=[0.3, 0.5], fetch_ks=[3, 4])
     assert sum(map(len, embeddings.documents)) == 4
     assert len(embeddings.queries) == 20
-    assert tuned.better
+    assert tuned.is_significant
     assert tuned.best == (0.3, 4)
     assert tuned.winner == "lambda 0.3 of 4 candidates"
     assert (tuned.default_mean, tuned.mean) == (0.5, 1)
@@ -43,7 +43,7 @@ def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> No
 
 def test_where_repeats_are_wanted_the_base_is_kept() -> None:
     tuned = asyncio.run(atune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), ONE))
-    assert (tuned.winner, tuned.best, tuned.retriever, tuned.better) == ("as retrieved", None, None, False)
+    assert (tuned.winner, tuned.best, tuned.retriever, tuned.is_significant) == ("as retrieved", None, None, False)
     assert tuned.conclusion.startswith("Keep as retrieved")
 
 
@@ -176,7 +176,7 @@ def test_attempts_and_the_config_are_those_of_evaluate_retriever() -> None:
     options: Any = {"retries": 1, "timeout": 30, "config": {"metadata": {"run": 7}, "max_concurrency": 1}}
     tuned = tune_mmr(base, BOTH, lambdas=[0.3], embeddings=TableOfVectors(EMBEDDED), k=2, **options)
     assert attempts == [(text, 7) for text in [QUESTIONS[0], *QUESTIONS]]
-    assert tuned.better
+    assert tuned.is_significant
 
 
 @pytest.mark.parametrize(

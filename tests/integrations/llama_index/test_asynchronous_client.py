@@ -64,7 +64,7 @@ def in_any_order(retriever: Callable[[int], Any]) -> None:
         assert one(first) == 1
         assert evaluated(first) == evaluated(second) == ({"mrr": 1.0}, {})
     comparison = rm.compare_retrievers({"first": first, "second": second}, ROWS, "mrr")
-    assert comparison.table["mrr"] == {"first": 1.0, "second": 1.0}
+    assert comparison.means["mrr"] == {"first": 1.0, "second": 1.0}
     assert evaluated(first) == ({"mrr": 1.0}, {})
 
 

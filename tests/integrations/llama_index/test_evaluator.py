@@ -17,7 +17,7 @@ import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
     RetrieverEvalResult,
     RetrieverEvaluator,
-    judged_by_text,
+    match_by_text,
     metric,
     register,
 )
@@ -399,7 +399,7 @@ def test_a_budget_works_with_ids_where_nodes_have_text() -> None:
 def test_an_empty_text_of_a_corpus_is_named() -> None:
     dataset = {"queries": {"q": "why?"}, "corpus": {"n1": "  "}, "relevant_docs": {"q": ["n1"]}}
     with pytest.raises(ValueError, match="the text of 'n1', relevant to query 'q', is empty"):
-        judged_by_text(dataset)
+        match_by_text(dataset)
 
 
 ANSWER = [node("chunk-2"), node("chunk-1")]

@@ -201,7 +201,9 @@ def test_every_pipeline_gives_what_its_rankings_give(name: str) -> None:
     expected = {query: ask(by_hand, text) for query, text in QUESTIONS.items()}
     assert len({tuple(ranking) for ranking in expected.values()}) > 1 or name == "summary index"
     scored = rm.evaluate(QRELS, expected, METRICS)
-    questions = rm.EvaluationSet.of([{"id": q, "query": QUESTIONS[q], "relevant": QRELS[q]} for q in QUESTIONS])
+    questions = rm.EvaluationSet.from_dataset(
+        [{"id": q, "query": QUESTIONS[q], "relevant": QRELS[q]} for q in QUESTIONS]
+    )
     run = rm.retrieve(make(), questions)
     assert {query: [item.id for item in ranking] for query, ranking in run.items()} == expected
     assert rm.evaluate(questions, run, METRICS).per_query == scored.per_query

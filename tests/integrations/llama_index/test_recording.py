@@ -92,7 +92,7 @@ def test_what_is_asked_outside_is_left_out_and_handlers_are_taken_away_again() -
 
 @pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])
 def test_an_agent_is_a_target_of_an_evaluation(make: Any) -> None:
-    questions = rm.EvaluationSet.of([{"id": "q1", "query": "How?", "relevant": {"d2": 1, "d3": 1, "d4": 2}}])
+    questions = rm.EvaluationSet.from_dataset([{"id": "q1", "query": "How?", "relevant": {"d2": 1, "d3": 1, "d4": 2}}])
     run = rm.retrieve(make(), questions)
     assert ids(run["q1"]) == ["d2", "d3", "d7", "d1", "d4"]
     assert round(rm.evaluate(questions, run, "ndcg").means["ndcg"], 6) == 0.768026
@@ -103,7 +103,7 @@ def test_an_outage_behind_a_tool_is_an_error_of_the_question() -> None:
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
             raise ConnectionError(f"index offline: {query_bundle.query_str}")
 
-    questions = rm.EvaluationSet.of([{"id": "q1", "query": "How?", "relevant": ["d2"]}])
+    questions = rm.EvaluationSet.from_dataset([{"id": "q1", "query": "How?", "relevant": ["d2"]}])
     tool = RetrieverTool.from_defaults(Down(), name="search", description="Search the documents")
     with pytest.raises(RuntimeError, match="index offline"):
         rm.retrieve(agent(tool), questions)
@@ -134,6 +134,6 @@ def test_an_agent_whose_tools_return_texts_is_refused() -> None:
         """Search the documents."""
         return f"a text about {query}"
 
-    questions = rm.EvaluationSet.of([{"id": "q1", "query": "How?", "relevant": ["d2"]}])
+    questions = rm.EvaluationSet.from_dataset([{"id": "q1", "query": "How?", "relevant": ["d2"]}])
     with pytest.raises(TypeError, match=r"the tools of the agent \('search'\) returned texts"):
         rm.retrieve(agent(FunctionTool.from_defaults(search, name="search")), questions)

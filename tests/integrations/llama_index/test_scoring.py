@@ -34,8 +34,8 @@ import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
     RetrieverEvalResult,
     RetrieverEvaluator,
-    judged_by_text,
-    source_texts,
+    match_by_text,
+    source_text_by_name,
 )
 from llama_index_hosts import Prepared
 from llama_index_hosts import node as node_of
@@ -107,7 +107,7 @@ def test_after_chained_parsers_only_the_chunk_that_holds_a_fact_is_a_hit(facts: 
         "the case is gone"
     )
     for answers, expected in ((holding, 1.0), (others, 0.0)):
-        options = {"retriever": Prepared(answers), "match": rm.Matching(sources=source_texts(documents))}
+        options = {"retriever": Prepared(answers), "match": rm.Matching(sources=source_text_by_name(documents))}
         ours = RetrieverEvaluator.from_metric_names(["hit_rate"], **options)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "none of the retrieved")
@@ -140,7 +140,7 @@ def test_two_documents_of_one_name_are_refused_where_a_span_names_it() -> None:
             evaluate([rm.Span("a.pdf", 8, 17)])
     assert ours.evaluate("q", [rm.Quote("Fact 3-7.")]).metric_vals_dict["recall"] == 1
     span = rm.Span("page 3", pages[2].text.index("Fact 3-7."), pages[2].text.index("Fact 3-7.") + 9)
-    by_id = rm.Matching(sources=source_texts(pages))
+    by_id = rm.Matching(sources=source_text_by_name(pages))
     wrong = [NodeWithScore(node=one) for one in nodes if one.ref_doc_id != "page 3"]
     for answer, expected in (([NodeWithScore(node=one) for one in nodes], 1), (wrong, 0)):
         ours = RetrieverEvaluator.from_metric_names(["recall"], retriever=Prepared({"q": answer}), match=by_id)
@@ -351,7 +351,7 @@ def test_auto_merging_is_judged_by_the_parent_that_took_the_place_of_its_leaves(
     merging = AutoMergingRetriever(VectorIndexRetriever(index, similarity_top_k=60), storage)
     parent = next(one for one in nodes if one.child_nodes)
     ours = RetrieverEvaluator.from_metric_names(
-        ["recall", "hit_rate"], retriever=merging, match=rm.Matching(sources=source_texts(documents))
+        ["recall", "hit_rate"], retriever=merging, match=rm.Matching(sources=source_text_by_name(documents))
     )
     result = ours.evaluate("topic", [place_in(parent, PLAIN)])
     assert parent.node_id in [one.node.node_id for one in merging.retrieve("topic")]
@@ -377,7 +377,7 @@ def test_a_span_in_a_file_survives_a_reload(tmp_path: Path, source: Any) -> None
         nodes = SentenceSplitter(chunk_size=size, chunk_overlap=0).get_nodes_from_documents(documents)
         at = PLAIN.index("Sentence number 7 of part 3")
         (holding,) = [one for one in nodes if "Sentence number 7 of part 3" in one.get_content()]
-        match = rm.Matching(sources=source_texts(documents, source))
+        match = rm.Matching(sources=source_text_by_name(documents, source))
         ours = postprocessed(nodes=[holding], source=source, match=match)
         result = ours.evaluate("q", [rm.Span("yield.txt", at, at + 40)])
         assert result.metric_vals_dict["recall"] == 1
@@ -392,7 +392,7 @@ def test_a_source_that_names_nothing_is_refused() -> None:
         postprocessed(nodes=nodes, source="file_name").evaluate("q", [rm.Span("yield.txt", 0, 9)])
     pages = [Document(text=text, metadata={"file_name": "a.pdf"}) for text in ("page one", "page two")]
     with pytest.raises(ValueError, match=r"two documents are named 'a\.pdf'"):
-        source_texts(pages, "file_name")
+        source_text_by_name(pages, "file_name")
 
 
 @pytest.mark.parametrize("written", ["raw", "read"])
@@ -494,7 +494,7 @@ def test_options_of_the_core_reach_it() -> None:
     located = rm.Matching(sources={"reference": CHAPTERS})
     result = RetrieverEvaluator.from_metric_names(["recall"], retriever=retriever, match=located).evaluate("q", [span])
     assert result.metric_vals_dict["recall"] == 1.0
-    collapsed = rm.Matching(by="source", collapse=True)
+    collapsed = rm.Matching(by="source", deduplicate=True)
     result = RetrieverEvaluator.from_metric_names(["precision"], retriever=retriever, match=collapsed).evaluate(
         "q", ["reference"]
     )
@@ -512,7 +512,7 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
     with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
         by_id = evaluator(new).evaluate_dataset(content)
     assert by_id.evaluation.means["recall"] == 0.0
-    by_text = evaluator(new).evaluate_dataset(judged_by_text(content))
+    by_text = evaluator(new).evaluate_dataset(match_by_text(content))
     assert by_text.evaluation.means["recall"] == 1.0
 
 
@@ -534,7 +534,7 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
 )
 def test_a_dataset_without_the_texts_is_refused(dataset: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        judged_by_text(dataset)
+        match_by_text(dataset)
 
 
 FILES = {"with.md": "The with statement closes a file.", "for.md": "The for statement walks over a list."}

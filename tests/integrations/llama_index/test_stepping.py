@@ -42,14 +42,14 @@ def engine(**options: Any) -> RetrieverQueryEngine:
 @pytest.mark.parametrize("use_async", [True, False])
 @pytest.mark.parametrize("waited", [True, False])
 def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> None:  # noqa: FBT001  (parameters)
-    questions = rm.EvaluationSet.of(ROWS)
+    questions = rm.EvaluationSet.from_dataset(ROWS)
     asked = engine(use_async=use_async, mode="reciprocal_rerank")
     run = asyncio.run(rm.aretrieve(asked, questions)) if waited else rm.retrieve(asked, questions)
-    assert list(run.steps) == ["Later", "Later 2", "QueryFusionRetriever", "Deliver"]
+    assert list(run.stages) == ["Later", "Later 2", "QueryFusionRetriever", "Deliver"]
     for name, answers in {"Later": ONE, "Later 2": OTHER}.items():
-        assert [[item.id for item in found] for found in run.steps[name].values()] == [*answers.values()]
+        assert [[item.id for item in found] for found in run.stages[name].values()] == [*answers.values()]
     stages = rm.evaluate(questions, run, "recall@2").stages
-    assert stages.sources == ("Later", "Later 2")
+    assert stages.first_stage == ("Later", "Later 2")
     lost = stages.losses("recall@2").means
     assert {name: round(share, 3) for name, share in lost.items() if share} == {
         "found": 0.333,
@@ -72,4 +72,4 @@ def test_the_evaluator_tells_what_is_inside_its_retriever_and_behind_it() -> Non
 
 
 def test_a_retriever_alone_tells_no_step() -> None:
-    assert rm.retrieve(Prepared(ONE), dict(enumerate(TEXTS))).steps == {}
+    assert rm.retrieve(Prepared(ONE), dict(enumerate(TEXTS))).stages == {}

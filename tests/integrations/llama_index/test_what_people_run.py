@@ -85,7 +85,7 @@ def test_retrievers_engines_and_workflows_are_compared() -> None:
     systems = {name: made() for name, made in RUN.items()} | {"retriever": Prepared(ANSWERS)}
     del systems["function"], systems["asynchronous function"]
     comparison = rm.compare_retrievers(systems, ROWS, "mrr")
-    assert comparison.table["mrr"] == dict.fromkeys(systems, 0.5)
+    assert comparison.means["mrr"] == dict.fromkeys(systems, 0.5)
 
 
 def test_what_a_chat_engine_remembers_is_not_touched() -> None:
@@ -215,13 +215,13 @@ def evaluated(answers: Any = ANSWERS, **arguments: Any) -> DatasetResult:
 def test_results_are_compared() -> None:
     better = evaluated(dict(ROWS))
     comparison = evaluated().comparison(better, names=("bm25", "rerank"))
-    assert comparison.table["mrr"] == {"bm25": 0.5, "rerank": 1.0}
-    assert evaluated()[:2].comparison(better[:2]).table["mrr"] == {"this": 0.75, "other": 1.0}
+    assert comparison.means["mrr"] == {"bm25": 0.5, "rerank": 1.0}
+    assert evaluated()[:2].comparison(better[:2]).means["mrr"] == {"this": 0.75, "other": 1.0}
     part = evaluated().comparison(better[:2])
-    assert part.table["mrr"] == {"this": 0.75, "other": 1.0}
+    assert part.means["mrr"] == {"this": 0.75, "other": 1.0}
     assert part.difference("mrr").n == 2
     with pytest.raises(ValueError, match=r"evaluations under different rules cannot be compared: .* match is"):
-        evaluated().comparison(evaluated(match=rm.Matching(collapse=True)))
+        evaluated().comparison(evaluated(match=rm.Matching(deduplicate=True)))
     with pytest.raises(TypeError, match="needs a result of evaluate_dataset, got float"):
         evaluated().comparison(0.5)  # type: ignore[arg-type]  # the point of the line
 
@@ -246,7 +246,7 @@ def test_results_become_a_frame_and_a_file(tmp_path: Path) -> None:
     assert str(again) == str(result)
     assert again.evaluation.per_query == result.evaluation.per_query
     assert str(again.evaluation.explain("q1")) == str(result.evaluation.explain("q1"))
-    assert again.comparison(result).table == result.comparison(again).table
+    assert again.comparison(result).means == result.comparison(again).means
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(ValueError, match=r"was not written by DatasetResult\.save"):
         DatasetResult.load(tmp_path / "other.json")

@@ -29,7 +29,7 @@ def deprecated(metric: str, retrieved: list[str], relevant: list[str]) -> float:
 
 
 def scored(metric: str, retrieved: list[str], relevant: list[str], semantics: str) -> float | None:
-    (scorer,) = retrieval_scorers(f"{metric}@3", retrieved="outputs", semantics=semantics)
+    (scorer,) = retrieval_scorers(f"{metric}@3", retrieved="outputs", rules=semantics)
     run: Any = scorer.run  # of MLflow, and without types
     feedback = run(outputs=retrieved, expectations={"relevant_ids": relevant})
     value: float | None = feedback.value
@@ -64,5 +64,5 @@ def test_what_changed_is_explained() -> None:
     run = {name: retrieved for name, (retrieved, _) in ROWS.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
-        said = str(rm.audit(qrels, run, "ndcg@3", semantics=["standard", "mlflow"]))
+        said = str(rm.audit(qrels, run, "ndcg@3", rules=["standard", "mlflow"]))
     assert "a repeated document counts again" in said

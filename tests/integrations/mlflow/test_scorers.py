@@ -210,7 +210,7 @@ class TestATrace:
                 *retrieval_scorers("mrr", retrieved="outputs.found"),
                 *retrieval_scorers("mrr", retrieved="outputs.reranked"),
                 *retrieval_scorers("precision@2", retrieved="outputs.reranked", prefix="standard "),
-                *retrieval_scorers("precision@2", retrieved="outputs.reranked", semantics="mlflow", prefix="mlflow "),
+                *retrieval_scorers("precision@2", retrieved="outputs.reranked", rules="mlflow", prefix="mlflow "),
                 *retrieval_scorers("map"),
             ],
         )
@@ -385,7 +385,7 @@ def test_a_name_says_everything_that_was_chosen_or_what_the_user_says() -> None:
     assert name() == name(match=rm.Matching()) == "mrr"
     assert name(retrieved="trace.rerank", calls="last") == "mrr-retrieved-trace.rerank-calls-last"
     assert name(match="metadata:doc_uri", semantics="mlflow") == "mrr-match-metadata:doc_uri-semantics-mlflow"
-    assert name(match=rm.Matching(by="source", share=0.5)) == "mrr-match-source share 0.5"
+    assert name(match=rm.Matching(by="source", min_coverage=0.5)) == "mrr-match-source share 0.5"
     assert name(max_grade=4, prefix="dense/") == "dense/mrr"
     with pytest.raises(TypeError, match="prefix must be a text, got 7"):
         name(prefix=7)

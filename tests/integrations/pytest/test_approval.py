@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_builds import SUITE, WORDS, Builds
-from retrieval_metrics.files.saved_format import DIGEST, signed
+from retrieval_metrics.files.saved_format import DIGEST_PREFIX, signed
 
 pytest_plugins = ["pytester"]
 
@@ -38,7 +38,7 @@ def test_the_baseline_is_an_evaluation_of_which_a_change_can_be_read(builds: Bui
 def test_what_is_measured_again_is_not_written_again(builds: Builds) -> None:
     builds.baseline()
     path = builds.path / WORDS
-    earlier = path.read_bytes().replace(b'"date": "2', b'"date": "1').partition(DIGEST)[0] + b"}"
+    earlier = path.read_bytes().replace(b'"date": "2', b'"date": "1').partition(DIGEST_PREFIX)[0] + b"}"
     path.write_bytes(signed(earlier))
     assert rm.load(path).means == {"ndcg@10": 1.0, "mrr": 1.0}
     before = path.read_bytes()
@@ -404,7 +404,7 @@ def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(buil
 def test_a_baseline_can_be_compared_by_hand(builds: Builds) -> None:
     builds.baseline()
     run: Any = {query: ["x", "d"] for query in builds.held().queries}
-    now = rm.evaluate(builds.held().scores.needed_origin("").judged.qrels, run, ["mrr"])
+    now = rm.evaluate(builds.held().scores.require_origin("").judged.qrels, run, ["mrr"])
     assert (
         rm.compare({"now": now, "baseline": builds.held()}, baseline="baseline").difference("mrr").paired.losses == 40
     )

@@ -13,8 +13,14 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics import Checked, RetrievalCheck
-from pytest_retrieval_metrics.gates import compared, deterministic_gate, losers, never_worse_gate, winners
+from pytest_retrieval_metrics import CheckResult, RetrievalCheck
+from pytest_retrieval_metrics.gates import (
+    better_queries,
+    compare_with_baseline,
+    deterministic_gate,
+    no_regression_gate,
+    worse_queries,
+)
 from pytest_retrieval_metrics.settings import Settings
 
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
@@ -82,7 +88,7 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
         return [text]
 
     found = check({7: ["seven"]}, search, {"mrr": 1}, queries={7: "seven", 8: "not judged"})
-    assert isinstance(found, Checked)
+    assert isinstance(found, CheckResult)
 
 
 @pytest.mark.parametrize(
@@ -270,10 +276,10 @@ class TestCeilings:
     def test_a_leak_is_a_loss_against_the_baseline(self) -> None:
         before = rm.evaluate(FORBIDDEN, SAFE, "leak@5")
         now = rm.evaluate(FORBIDDEN, SAFE | {"q3": ["secret"]}, "leak@5")
-        comparison = compared(now, before, 0.05)
+        comparison = compare_with_baseline(now, before, 0.05)
         (difference,) = comparison.differences
-        assert (losers(difference), winners(difference)) == ([("q3", 1.0)], [])
-        (verdict,) = never_worse_gate(comparison, ["q3"])
+        assert (worse_queries(difference), better_queries(difference)) == ([("q3", 1.0)], [])
+        (verdict,) = no_regression_gate(comparison, ["q3"])
         assert verdict.line == "leak@5 worse: 1 of 1 query that must not get worse: q3 0.000 -> 1.000"
         assert len(deterministic_gate(comparison)) == 1
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.gates import compared, regression_gate
+from pytest_retrieval_metrics.gates import compare_with_baseline, regression_gate
 from pytest_retrieval_metrics.settings import Settings
 from retrieval_builds import SUITE, WORDS, Builds, warned
 from retrieval_metrics.statistics import detectable_difference
@@ -380,23 +380,23 @@ def fails_at(now: Mapping[str, int], n: int = 40, before: int = 0) -> tuple[floa
         run = {query: [*map(str, range(misses.get(query, before))), "d"] for query in qrels}
         return rm.evaluate(qrels, run, "mrr")
 
-    comparison = compared(found(now), found({}), alpha=0.025)
+    comparison = compare_with_baseline(found(now), found({}), alpha=0.025)
     (verdict,) = regression_gate(found(now), comparison, "test_words.json", SETTINGS)
     return verdict.fails_at, comparison.differences[0].values
 
 
 def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
     claim, differences = fails_at({"q1": 1, "q2": 1, "q3": 1})
-    assert claim == detectable_difference(differences).high
+    assert claim == detectable_difference(differences).sparse
     half, differences = fails_at({"q1": 2, "q2": 2, "q3": 2}, before=1)
-    assert half == detectable_difference(differences, span=0.5).high < claim
+    assert half == detectable_difference(differences, span=0.5).sparse < claim
 
 
 def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_it() -> None:
     qrels = {f"q{at}": ["d"] for at in range(5)}
     good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
     for now in (good, bad):
-        comparison = compared(now, good, alpha=0.025)
+        comparison = compare_with_baseline(now, good, alpha=0.025)
         (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
         assert verdict.outcome == "not compared"
         assert verdict.figures == (
@@ -413,7 +413,9 @@ def test_only_what_a_query_has_to_lose_can_fail(found: int, able: bool) -> None:
     qrels = {f"q{at}": {"d": 1, "x": 0} for at in range(40)}
     before = rm.evaluate(qrels, {query: ["d"] if at < found else ["x"] for at, query in enumerate(qrels)}, "mrr")
     nothing = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
-    (verdict,) = regression_gate(nothing, compared(nothing, before, alpha=0.025), "test_words.json", SETTINGS)
+    (verdict,) = regression_gate(
+        nothing, compare_with_baseline(nothing, before, alpha=0.025), "test_words.json", SETTINGS
+    )
     assert verdict.outcome == ("worse" if able else "not compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
     assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not able
 

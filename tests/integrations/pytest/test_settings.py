@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_retrieval_metrics.settings import file_name
+from pytest_retrieval_metrics.settings import make_file_name
 from retrieval_builds import SUITE, Builds
 
 
@@ -54,15 +54,15 @@ def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
 
 @pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])
 def test_names_of_files_are_short_in_bytes_and_fit_for_every_file_system(name: str) -> None:
-    made = file_name("test_words[case]", name)
+    made = make_file_name("test_words[case]", name)
     assert len(made.encode()) < 140
     assert not set(made) & set('/\\:*?"<>|')
-    assert made != file_name("test_words[case]", name + "x")
+    assert made != make_file_name("test_words[case]", name + "x")
 
 
 def test_names_that_differ_in_case_alone_differ_in_more() -> None:
-    names = {file_name("test_case[a]").lower(), file_name("test_case[A]").lower()}
-    names |= {file_name("test_case", "a").lower(), file_name("test_case", "A").lower()}
+    names = {make_file_name("test_case[a]").lower(), make_file_name("test_case[A]").lower()}
+    names |= {make_file_name("test_case", "a").lower(), make_file_name("test_case", "A").lower()}
     assert len(names) == 4
 
 

@@ -36,5 +36,5 @@ def test_options_of_matching_have_no_place_in_a_dataset_and_are_refused() -> Non
         from_langchain(
             runnables.RunnableLambda(lambda _: []),
             {"q": ["a"]},
-            match=rm.Matching(collapse=True),  # type: ignore[arg-type]
+            match=rm.Matching(deduplicate=True),  # type: ignore[arg-type]
         )

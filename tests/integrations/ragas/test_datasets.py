@@ -135,7 +135,7 @@ def test_queries_and_qrels_may_come_apart() -> None:
     [{"cell#1": 2, "cell#2": 1}, [["cell#1", "cell#2"]], [{"cell#1": 2}], [rm.Quote("text of cell#2")], {"cell#1": 0}],
 )
 def test_what_no_list_can_say_is_left_to_qrels_and_never_flattened(relevant: Any) -> None:
-    questions = rm.EvaluationSet.of([QUESTIONS[0], {**QUESTIONS[1], "relevant": relevant}])
+    questions = rm.EvaluationSet.from_dataset([QUESTIONS[0], {**QUESTIONS[1], "relevant": relevant}])
     dataset = build("langchain", questions, show_progress=False)
     assert not any("reference_context_ids" in row for row in dataset.to_list())
     with pytest.raises(ValueError, match=r"\['reference_context_ids'\]"):
@@ -281,7 +281,7 @@ CHUNKS = {
     "what is a lambda?": [(56, 90)],
 }
 
-WITH_SPANS = rm.EvaluationSet.of(
+WITH_SPANS = rm.EvaluationSet.from_dataset(
     [
         {
             "id": "q1",

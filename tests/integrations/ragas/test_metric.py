@@ -17,7 +17,7 @@ from ragas.metrics.base import Metric, MetricType, ModeMetric, SimpleBaseMetric,
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, metric_suite
-from ragas_retrieval_metrics.metric import By, Named, OnUnjudged
+from ragas_retrieval_metrics.metric import By, MetricName, OnUnjudged
 from ragas_retrieval_metrics.rows import Row
 from retrieval_metrics.integration_api import DEFINITIONS
 
@@ -125,7 +125,7 @@ def test_qrels_win_over_the_columns() -> None:
 
 def test_qrels_come_in_every_form_and_are_not_changed_later() -> None:
     qrels = {"what is a cell?": {"d3": 2}}
-    questions = rm.EvaluationSet.of([{"id": "q1", "query": "what is a cell?", "relevant": {"d3": 2}}])
+    questions = rm.EvaluationSet.from_dataset([{"id": "q1", "query": "what is a cell?", "relevant": {"d3": 2}}])
     for given_as in (qrels, rm.Qrels(qrels), questions):
         metric = MRR(qrels=given_as)
         assert value(metric, RANKING, None, user_input="what is a cell?") == 1 / 2
@@ -137,7 +137,7 @@ def test_qrels_come_in_every_form_and_are_not_changed_later() -> None:
 def test_two_questions_with_one_text_and_different_answers_are_refused() -> None:
     rows = [{"id": "a", "query": "same", "relevant": ["d1"]}, {"id": "b", "query": "same", "relevant": ["d2"]}]
     with pytest.raises(ValueError, match="two queries with different judgments have the same text 'same'"):
-        MRR(qrels=rm.EvaluationSet.of(rows))
+        MRR(qrels=rm.EvaluationSet.from_dataset(rows))
 
 
 def test_a_query_the_qrels_do_not_know_is_unjudged_and_said_so() -> None:
@@ -346,7 +346,7 @@ def any_of(wrong: Any) -> Any:
 
 
 @st.composite
-def named(draw: st.DrawFn) -> Named:
+def named(draw: st.DrawFn) -> MetricName:
     name = draw(st.sampled_from(sorted(DEFINITIONS)))
     definition = DEFINITIONS[name]
     parameters = {
@@ -359,17 +359,17 @@ def named(draw: st.DrawFn) -> Named:
     if by == "texts":
         cutoffs |= st.builds(rm.Budget, st.integers(1, 9999), st.just("chars"))
     k = draw(cutoffs) if definition.takes_cutoff else None
-    return Named(rm.Metric.of(name, k, **parameters), by, draw(st.sampled_from(get_args(OnUnjudged))))
+    return MetricName(rm.Metric.of(name, k, **parameters), by, draw(st.sampled_from(get_args(OnUnjudged))))
 
 
 @given(named())
-def test_every_name_is_legal_and_read_back(said: Named) -> None:
-    assert Named.parse(str(said)) == said
+def test_every_name_is_legal_and_read_back(said: MetricName) -> None:
+    assert MetricName.parse(str(said)) == said
     assert LEGAL_IN_MLFLOW.fullmatch(str(said))
 
 
 @given(named())
-def test_a_metric_is_rebuilt_from_its_name_alone(said: Named) -> None:
+def test_a_metric_is_rebuilt_from_its_name_alone(said: MetricName) -> None:
     metric = RetrievalMetric(str(said))
     assert (metric.name, metric.metric, metric.by, metric.on_unjudged, None) == (str(said), *said)
     assert RetrievalMetric(name=metric.name).name == metric.name

@@ -98,7 +98,7 @@ def test_columns_that_only_sound_like_metrics_are_not_taken() -> None:
 
 
 def test_a_column_whose_scores_were_given_elsewhere_is_no_metric_of_retrieval() -> None:
-    rm.Evaluation.of_scores({"answer_quality": {"q": 0.5}}, bounds=(0, 1))
+    rm.Evaluation.from_scores({"answer_quality": {"q": 0.5}}, bounds=(0, 1))
     with pytest.raises(ValueError, match="no column of the result is named like a retrieval metric"):
         to_evaluation([{"user_input": "q", "answer_quality": 0.5}])
 

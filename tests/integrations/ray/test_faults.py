@@ -48,7 +48,7 @@ def test_a_worker_killed_while_it_scores_loses_nothing(tmp_path: Path) -> None:
     rows = [(f"q{i}", document, float(i % 3 - len(document))) for i in range(200) for document in ("a", "bb", "ccc")]
     run: Any = {query: {d: s for q, d, s in rows if q == query} for query in qrels}
     rules = rules_that_kill(tmp_path / "marks", 1)
-    results = evaluate_dataset(qrels, dataset(rows, "score", 4, 1), ["mrr", "ndcg@10"], semantics=rules, partitions=3)
+    results = evaluate_dataset(qrels, dataset(rows, "score", 4, 1), ["mrr", "ndcg@10"], rules=rules, partitions=3)
     evaluation = to_evaluation(results)
     assert len(list((tmp_path / "marks").iterdir())) == 1
     assert str(evaluation) == str(rm.evaluate(qrels, run, ["mrr", "ndcg@10"]))
@@ -66,7 +66,7 @@ def test_skewed_rows_empty_blocks_and_three_killed_workers_change_no_bit(tmp_pat
     rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
     rules = rules_that_kill(tmp_path / "marks", 3)
     # More partitions than the large query leaves rows for: some get none.
-    results = evaluate_dataset(qrels, dataset(rows, "score", 40, 1), metrics, semantics=rules, partitions=24)
+    results = evaluate_dataset(qrels, dataset(rows, "score", 40, 1), metrics, rules=rules, partitions=24)
     results = results.materialize()
     assert len(list((tmp_path / "marks").iterdir())) == 3
     evaluation = to_evaluation(results)

@@ -41,10 +41,10 @@ def test_the_evaluation_holds_no_query(results: Any) -> None:
 
 def test_what_was_made_under_other_rules_is_refused() -> None:
     found = dataset([("q1", "a", 1.0)], "score")
-    skipping = evaluate_dataset(QRELS, found, "mrr", semantics="trec_eval", partitions=1)
+    skipping = evaluate_dataset(QRELS, found, "mrr", rules="trec_eval", partitions=1)
     with pytest.raises(Exception, match="made under other rules than standard; pass their rules as semantics="):
         to_evaluation(skipping)
-    assert to_evaluation(skipping, semantics="trec_eval").n["mrr"] == 1
+    assert to_evaluation(skipping, rules="trec_eval").n["mrr"] == 1
 
 
 @pytest.mark.parametrize(("made", "asked"), [("expected", None), (None, "expected")])
@@ -97,15 +97,15 @@ def test_ids_that_never_meet_are_warned_of() -> None:
 def test_a_run_without_any_judged_query_is_refused_as_by_the_core(semantics: str, partitions: int) -> None:
     judgments, rankings = {"q1": {"a": 1}, "q2": {"b": 1}}, {"Q1": {"a": 1.0}, "Q2": {"b": 2.0}, "Q3": {"c": 1.0}}
     with pytest.raises(ValueError, match="the run and the qrels have no query in common"):
-        rm.evaluate(judgments, rankings, "mrr", semantics=semantics)
+        rm.evaluate(judgments, rankings, "mrr", rules=semantics)
     rows = [(query, document, score) for query, found in rankings.items() for document, score in found.items()]
     run = dataset(rows, "score")
-    results = evaluate_dataset(judgments, run, "mrr", semantics=semantics, partitions=partitions)
+    results = evaluate_dataset(judgments, run, "mrr", rules=semantics, partitions=partitions)
     said = (
         r"no query in common: the run has, for example, 'Q[123]', the qrels have 'q[12]'; evaluate_dataset\(qrels, run"
     )
     with pytest.raises(ValueError, match=said):
-        to_evaluation(results, semantics=semantics)
+        to_evaluation(results, rules=semantics)
 
 
 def test_a_slice_of_queries_for_which_nothing_was_retrieved_is_no_error() -> None:
@@ -161,10 +161,10 @@ def test_clusters_are_those_of_the_core(options: dict[str, Any], clusters: Any) 
 def test_queries_that_the_rules_leave_out_are_in_no_cluster() -> None:
     run = {query: ranking for query, ranking in RANKED.items() if query != "q7"}
     names = ["mrr", "ndcg@5", "precision@5"]
-    results = evaluate_dataset(CLUSTERED, dataset(*run_rows(run), 2), names, semantics="trec_eval", partitions=2)
-    ours = to_evaluation(results, semantics="trec_eval", clusters=BY_DOCUMENT)
+    results = evaluate_dataset(CLUSTERED, dataset(*run_rows(run), 2), names, rules="trec_eval", partitions=2)
+    ours = to_evaluation(results, rules="trec_eval", clusters=BY_DOCUMENT)
     with pytest.warns(rm.RetrievalWarning, match="those not in the run are left out"):
-        core = rm.evaluate(CLUSTERED, run, names, semantics="trec_eval", clusters=BY_DOCUMENT)
+        core = rm.evaluate(CLUSTERED, run, names, rules="trec_eval", clusters=BY_DOCUMENT)
     assert str(ours) == str(core)
     assert "q7" not in ours.queries
 

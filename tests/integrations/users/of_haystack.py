@@ -46,7 +46,7 @@ async def main() -> None:
     compared: rm.Comparison = rm.compare(stages, baseline="retriever")
     with record() as recorded, recorded.question("q"):
         pipeline().run({"retriever": {"query": "text"}})
-    print(means, [*again], evaluation.means, report.aggregated_report(), run, compared.verdict, recorded.trajectories)
+    print(means, [*again], evaluation.means, report.aggregated_report(), run, compared.summary, recorded.trajectories)
 
 
 if __name__ == "__main__":

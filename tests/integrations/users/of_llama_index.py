@@ -41,7 +41,7 @@ async def main() -> None:
     compared: rm.Comparison = rm.compare_retrievers({"a": retriever, "b": Mine()}, questions, "mrr", match=BY_FILE)
     low: float = other.evaluation.intervals()["mrr"].low
     with register(["mrr@10"]):
-        print(value, low, compared.verdict, result.comparison(other, names=("a", "b")))
+        print(value, low, compared.summary, result.comparison(other, names=("a", "b")))
     for query, error in result.errors.items():
         print(query, type(error).__name__)
 

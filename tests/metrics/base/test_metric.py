@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.metrics.base.metric import as_metrics
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_OF
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_name_is_printed_in_its_canonical_form(text: str, canonical: str) -> N
     assert str(rm.Metric.parse(text)) == canonical
 
 
-BUILT_IN = [definition for definition in DEFINITIONS.values() if definition.made_by is None]
+BUILT_IN = [definition for definition in DEFINITIONS.values() if definition.recipe is None]
 
 
 @st.composite
@@ -91,9 +91,9 @@ def test_a_printed_name_is_read_back_as_the_same_metric(metric: rm.Metric) -> No
     assert pickle.loads(pickle.dumps(metric)) == copy.deepcopy(metric) == metric  # noqa: S301  (our own bytes)
 
 
-@pytest.mark.parametrize("alias", NAME_OF)
+@pytest.mark.parametrize("alias", NAME_BY_ALIAS)
 def test_every_alias_is_read_in_any_case(alias: str) -> None:
-    assert rm.Metric.parse(alias.upper()).name == NAME_OF[alias]
+    assert rm.Metric.parse(alias.upper()).name == NAME_BY_ALIAS[alias]
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_a_metric_cannot_be_changed() -> None:
 
 
 def test_the_values_of_a_given_metric_cannot_be_computed() -> None:
-    result = rm.Evaluation.of_scores({"faithfulness": {"q": 0.5}}, bounds=(0, 1))
+    result = rm.Evaluation.from_scores({"faithfulness": {"q": 0.5}}, bounds=(0, 1))
     (metric,) = result.metrics
-    assert metric.definition.given
+    assert metric.definition.is_given
     assert metric.definition.bounds == (0, 1)
     with pytest.raises(ValueError, match="faithfulness cannot be computed, its values are given; add them"):
         rm.evaluate({"q": ["a"]}, {"q": ["a"]}, metric)

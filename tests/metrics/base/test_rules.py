@@ -51,7 +51,7 @@ class TestLlamaIndex:
                 with pytest.raises(ValueError, match="must be provided"):
                     metric.compute(expected_ids=case.relevant, retrieved_ids=case.first)
             with pytest.raises(ValueError, match="which llama_index refuses"):
-                rm.evaluate({"q": case.groups}, {"q": case.ranking}, semantics="llama_index")
+                rm.evaluate({"q": case.groups}, {"q": case.ranking}, rules="llama_index")
 
 
 @unwarned
@@ -124,9 +124,9 @@ class TestTrecEval:
 
     def test_repeats_and_fractions_are_refused(self) -> None:
         with pytest.raises(ValueError, match=r"'q' holds a document twice, which trec_eval refuses \(repeats="):
-            rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, semantics="trec_eval")
+            rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, rules="trec_eval")
         with pytest.raises(ValueError, match=r"whole grades only, and document 'a' for query 'q' has 0.5"):
-            rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, semantics="trec_eval")
+            rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, rules="trec_eval")
 
 
 @unwarned
@@ -139,8 +139,8 @@ class TestRepeats:
         [("ignore", (1 + 2 / 4) / 2), ("count", (1 + 2 / 2 + 3 / 4) / 2)],
     )
     def test_of_average_precision(self, repeats: Any, expected: float) -> None:
-        rules = rm.Rules(name="mine", repeats=repeats)
-        result = rm.evaluate(self.TRUTH, self.RUN, "map", semantics=rules)
+        rules = rm.Rules(name="mine", duplicates=repeats)
+        result = rm.evaluate(self.TRUTH, self.RUN, "map", rules=rules)
         assert result.means["map"] == pytest.approx(expected)
         assert result.counts["duplicates"] == 1
 
@@ -148,10 +148,10 @@ class TestRepeats:
         with pytest.raises(
             ValueError, match=r"repeats must be one of .* got 'collapse'; match=Matching\(collapse=True"
         ):
-            rm.Rules(name="mine", repeats="collapse")  # type: ignore[arg-type]  # what is tested
+            rm.Rules(name="mine", duplicates="collapse")  # type: ignore[arg-type]  # what is tested
         with pytest.raises(ValueError, match="no_relevant must be one of"):
             rm.Rules(name="mine", exceptions={"map": {"no_relevant": "one"}})
-        once = rm.Matching(collapse=True)
+        once = rm.Matching(deduplicate=True)
         result = rm.evaluate(
             {"q": ["a", "b"]}, {"q": [rm.Retrieved(one) for one in "aaxb"]}, ["recall@3", "precision"], match=once
         )
@@ -165,14 +165,14 @@ class TestRepeats:
         item = rm.Retrieved("a", text="the words that were quoted")
         truth, run = {"q": [rm.Quote("the words that were quoted")]}, {"q": [item, item]}
         for semantics in ("standard", "llama_index", "ragas"):
-            assert rm.evaluate(truth, run, "map", semantics=semantics).means["map"] == 1
+            assert rm.evaluate(truth, run, "map", rules=semantics).means["map"] == 1
 
     def test_of_a_run_in_columns_are_found_too(self) -> None:
         columns = {"query": ["q"] * 4, "document": self.RUN["q"]}
         run = rm.Run.from_frame(columns)
         for semantics in ("standard", "llama_index", "ragas", "mlflow"):
             rows, columns_too = (
-                rm.evaluate(self.TRUTH, some, ["map", "ndcg", "precision"], semantics=semantics).means
+                rm.evaluate(self.TRUTH, some, ["map", "ndcg", "precision"], rules=semantics).means
                 for some in (self.RUN, run)
             )
             assert dict(rows) == dict(columns_too)
@@ -183,7 +183,7 @@ class TestRepeats:
     def test_the_residual_follows_the_rules(self) -> None:
         rules = rm.Rules(name="mine", parameters={"rbp": {"p": 0.5}})
         for run, residual in ((["a"], 0.5), (["a", "a"], 0.25), (["x", "x"], 0.75)):  # 1 - 1/2, 1 - 1/2 - 1/4, 1 - 1/4
-            assert rm.evaluate({"q": ["a"]}, {"q": run}, "rbp", semantics=rules).residuals["rbp"] == residual
+            assert rm.evaluate({"q": ["a"]}, {"q": run}, "rbp", rules=rules).residuals["rbp"] == residual
 
     def test_ties_of_a_run_in_columns_follow_the_same_rules(self) -> None:
         scores = {"a": 1.0, "x": 1.0, "b": 1.0}
@@ -230,7 +230,7 @@ REQUEST = {"map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_F", "set
 
 def assert_same(qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]) -> int:
     theirs = pytrec_eval.RelevanceEvaluator(qrels, REQUEST).evaluate(run)
-    ours = rm.evaluate(qrels, run, list(NAMES.values()), semantics="trec_eval").per_query
+    ours = rm.evaluate(qrels, run, list(NAMES.values()), rules="trec_eval").per_query
     compared = 0
     for query, values in theirs.items():
         for measure, metric in NAMES.items():
@@ -271,7 +271,7 @@ def test_a_query_without_a_relevant_document_scores_zero_and_one_that_is_missing
     qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"a": 1}}
     run = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"a": 1.0}, "not judged": {"a": 1.0}}
     assert_same(qrels, run)
-    result = rm.evaluate(qrels, run, "map", semantics="trec_eval")
+    result = rm.evaluate(qrels, run, "map", rules="trec_eval")
     assert result.means["map"] == 0.5
     assert result.counts["scored"] == result.n["map"] == 2
     assert "1 with nothing retrieved; those not in the run left out" in str(result)
@@ -291,7 +291,7 @@ def test_cranfield(shared_data: Path, qrels_name: str, run_name: str) -> None:
 
 def test_bm25_on_cranfield_has_the_published_means(shared_data: Path) -> None:
     qrels, run = cranfield(shared_data, "qrels.graded.trec", "run.bm25.trec")
-    means = rm.evaluate(qrels, run, ["ndcg@10", "map"], semantics="trec_eval").means
+    means = rm.evaluate(qrels, run, ["ndcg@10", "map"], rules="trec_eval").means
     assert (round(means["ndcg@10"], 4), round(means["map"], 4)) == (0.3344, 0.2626)
 
 

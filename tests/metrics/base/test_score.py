@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from generated import cutoffs
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.ranking_order import BY_ID
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import bounds, ideal_values
 
@@ -37,14 +37,14 @@ def test_bounds(name: str, smallest: float, largest: float, ideal: float | None,
 
 
 def test_the_ideal_of_precision_counts_the_documents_also_of_groups() -> None:
-    judged = judge_by_id(rm.Qrels({"q": [["a", "b"], ["c"]], "r": [["a"]]}), {"q": ["x"], "r": ["x"]}, BY_ID)
+    judged = judge_by_id(rm.Qrels({"q": [["a", "b"], ["c"]], "r": [["a"]]}), {"q": ["x"], "r": ["x"]}, TIES_BY_ID)
     found = ideal_values(rm.Metric.parse("precision@5"), judged, STANDARD)
     assert found is not None
     assert found.tolist() == [3 / 5, 1 / 5]
 
 
 def test_the_ideal_retrieves_nothing_below_the_threshold_of_the_metric() -> None:
-    judged = judge_by_id(rm.Qrels({"q": {"a": 2, "b": 1, "c": 1}, "r": {"a": 1, "b": 3}}), {"q": ["x"]}, BY_ID)
+    judged = judge_by_id(rm.Qrels({"q": {"a": 2, "b": 1, "c": 1}, "r": {"a": 1, "b": 3}}), {"q": ["x"]}, TIES_BY_ID)
     for name, expected in (("precision(rel=2)", [1, 1]), ("precision", [1, 1]), ("precision(rel=2)@5", [1 / 5, 1 / 5])):
         found = ideal_values(rm.Metric.parse(name), judged, STANDARD)
         assert found is not None
@@ -52,7 +52,7 @@ def test_the_ideal_retrieves_nothing_below_the_threshold_of_the_metric() -> None
 
 
 def test_no_ideal_is_known_where_one_document_may_satisfy_several_groups() -> None:
-    judged = judge_by_id(rm.Qrels({"q": [["a", "b"], ["a", "c"]]}), {"q": ["x"]}, BY_ID)
+    judged = judge_by_id(rm.Qrels({"q": [["a", "b"], ["a", "c"]]}), {"q": ["x"]}, TIES_BY_ID)
     assert ideal_values(rm.Metric.parse("err"), judged, STANDARD) is None
     assert ideal_values(rm.Metric.parse("ndcg"), judged, STANDARD) is None  # it is always 1
 

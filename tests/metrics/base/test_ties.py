@@ -127,7 +127,7 @@ def test_groups_with_too_many_orders_are_an_error_that_names_the_query() -> None
 
 def test_autorag_ranks_each_group_on_its_own_in_every_order() -> None:
     scores = {"a": 1.0, "x": 1.0}
-    result = rm.evaluate({"q": [["a"], ["b"]]}, {"q": scores}, "mrr", semantics="autorag", ties="expected")
+    result = rm.evaluate({"q": [["a"], ["b"]]}, {"q": scores}, "mrr", rules="autorag", ties="expected")
     assert result.means["mrr"] == (1 + 1 / 2) / 2 / 2
 
 

@@ -99,7 +99,7 @@ METRICS = [f"{name}{cut}" for name in ("own_ndcg", "ndcg") for cut in ("", "@1",
 @pytest.mark.parametrize("semantics", ["standard", "trec_eval"])
 def test_it_is_evaluated_as_ndcg_is(qrels: dict[str, Any], semantics: str) -> None:
     run = {query: [*dict.fromkeys(ranking)] for query, ranking in RUN.items()} if semantics == "trec_eval" else RUN
-    same(rm.evaluate(qrels, run, METRICS, semantics=semantics))
+    same(rm.evaluate(qrels, run, METRICS, rules=semantics))
 
 
 @pytest.mark.usefixtures("own")
@@ -146,18 +146,18 @@ def test_budgets_and_pieces_that_several_items_cover_count_alike(spans: Any, chu
 def test_it_is_used_by_everything_that_takes_a_metric() -> None:
     names = ["own_ndcg@2", "ndcg@2"]
     result = rm.evaluate(QRELS, RUN, names)
-    own, theirs = (result.over_cutoffs(name) for name in ("own_ndcg", "ndcg"))
+    own, theirs = (result.at_cutoffs(name) for name in ("own_ndcg", "ndcg"))
     assert own == pytest.approx(theirs)
     assert str(result.explain("graded", "own_ndcg@2")).replace("own_", "") == str(result.explain("graded", "ndcg@2"))
     assert [each.query for each in result.worst("own_ndcg@2", 2)] == [each.query for each in result.worst("ndcg@2", 2)]
-    same(result.by(lambda query: len(query) > 6)[True])
+    same(result.group_by(lambda query: len(query) > 6)[True])
     same(rm.merge([rm.evaluate({query: QRELS[query]}, RUN, names) for query in QRELS]))
     whole = rm.merge([rm.evaluate({query: QRELS[query]}, RUN, names).totals() for query in QRELS])
     assert whole.means["own_ndcg@2"] == pytest.approx(whole.means["ndcg@2"])
     compared = rm.compare(QRELS, {"one": RUN, "other": {q: r[::-1] for q, r in RUN.items()}}, names)
     first, second = compared.differences
-    assert (first.mean, first.p_alone) == pytest.approx((second.mean, second.p_alone))
-    audited = rm.audit(QRELS, RUN, ["own_ndcg@2"], semantics=["standard", "trec_eval"])
+    assert (first.mean, first.p_uncorrected) == pytest.approx((second.mean, second.p_uncorrected))
+    audited = rm.audit(QRELS, RUN, ["own_ndcg@2"], rules=["standard", "trec_eval"])
     assert audited.refused["trec_eval"] == 1
     row = rm.evaluate_ranking(QRELS["graded"], RUN["graded"], names)
     assert row["own_ndcg@2"] == pytest.approx(row["ndcg@2"]) == result.per_query["ndcg@2"]["graded"]

@@ -38,7 +38,7 @@ METRIC_OF = {
 }
 """The metric that is the same as each measure."""
 LARGEST_GRADE_OF_GDEVAL = 4
-RULES = replace(Scorer(semantics="trec_eval").rules, missing="zero")
+RULES = replace(Scorer(rules="trec_eval").rules, missing="zero")
 """Those of trec_eval -c, because ir_measures counts a query without results as 0."""
 NOT_RELATIVE = (False, NOT_PROVIDED)
 
@@ -109,7 +109,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
                 group.qrels,
                 ranked,
                 list(group.metrics.values()),
-                semantics=RULES,
+                rules=RULES,
                 unjudged=group.unjudged,
                 clusters=None,
             )

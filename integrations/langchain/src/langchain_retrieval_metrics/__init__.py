@@ -17,7 +17,7 @@ from langchain_retrieval_metrics.langsmith import (
 )
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
-from langchain_retrieval_metrics.stores import vectors_of
+from langchain_retrieval_metrics.stores import get_vectors
 from langchain_retrieval_metrics.tuning import MMRTuning, atune_mmr, tune_mmr
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "as_retrieved",
     "atune_mmr",
     "evaluate_retriever",
+    "get_vectors",
     "langsmith_comparative_evaluators",
     "langsmith_dataset",
     "langsmith_evaluators",
@@ -35,5 +36,4 @@ __all__ = [
     "langsmith_target",
     "record",
     "tune_mmr",
-    "vectors_of",
 ]

@@ -9,22 +9,27 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_retrieval_metrics.host import Refused, how_to_ask, items_of, part
-from langchain_retrieval_metrics.stepping import with_steps
+from langchain_retrieval_metrics.host import RefusedAnswer, convert_items, get_key, resolve_retriever
+from langchain_retrieval_metrics.stepping import with_stages
 from retrieval_metrics import (
     DEFAULT_METRICS,
     Retrieved,
     aretrieve,
     retrieve,
 )
-from retrieval_metrics.integration_api import Asked
-from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api import EvaluationTask
+from retrieval_metrics.integration_api.async_support import (
+    WORKERS,
+    forward_arguments,
+    positive_integer,
+    takes_arguments_of,
+)
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Evaluation, Metric, Rules
-    from retrieval_metrics.integration_api import Steps
+    from retrieval_metrics.integration_api import StageRankings
     from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
@@ -35,7 +40,7 @@ Retriever: TypeAlias = (
 """A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function."""
 
 
-class _Evaluating:
+class _EvaluationTask:
     """What a retriever is asked, and how: the arguments of both functions, checked."""
 
     def __init__(
@@ -45,7 +50,7 @@ class _Evaluating:
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
         match: MatchBy = "id",
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
         query_key: str | None = None,
         documents_key: str | None = None,
@@ -58,12 +63,12 @@ class _Evaluating:
         config: RunnableConfig | None = None,
         documents: Any = None,
     ) -> None:
-        asked = Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
+        asked = EvaluationTask(dataset, metrics, match, rules=rules, clusters=clusters, documents=documents)
         self.evaluation = asked.evaluation
-        self.ways = how_to_ask(retriever, config, query_key, tools, documents_key, tells=True)
-        self.asking = asked.asking | {
+        self.ways = resolve_retriever(retriever, config, query_key, tools, documents_key, tells=True)
+        self.asking = asked.retrieve_arguments | {
             "items": partial(items_in, documents_key=documents_key),
-            "workers": workers_of(max_concurrency, config),
+            "workers": choose_n_workers(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,
             "show_progress": show_progress,
@@ -71,7 +76,7 @@ class _Evaluating:
         }
 
 
-@arguments_of(_Evaluating)
+@takes_arguments_of(_EvaluationTask)
 def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417  (they are those of _Evaluating)
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
@@ -129,24 +134,24 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    call = passed_on("evaluate_retriever", _Evaluating, args, options)
+    call = forward_arguments("evaluate_retriever", _EvaluationTask, args, options)
     return call.evaluation(retrieve(call.ways, **call.asking))
 
 
-@arguments_of(_Evaluating)
+@takes_arguments_of(_EvaluationTask)
 async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
-    call = passed_on("aevaluate_retriever", _Evaluating, args, options)
+    call = forward_arguments("aevaluate_retriever", _EvaluationTask, args, options)
     return call.evaluation(await aretrieve(call.ways, **call.asking))
 
 
-def items_in(answer: Any, documents_key: str | None) -> list[Retrieved] | Steps:
+def items_in(answer: Any, documents_key: str | None) -> list[Retrieved] | StageRankings:
     """Return what was retrieved for a query as items of the core, with the steps on the way if it tells them."""
-    if isinstance(answer, Refused):
+    if isinstance(answer, RefusedAnswer):
         answer.read()
 
     def found(answer: Any) -> list[Retrieved]:
@@ -156,18 +161,18 @@ def items_in(answer: Any, documents_key: str | None) -> list[Retrieved] | Steps:
                     f"documents_key={documents_key!r} is for chains that return a mapping, but the "
                     f"retriever returned {type(answer).__name__}; leave documents_key out"
                 )
-            answer = part(answer, documents_key, "the answer of the retriever")
+            answer = get_key(answer, documents_key, "the answer of the retriever")
         elif isinstance(answer, Mapping):
             raise TypeError(
                 "a retriever must return a list of Documents; this one returned a mapping with "
                 f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
             )
-        return items_of(answer)
+        return convert_items(answer)
 
-    return with_steps(answer, found, maps_steps=documents_key is None)
+    return with_stages(answer, found, maps_steps=documents_key is None)
 
 
-def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
+def choose_n_workers(max_concurrency: int, config: RunnableConfig | None) -> int:
     """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
     workers = positive_integer(max_concurrency, "max_concurrency")
     least = (config or {}).get("max_concurrency")

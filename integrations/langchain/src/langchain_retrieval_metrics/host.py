@@ -18,9 +18,9 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langchain_core.vectorstores import VectorStoreRetriever
 
-from langchain_retrieval_metrics.stepping import StepHandler, with_steps
+from langchain_retrieval_metrics.stepping import StageHandler, with_stages
 from retrieval_metrics import Retrieved
-from retrieval_metrics.integration_api import Host, Recording, Ways, known_score, listed
+from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions, TraceRecording, known_score, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult
     from langchain_core.runnables import RunnableConfig
 
-    from retrieval_metrics.integration_api import Steps
+    from retrieval_metrics.integration_api import StageRankings
     from retrieval_metrics.types import QueryId
 
 
-class Refused:
+class RefusedAnswer:
     """Stands for the answer of a chain that cannot take a text; reading it raises."""
 
     def __init__(self, error: Exception, keys: list[str]) -> None:
@@ -47,7 +47,7 @@ class Refused:
         raise TypeError(f"the chain takes a mapping{takes}, not a text; {cure}") from self._error
 
 
-def how_to_ask(
+def resolve_retriever(
     retriever: Any,
     config: RunnableConfig | None = None,
     query_key: str | None = None,
@@ -55,10 +55,10 @@ def how_to_ask(
     documents_key: str | None = None,
     *,
     tells: bool = False,
-) -> Ways:
+) -> RetrieverFunctions:
     """Return how the text of a query is asked of a retriever, which `tells` its steps or returns its answer alone."""
     if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
-        return Ways(asynchronous=partial(searches_of, retriever, config=config, tools=tools))
+        return RetrieverFunctions(asynchronous=partial(searches_of, retriever, config=config, tools=tools))
     if tools:
         raise TypeError(
             f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
@@ -68,9 +68,9 @@ def how_to_ask(
         return _of_function(retriever, query_key)
 
     def ask(text: str) -> Any:
-        handler = StepHandler(items_of, documents_key)
+        handler = StageHandler(convert_items, documents_key)
         try:
-            answer = invoked(retriever, _given(text, query_key), handler.config(config) if tells else config)
+            answer = invoke_runnable(retriever, _given(text, query_key), handler.config(config) if tells else config)
         except NotImplementedError:
             raise
         except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
@@ -78,22 +78,22 @@ def how_to_ask(
         return handler.told(answer) if tells else answer
 
     async def aask(text: str) -> Any:
-        handler = StepHandler(items_of, documents_key)
+        handler = StageHandler(convert_items, documents_key)
         try:
             answer = await retriever.ainvoke(_given(text, query_key), handler.config(config) if tells else config)
         except Exception as error:  # noqa: BLE001  (as above)
             return _refused(retriever, error, query_key)
         return handler.told(answer) if tells else answer
 
-    wanted = wanted_of(retriever) if query_key is None and documents_key is None else None
-    return Ways(ask, aask, wanted, MORE)
+    wanted = find_n_requested(retriever) if query_key is None and documents_key is None else None
+    return RetrieverFunctions(ask, aask, wanted, MORE)
 
 
 MORE = "FAISS: search_kwargs={'fetch_k': ...}"
 """What lets a store look at more documents before it filters them."""
 
 
-def wanted_of(retriever: Any) -> int | None:
+def find_n_requested(retriever: Any) -> int | None:
     """Return how many documents a search of a store is asked for; None where fewer are in order, or it is unknown."""
     if not isinstance(retriever, VectorStoreRetriever):
         wanted: int | None = getattr(retriever, "wanted", None)
@@ -102,7 +102,9 @@ def wanted_of(retriever: Any) -> int | None:
     return None if "score_threshold" in known else known.get("k", 4)
 
 
-def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any) -> Any:
+def invoke_runnable(
+    runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any
+) -> Any:
     """Return what a Runnable returns."""
     try:
         return runnable.invoke(given, config, **arguments)
@@ -121,7 +123,7 @@ def _given(text: str, query_key: str | None) -> Any:
     return text if query_key is None else {query_key: text}
 
 
-def _of_function(retriever: Any, query_key: str | None) -> Ways:
+def _of_function(retriever: Any, query_key: str | None) -> RetrieverFunctions:
     if not callable(retriever):
         hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
         raise TypeError(
@@ -134,15 +136,15 @@ def _of_function(retriever: Any, query_key: str | None) -> Ways:
     async def aask(text: str) -> Any:
         return await retriever(_given(text, query_key))
 
-    return Ways(asynchronous=aask) if inspect.iscoroutinefunction(retriever) else Ways(ask)
+    return RetrieverFunctions(asynchronous=aask) if inspect.iscoroutinefunction(retriever) else RetrieverFunctions(ask)
 
 
-def _refused(retriever: Any, error: Exception, query_key: str | None) -> Refused:
+def _refused(retriever: Any, error: Exception, query_key: str | None) -> RefusedAnswer:
     """Return the refusal of a text by a chain that takes a mapping; raise any other failure."""
     if query_key is None and not isinstance(error, OSError):
         keys = _keys(retriever)
         if keys or is_graph(retriever) or "must be a dict" in str(error):  # as `create_retrieval_chain` says it
-            return Refused(error, keys)
+            return RefusedAnswer(error, keys)
     raise error
 
 
@@ -159,7 +161,7 @@ def _keys(retriever: Any) -> list[str]:
     return [key for key in keys if key != "root"]
 
 
-class LangChainRecording(Recording):
+class LangChainRecording(TraceRecording):
     """What chains and agents did for each question; `record` makes one."""
 
     def handler(self, query: QueryId) -> SearchHandler:
@@ -214,7 +216,7 @@ class SearchHandler(BaseCallbackHandler):
 
     run_inline = True  # in threads, events of parallel calls would arrive in any order
 
-    def __init__(self, recording: Recording, query: QueryId) -> None:
+    def __init__(self, recording: TraceRecording, query: QueryId) -> None:
         self._recording = recording
         self._query = query
 
@@ -337,11 +339,11 @@ def as_retrieved(document: Document) -> Retrieved:
         start=start if placed else None,
         score=known_score(score),
         metadata=metadata,
-        claimed=True,
+        offsets_unverified=True,
     )
 
 
-def items_of(documents: Any) -> list[Retrieved]:
+def convert_items(documents: Any) -> list[Retrieved]:
     """Return what a retriever returned as items of the core, each under its own id; items stay as they are."""
     if isinstance(documents, list) and all(isinstance(one, Retrieved) for one in documents):
         return documents  # of the searches of an agent
@@ -349,7 +351,7 @@ def items_of(documents: Any) -> list[Retrieved]:
     return [as_retrieved(document) for document in found]
 
 
-def part(of: Any, key: str, what: str) -> Any:
+def get_key(of: Any, key: str, what: str) -> Any:
     """Return the value of a key of an input, an output or an answer."""
     if isinstance(of, Mapping) and key in of:
         return of[key]
@@ -357,7 +359,7 @@ def part(of: Any, key: str, what: str) -> Any:
     raise ValueError(f"{what} has no {key!r}; it has {has}")
 
 
-def shown(document: Document) -> str:
+def describe_document(document: Document) -> str:
     """Return a short description of a document, for messages."""
     text = document.page_content
     return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''}"  # noqa: PLR2004  (what fits a line)
@@ -373,7 +375,7 @@ def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Seque
     return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
 
 
-def score_of(document: Document, key: str | None) -> float:
+def read_score(document: Document, key: str | None) -> float:
     """Return the score in the metadata of a document."""
     keys, found = score_in(document.metadata, key)
     if found is None:
@@ -387,20 +389,20 @@ def score_of(document: Document, key: str | None) -> float:
     return score
 
 
-def _ask(retriever: Any) -> Ways | None:
+def _ask(retriever: Any) -> RetrieverFunctions | None:
     """Return how to invoke a retriever: asynchronously if that is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
         return None
     if is_graph(retriever):
-        return Ways(asynchronous=partial(searches_of, retriever))
-    ways = how_to_ask(retriever, tells=True)
+        return RetrieverFunctions(asynchronous=partial(searches_of, retriever))
+    ways = resolve_retriever(retriever, tells=True)
     return ways._replace(asynchronous=None) if _is_only_synchronous(retriever) else ways
 
 
-def _items(answer: Any) -> list[Retrieved] | Steps:
-    if isinstance(answer, Refused):
+def _items(answer: Any) -> list[Retrieved] | StageRankings:
+    if isinstance(answer, RefusedAnswer):
         answer.read("pass a function: lambda text: chain.invoke({...})")
-    return with_steps(answer, items_of)
+    return with_stages(answer, convert_items)
 
 
 def _is_only_synchronous(runnable: Any) -> bool:
@@ -413,17 +415,17 @@ def _is_only_synchronous(runnable: Any) -> bool:
     return kind.ainvoke is Runnable.ainvoke
 
 
-def _model(model: Any) -> Ways | None:
+def _model(model: Any) -> RetrieverFunctions | None:
     if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
         return None
 
     def reply(prompt: str, schema: dict[str, Any] | None = None) -> Any:
-        return _text(invoked(_that_replies(model, schema), prompt))
+        return _text(invoke_runnable(_that_replies(model, schema), prompt))
 
     async def areply(prompt: str, schema: dict[str, Any] | None = None) -> Any:
         return _text(await _that_replies(model, schema).ainvoke(prompt))
 
-    return Ways(reply, areply)
+    return RetrieverFunctions(reply, areply)
 
 
 def _that_replies(model: Runnable[Any, Any], schema: dict[str, Any] | None) -> Runnable[Any, Any]:
@@ -446,11 +448,11 @@ def _text(answer: Any) -> Any:
     return str(answer.text) if isinstance(answer, BaseMessage) else answer
 
 
-HOST = Host(
+HOST = HostAdapter(
     name="langchain",
-    ask=_ask,
-    items=_items,
+    resolve_retriever=_ask,
+    convert_items=_items,
     model=_model,
-    documents=items_of,
+    documents=convert_items,
 )
 """Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""

@@ -9,10 +9,10 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from langchain_retrieval_metrics.host import Refused, how_to_ask, part
+from langchain_retrieval_metrics.host import RefusedAnswer, get_key, resolve_retriever
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievalWarning, RetrievedRun
 from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, row_error, scored_name
-from retrieval_metrics.integration_api.async_support import arguments_of, passed_on, run_until_complete
+from retrieval_metrics.integration_api.async_support import forward_arguments, run_until_complete, takes_arguments_of
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Outputs: TypeAlias = dict[str, Any]
 
 
-class Row(NamedTuple):
+class ExampleRun(NamedTuple):
     """One run of an example, as an evaluator receives it."""
 
     outputs: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     failure: str | None = None
 
     @classmethod
-    def of(cls, outputs: Any, reference_outputs: Any, run: Any) -> Row:
+    def of(cls, outputs: Any, reference_outputs: Any, run: Any) -> ExampleRun:
         """Return a row; the run is None where an evaluator is called without one."""
         failure = None if run is None or not run.error else f"the target failed: {run.error}"
         return cls(outputs or {}, reference_outputs or {}, failure)
@@ -110,7 +110,7 @@ class Evaluator(Protocol):
         """Return the scores of all metrics, as `{"results": [{"key": ..., "score": ...}]}`."""
 
 
-@arguments_of(RowSettings)
+@takes_arguments_of(RowSettings)
 def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa: D417  (they are those of RowSettings)
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
@@ -147,7 +147,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5, 'comment': '1 relevant, 2 retrieved; ranks of the relevant: 2'}]}
     """
-    settings = passed_on("langsmith_evaluators", RowSettings, args, options)
+    settings = forward_arguments("langsmith_evaluators", RowSettings, args, options)
     scorer = settings.row_scorer()
 
     def retrieval_metrics(
@@ -156,7 +156,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         run: Any = None,
         inputs: Outputs | None = None,  # noqa: ARG001  (evaluators of openevals are called with it)
     ) -> Outputs:
-        row = Row.of(outputs, reference_outputs, run)
+        row = ExampleRun.of(outputs, reference_outputs, run)
         try:
             scores = row.scores(scorer, settings.paths)
         except (TypeError, ValueError) as error:
@@ -165,7 +165,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
             return unscored(settings, warned_of(error))
         return {
             "results": [
-                {"key": settings.keys[metric], "score": score.known, "comment": score.reason}
+                {"key": settings.keys[metric], "score": score.value_or_none, "comment": score.reason}
                 for metric, score in scores.items()
             ]
         }
@@ -202,15 +202,15 @@ def langsmith_target(
     """
     from langsmith import tracing_context  # noqa: PLC0415  (only this function needs it)
 
-    ask = how_to_ask(retriever).in_threads  # inputs are passed as they are
+    ask = resolve_retriever(retriever).prefer_sync  # inputs are passed as they are
 
     def target(inputs: dict[str, Any]) -> dict[str, Any]:
-        asked = inputs if query_key is None else part(inputs, query_key, "the input of the example")
+        asked = inputs if query_key is None else get_key(inputs, query_key, "the input of the example")
         with tracing_context(enabled=False):
             answer = ask(asked)
             if inspect.isawaitable(answer):
                 answer = run_until_complete(_awaited(answer))
-        if isinstance(answer, Refused):
+        if isinstance(answer, RefusedAnswer):
             answer.read("pass query_key=None, which gives it all inputs of an example")
         return dict(answer) if isinstance(answer, Mapping) else {documents_key: answer}
 
@@ -224,7 +224,7 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
 LEVEL = 0.95
 
 
-class Gathered:
+class ExperimentRows:
     """The rows of an experiment, for one evaluation; the place of a row stands for its query."""
 
     def __init__(self, runs: Sequence[Any], examples: Sequence[Any], paths: RowPaths) -> None:
@@ -235,7 +235,7 @@ class Gathered:
         self._found: dict[Any, Any] = {}
         self._errors: dict[Any, Exception] = {}
         for at, (run, example) in enumerate(zip(runs, examples, strict=True)):
-            row = Row.of(run.outputs, example.outputs, run)
+            row = ExampleRun.of(run.outputs, example.outputs, run)
             try:
                 truth = row.truth(paths)
             except (TypeError, ValueError) as error:
@@ -286,7 +286,7 @@ class Gathered:
         return {at: (f"example {names[at]}", *([] if sources[at] is None else [sources[at]])) for at in names}
 
 
-@arguments_of(RowSettings)
+@takes_arguments_of(RowSettings)
 def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
@@ -304,25 +304,25 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
-    settings = passed_on("langsmith_summary_evaluators", RowSettings, args, options)
+    settings = forward_arguments("langsmith_summary_evaluators", RowSettings, args, options)
     scorer = Scorer(settings.metrics, **settings.options)
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
-        rows = Gathered(runs, examples, settings.paths)
+        rows = ExperimentRows(runs, examples, settings.paths)
         try:
             evaluation = rows.evaluation(scorer)
         except ValueError as error:
             return unscored(settings, str(error))
         distinct = rows.examples_of(evaluation)
-        said = ["" if distinct == len(evaluation.queries) else f" runs of {numbers.count(distinct, 'example')}"]
+        said = ["" if distinct == len(evaluation.queries) else f" runs of {numbers.format_count(distinct, 'example')}"]
         if failed := evaluation.counts["failed"]:
             said.append(f"{failed} failed and count as 0")
         if rows.unread:
-            left_out = numbers.count(len(rows.unread), "output")
+            left_out = numbers.format_count(len(rows.unread), "output")
             said.append(f"{left_out} left out, which cannot be judged: {rows.unread[0]}")
         if rows.unjudged:
             said.append(
-                f"{numbers.count(len(rows.unjudged), 'example')} left out, without judgments: {rows.unjudged[0]}"
+                f"{numbers.format_count(len(rows.unjudged), 'example')} left out, without judgments: {rows.unjudged[0]}"
             )
         return {
             "results": [
@@ -367,10 +367,10 @@ def langsmith_dataset(
     examples = list(asked.list_examples(**by, **{key: value for key, value in given.items() if value is not None}))
     if not examples:
         raise ValueError(f"the dataset {str(dataset)!r} has no examples")
-    return EvaluationSet.of(examples)
+    return EvaluationSet.from_dataset(examples)
 
 
-@arguments_of(RowSettings)
+@takes_arguments_of(RowSettings)
 def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[ComparativeEvaluator]:
     """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
 
@@ -387,7 +387,7 @@ def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[Compara
     Warns:
         RetrievalWarning: (the evaluators) If an example or an output cannot be judged.
     """
-    settings = passed_on("langsmith_comparative_evaluators", RowSettings, args, options)
+    settings = forward_arguments("langsmith_comparative_evaluators", RowSettings, args, options)
     return [_comparative(metric, settings) for metric in settings.metrics]
 
 
@@ -399,11 +399,11 @@ def _comparative(metric: Metric, settings: RowSettings) -> ComparativeEvaluator:
         comments: dict[UUID, str] = {}
         for run in runs:
             try:
-                score = Row.of(run.outputs, example.outputs, run).scores(scorer, settings.paths)[metric]
+                score = ExampleRun.of(run.outputs, example.outputs, run).scores(scorer, settings.paths)[metric]
             except (TypeError, ValueError) as error:
                 comments[run.id] = warned_of(error)
             else:
-                scores[run.id], comments[run.id] = score.known, score.reason
+                scores[run.id], comments[run.id] = score.value_or_none, score.reason
         return {"key": key, "scores": scores, "comment": comments}
 
     return retrieval_metric

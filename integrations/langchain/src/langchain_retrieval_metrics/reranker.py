@@ -14,8 +14,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langchain_retrieval_metrics.host import score_of
-from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, state_vector
+from langchain_retrieval_metrics.host import read_score
+from langchain_retrieval_metrics.vectors import DocumentVectors, as_vector, get_state_vector
 from retrieval_metrics import mmr
 from retrieval_metrics.integration_api import relevance_by, vector_cache
 
@@ -128,14 +128,14 @@ class MMRSettings(BaseModel):
         return [self._marked(documents[at], score, rank) for rank, (at, score) in enumerate(scored, start=1)]
 
     def _relevance(self, documents: Sequence[Document]) -> FloatArray | None:
-        return relevance_by(self.relevance, documents, partial(score_of, key=self.score_key))
+        return relevance_by(self.relevance, documents, partial(read_score, key=self.score_key))
 
     def _marked(self, document: Document, score: float, rank: int) -> Document:
         marks = {self.mmr_score_key: score, self.mmr_rank_key: rank}
         added = {key: value for key, value in marks.items() if key is not None}
         return document.model_copy(update={"metadata": {**document.metadata, **added}})
 
-    def _wanted(self, documents: Sequence[Document]) -> WantedVectors:
+    def _wanted(self, documents: Sequence[Document]) -> DocumentVectors:
         known: list[Any] = [None] * len(documents)
         if self.embedding_key is not None:
             known = [document.metadata.get(self.embedding_key) for document in documents]
@@ -143,10 +143,10 @@ class MMRSettings(BaseModel):
             looked_up = self._looked_up(documents)
             known = [found if one is None else one for one, found in zip(known, looked_up, strict=True)]
         known = [
-            state_vector(document) if vector is None else vector
+            get_state_vector(document) if vector is None else vector
             for document, vector in zip(documents, known, strict=True)
         ]
-        return WantedVectors(documents, known)
+        return DocumentVectors(documents, known)
 
     def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
         found = self.vector_fn(documents) if self.vector_fn is not None else ()
@@ -156,7 +156,7 @@ class MMRSettings(BaseModel):
             )
         return found
 
-    def _embed_documents(self, wanted: WantedVectors) -> dict[str, Vector]:
+    def _embed_documents(self, wanted: DocumentVectors) -> dict[str, Vector]:
         if not wanted.texts:
             return {}
         model = self._model(wanted)
@@ -164,7 +164,7 @@ class MMRSettings(BaseModel):
             "document", wanted.texts, lambda texts: wanted.checked(texts, model.embed_documents(texts))
         )
 
-    async def _aembed_documents(self, wanted: WantedVectors) -> dict[str, Vector]:
+    async def _aembed_documents(self, wanted: DocumentVectors) -> dict[str, Vector]:
         if not wanted.texts:
             return {}
         model = self._model(wanted)
@@ -174,7 +174,7 @@ class MMRSettings(BaseModel):
 
         return await vector_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
 
-    def _model(self, wanted: WantedVectors) -> Embeddings:
+    def _model(self, wanted: DocumentVectors) -> Embeddings:
         if self.embeddings is None:
             raise ValueError(
                 f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; pass embeddings "

@@ -17,10 +17,10 @@ from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator, model_validator
 
-from langchain_retrieval_metrics.host import invoked, wanted_of
+from langchain_retrieval_metrics.host import find_n_requested, invoke_runnable
 from langchain_retrieval_metrics.reranker import MMRSettings, aquery_vector, query_vector
-from langchain_retrieval_metrics.stepping import StepHandler
-from langchain_retrieval_metrics.stores import holds_vectors, is_kind, to_find_again, vectors_of
+from langchain_retrieval_metrics.stepping import StageHandler
+from langchain_retrieval_metrics.stores import get_vectors, is_instance_by_name, is_supported_store, lookup_arguments
 from retrieval_metrics import RetrievalWarning
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
                 f"from_store takes a vector store, got a {type(store).__name__}; write "
                 "from_store(retriever.vectorstore), or MMRRetriever(base_retriever=retriever, embeddings=embeddings)"
             )
-        searching = to_find_again(store) | (search_kwargs or {})
+        searching = lookup_arguments(store) | (search_kwargs or {})
         if "k" in searching:
             raise ValueError(
                 f"search_kwargs has k={searching['k']!r}, but MMR chooses from candidates: pass k=, the number of "
@@ -153,8 +153,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             )
         given = {"embeddings": store.embeddings} | settings
         embeds = given["embeddings"] is not None and "embeddings" in settings
-        if "vector_fn" not in given and "embedding_key" not in given and (holds_vectors(store) or not embeds):
-            given["vector_fn"] = vectors_of(store)
+        if "vector_fn" not in given and "embedding_key" not in given and (is_supported_store(store) or not embeds):
+            given["vector_fn"] = get_vectors(store)
         base: Any
         if searched_by_vector(store) and given["embeddings"] is store.embeddings and store.embeddings is not None:
             cached = {"cache_size": settings["cache_size"]} if "cache_size" in settings else {}
@@ -230,7 +230,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         """How many documents are wanted of a store; None if fewer are in order, or the base is no store."""
         base = self.base_retriever
         of_store = isinstance(base, StoreSearch) and "score_threshold" not in base.search_kwargs
-        return self.k if of_store or wanted_of(base) is not None else None
+        return self.k if of_store or find_n_requested(base) is not None else None
 
     def is_told(self, fetch_k: int | None) -> bool:
         """Whether the base retriever is told how many candidates are wanted, rather than its list cut."""
@@ -244,7 +244,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             NotImplementedError: If the base retriever is only asynchronous.
         """
         request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
-        found = invoked(request.base, query, config, **request.arguments)
+        found = invoke_runnable(request.base, query, config, **request.arguments)
         return list(self._candidates(found, self.k, fetch_k, request))
 
     async def acandidates(
@@ -257,15 +257,15 @@ class MMRRetriever(MMRSettings, BaseRetriever):
 
     def _asked_for(
         self, k: int | None, fetch_k: int | None, handlers: Sequence[Any]
-    ) -> tuple[int, int | None, Request]:
+    ) -> tuple[int, int | None, RetrieverRequest]:
         k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
         _require_choice(k, fetch_k)
         request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
-        if any(isinstance(one, StepHandler) for one in handlers):  # an evaluation counts the queries with too few
+        if any(isinstance(one, StageHandler) for one in handlers):  # an evaluation counts the queries with too few
             request = request._replace(fetched=None)
         return k, fetch_k, request
 
-    def _candidates(self, found: Any, k: int, fetch_k: int | None, request: Request) -> Sequence[Document]:
+    def _candidates(self, found: Any, k: int, fetch_k: int | None, request: RetrieverRequest) -> Sequence[Document]:
         if (
             isinstance(found, str)
             or not isinstance(found, Sequence)
@@ -275,9 +275,9 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         if not self._has_warned and (said := self._too_few(len(found), k, fetch_k, request)):
             self._has_warned = True
             warnings.warn(said, RetrievalWarning, stacklevel=2)
-        return found[: request.most]
+        return found[: request.max_documents]
 
-    def _too_few(self, found: int, k: int, fetch_k: int | None, request: Request) -> str:
+    def _too_few(self, found: int, k: int, fetch_k: int | None, request: RetrieverRequest) -> str:
         """Return what to say if there are too few documents to choose from; nothing if that is in order."""
         if request.fetched is not None and 0 < found < k:
             return (
@@ -363,12 +363,12 @@ def _only_asynchronous(_: str) -> Any:
     raise TypeError("the base retriever is an asynchronous function; use ainvoke")
 
 
-class Request(NamedTuple):
+class RetrieverRequest(NamedTuple):
     """How to ask a base retriever."""
 
     base: Any
     arguments: dict[str, Any]
-    most: int | None
+    max_documents: int | None
     told: bool
     own: int | None = None
     """How many documents the retriever of a store returns of itself."""
@@ -376,38 +376,38 @@ class Request(NamedTuple):
     """How many documents a store fetches before it filters them, if it does."""
 
 
-def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> Request:
+def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> RetrieverRequest:
     """Return how to ask a base retriever for candidates."""
     # The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field
     # `k`, such as BM25Retriever, is copied, so that the given one stays as it is.
     if argument is not None and fetch_k is not None:
-        return Request(base, {argument: fetch_k}, fetch_k, told=False)
+        return RetrieverRequest(base, {argument: fetch_k}, fetch_k, told=False)
     inner = base
     while isinstance(inner, (RunnableBinding, DynamicRunnable)):
         inner = inner.bound if isinstance(inner, RunnableBinding) else inner.default
     if fetch_k is None:
         own = inner.search_kwargs.get("k", 4) if isinstance(inner, VectorStoreRetriever) else None
-        return Request(base, {}, None, told=False, own=own)
+        return RetrieverRequest(base, {}, None, told=False, own=own)
     if isinstance(inner, StoreSearch):
         arguments = _of_search(inner.store, inner.search_kwargs, fetch_k)
         fetched = _fetched(inner.store, inner.search_kwargs, arguments)
-        return Request(base, {"k": fetch_k}, arguments["k"], told=True, fetched=fetched)
+        return RetrieverRequest(base, {"k": fetch_k}, arguments["k"], told=True, fetched=fetched)
     if isinstance(inner, VectorStoreRetriever):
         bound = base.kwargs if isinstance(base, RunnableBinding) else {}
         given = {**inner.search_kwargs, **bound}
         arguments = _of_search(inner.vectorstore, given, fetch_k)
         fetched = _fetched(inner.vectorstore, given, arguments)
-        return Request(base, arguments, arguments["k"], told=True, fetched=fetched)
+        return RetrieverRequest(base, arguments, arguments["k"], told=True, fetched=fetched)
     if isinstance(base, BaseRetriever) and not isinstance(base, MMRSettings):
         field = type(base).model_fields.get("k")
         if field is not None and field.annotation is int:
-            return Request(base.model_copy(update={"k": fetch_k}), {}, fetch_k, told=True)
-    return Request(base, {}, fetch_k, told=False)
+            return RetrieverRequest(base.model_copy(update={"k": fetch_k}), {}, fetch_k, told=True)
+    return RetrieverRequest(base, {}, fetch_k, told=False)
 
 
 def _fetched(store: VectorStore, given: Mapping[str, Any], arguments: Mapping[str, int]) -> int | None:
     """Return how many documents a store fetches before it filters them, if it does."""
-    if given.get("filter") is None or not is_kind(store, "FAISS"):
+    if given.get("filter") is None or not is_instance_by_name(store, "FAISS"):
         return None
     return int({**given, **arguments}["fetch_k"])
 
@@ -416,8 +416,8 @@ def _of_search(store: VectorStore, given: Mapping[str, Any], fetch_k: int) -> di
     """Return the arguments with which a store returns the candidates of MMR."""
     # FAISS filters what it fetched, 20 documents by default; its own MMR fetches twice `fetch_k` and keeps what
     # matches. Elasticsearch looks at 50 candidates by default, and refuses to return more than that.
-    if is_kind(store, "ElasticsearchStore") and "fetch_k" not in given:
+    if is_instance_by_name(store, "ElasticsearchStore") and "fetch_k" not in given:
         return {"k": fetch_k, "fetch_k": max(fetch_k, 50)}
-    if not is_kind(store, "FAISS") or "fetch_k" in given:
+    if not is_instance_by_name(store, "FAISS") or "fetch_k" in given:
         return {"k": fetch_k}
     return {"k": fetch_k if given.get("filter") is None else 2 * fetch_k, "fetch_k": 2 * fetch_k}

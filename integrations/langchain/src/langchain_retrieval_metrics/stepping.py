@@ -11,7 +11,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.runnables.config import merge_configs
 
-from retrieval_metrics.integration_api import RETURNED, Steps
+from retrieval_metrics.integration_api import RETURNED_STAGE, StageRankings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,29 +25,29 @@ PLACE = re.compile(r"(seq:step|retriever_|map:key):?(?:(\d+)|(.*))")
 """The tags by which LangChain tells the parts of a sequence, an ensemble and a map apart, whichever starts first."""
 
 
-class OnTheWay(NamedTuple):
+class StagedAnswer(NamedTuple):
     """An answer, and what callbacks told of the way to it."""
 
     answer: Any
-    steps: Steps
+    stages: StageRankings
 
 
-def with_steps(
+def with_stages(
     answer: Any, convert: Callable[[Any], list[Retrieved]], *, maps_steps: bool = True
-) -> list[Retrieved] | Steps:
+) -> list[Retrieved] | StageRankings:
     """Return what was retrieved as the last of the steps; only that if there was nothing on the way to it.
 
     With `maps_steps`, an answer that maps names to documents, as of `RunnableParallel(...).assign(...)`, is the steps.
     """
-    told = answer if isinstance(answer, OnTheWay) else OnTheWay(answer, Steps())
+    told = answer if isinstance(answer, StagedAnswer) else StagedAnswer(answer, StageRankings())
     several = isinstance(told.answer, Mapping) and len(told.answer) > 1
     if maps_steps and several and all(map(_may_be_a_step, told.answer.values())):
-        return Steps({str(name): None if one is None else convert(one) for name, one in told.answer.items()})
+        return StageRankings({str(name): None if one is None else convert(one) for name, one in told.answer.items()})
     found = convert(told.answer)
-    last = next(reversed(told.steps), None)
-    if last is not None and _compared(told.steps[last]) == _compared(found):
-        return Steps(told.steps | {last: found}) if len(told.steps) > 1 else found
-    return Steps(told.steps | {RETURNED: found}) if told.steps else found
+    last = next(reversed(told.stages), None)
+    if last is not None and _compared(told.stages[last]) == _compared(found):
+        return StageRankings(told.stages | {last: found}) if len(told.stages) > 1 else found
+    return StageRankings(told.stages | {RETURNED_STAGE: found}) if told.stages else found
 
 
 def _may_be_a_step(value: Any) -> bool:
@@ -58,7 +58,7 @@ def _compared(items: Sequence[Retrieved]) -> list[Any]:
     return [(item.id, item.text) for item in items]
 
 
-class StepHandler(BaseCallbackHandler):
+class StageHandler(BaseCallbackHandler):
     """The callbacks of one question."""
 
     run_inline = True  # in threads, the starts of parallel calls would arrive in any order
@@ -74,10 +74,12 @@ class StepHandler(BaseCallbackHandler):
         """Return the config of LangChain with these callbacks."""
         return merge_configs(config, {"callbacks": [self]})
 
-    def told(self, answer: Any) -> OnTheWay:
+    def told(self, answer: Any) -> StagedAnswer:
         """Return an answer with the steps to it."""
         runs = sorted(self._runs.items(), key=lambda run: run[1].place)
-        return OnTheWay(answer, Steps.of_spans((str(key), str(run.parent), run.name, run.found) for key, run in runs))
+        return StagedAnswer(
+            answer, StageRankings.of_spans((str(key), str(run.parent), run.name, run.found) for key, run in runs)
+        )
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any

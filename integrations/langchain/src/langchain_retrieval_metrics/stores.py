@@ -21,7 +21,7 @@ VectorFunction: TypeAlias = Callable[[Sequence[Document]], Sequence[Any]]
 """Returns the vector of each document, or None if it is unknown."""
 
 
-def vectors_of(store: VectorStore) -> VectorFunction:
+def get_vectors(store: VectorStore) -> VectorFunction:
     """Return a `vector_fn` that looks up vectors in a vector store.
 
     It supports InMemoryVectorStore, FAISS, Chroma, Qdrant, LanceDB, Milvus, PGVector, Elasticsearch and Pinecone, and
@@ -57,7 +57,7 @@ def vectors_of(store: VectorStore) -> VectorFunction:
     )
 
 
-def holds_vectors(store: VectorStore) -> bool:
+def is_supported_store(store: VectorStore) -> bool:
     """Whether `vectors_of` supports a store."""
     return _known(store) is not None and _refusal(store) is None
 
@@ -71,9 +71,9 @@ def _known(store: Any) -> Callable[[Any], VectorFunction] | None:
 
 def _refusal(store: Any) -> str | None:
     """Return why the vectors of a store cannot be looked up although its class is known."""
-    if is_kind(store, "Milvus") and not isinstance(store._vector_field, str):  # noqa: SLF001  (public nowhere)
+    if is_instance_by_name(store, "Milvus") and not isinstance(store._vector_field, str):  # noqa: SLF001  (public nowhere)
         return f"a Milvus with several vectors of each document ({', '.join(store._vector_field)})"  # noqa: SLF001  (as above)
-    if is_kind(store, "PGVector") and store.async_mode:
+    if is_instance_by_name(store, "PGVector") and store.async_mode:
         return "a PGVector with async_mode=True, which cannot be read synchronously"
     return None
 
@@ -239,10 +239,10 @@ MOST_FETCHED = 100
 """How many ids one request to Pinecone holds; they stand in its address, which servers limit."""
 
 
-def to_find_again(store: VectorStore) -> dict[str, Any]:
+def lookup_arguments(store: VectorStore) -> dict[str, Any]:
     """Return the arguments with which a store must be searched so that its documents can be found in it again."""
     # The search of Elasticsearch leaves out the ids unless a `doc_builder` puts them in.
-    if not is_kind(store, "ElasticsearchStore"):
+    if not is_instance_by_name(store, "ElasticsearchStore"):
         return {}
     field: str = store.query_field  # type: ignore[attr-defined]  # the store is no dependency
     return {"doc_builder": partial(_with_id, field)}
@@ -253,7 +253,7 @@ def _with_id(field: str, hit: dict[str, Any]) -> Document:
     return Document(held.get(field, ""), id=hit["_id"], metadata=held.get("metadata", {}))
 
 
-def is_kind(store: VectorStore, name: str) -> bool:
+def is_instance_by_name(store: VectorStore, name: str) -> bool:
     """Whether a store is of a class with that name or derived from one."""
     return any(kind.__name__ == name for kind in type(store).__mro__)
 

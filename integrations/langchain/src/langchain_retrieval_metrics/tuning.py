@@ -6,12 +6,17 @@ import warnings
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_retrieval_metrics.evaluating import workers_of
-from langchain_retrieval_metrics.host import items_of
+from langchain_retrieval_metrics.evaluating import choose_n_workers
+from langchain_retrieval_metrics.host import convert_items
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.integration_api import Asked, Ways
-from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
+from retrieval_metrics.integration_api.async_support import (
+    WORKERS,
+    forward_arguments,
+    positive_integer,
+    takes_arguments_of,
+)
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
@@ -75,7 +80,7 @@ class _Tuning:
         fetch_ks: Iterable[int] | None = None,
         metric: str | None = None,
         match: MatchBy = "id",
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
         max_concurrency: int = WORKERS,
         timeout: float | None = None,
@@ -108,16 +113,18 @@ class _Tuning:
         if fetch_ks is None or retriever.fetch_k is not None:
             tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
         self._settings = {str(setting): setting for setting in tried}
-        self._asked = Asked(questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents)
+        self._asked = EvaluationTask(
+            questions, self._metric, match, rules=rules, clusters=clusters, documents=documents
+        )
         self._config = config
-        self.asking = self._asked.asking | {
-            "items": items_of,
-            "workers": workers_of(max_concurrency, config),
+        self.asking = self._asked.retrieve_arguments | {
+            "items": convert_items,
+            "workers": choose_n_workers(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,
             "show_progress": show_progress,
         }
-        self.ways = Ways(self._ask, self._aask)
+        self.ways = RetrieverFunctions(self._ask, self._aask)
         wanted = sorted({setting.fetch_k for setting in tried}, key=lambda size: size or 0)
         # What a search for fewer would find need not be the first of a search for more; a list only has to be cut.
         self._asks = wanted if self._retriever.is_told(wanted[-1]) else wanted[-1:]
@@ -130,7 +137,7 @@ class _Tuning:
             documents = self._retriever.candidates(text, size, self._config)
             if documents:
                 vectors = self._retriever._vectors(documents, text)  # noqa: SLF001  (same package)
-                self._found[text, size] = _Candidates(documents, items_of(documents), *vectors)
+                self._found[text, size] = _Candidates(documents, convert_items(documents), *vectors)
         return documents
 
     async def _aask(self, text: str) -> list[Document]:
@@ -139,7 +146,7 @@ class _Tuning:
             documents = await self._retriever.acandidates(text, size, self._config)
             if documents:
                 vectors = await self._retriever._avectors(documents, text)  # noqa: SLF001  (as above)
-                self._found[text, size] = _Candidates(documents, items_of(documents), *vectors)
+                self._found[text, size] = _Candidates(documents, convert_items(documents), *vectors)
         return documents
 
     def result(self, run: RetrievedRun) -> MMRTuning:
@@ -155,7 +162,7 @@ class _Tuning:
         if few:
             warnings.warn(few, RetrievalWarning, stacklevel=2)
         known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
-        switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
+        switch = chosen.winner != BASE and (chosen.is_significant or chosen.expected_gain > 0)
         best = self._settings[chosen.winner] if switch else None
         retriever = None if best is None else self._retriever.model_copy(update=best._asdict())
         return MMRTuning(**known, best=best, retriever=retriever)
@@ -198,7 +205,7 @@ class _Tuning:
         return [found.items[at] for at in selection]
 
 
-@arguments_of(_Tuning)
+@takes_arguments_of(_Tuning)
 def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are those of _Tuning)
     """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
@@ -249,12 +256,12 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are 
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """
-    tuning = passed_on("tune_mmr", _Tuning, args, options)
+    tuning = forward_arguments("tune_mmr", _Tuning, args, options)
     return tuning.result(retrieve(tuning.ways, **tuning.asking))
 
 
-@arguments_of(_Tuning)
+@takes_arguments_of(_Tuning)
 async def atune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several settings; the asynchronous twin of `tune_mmr`, with its arguments, result and errors."""
-    tuning = passed_on("atune_mmr", _Tuning, args, options)
+    tuning = forward_arguments("atune_mmr", _Tuning, args, options)
     return tuning.result(await aretrieve(tuning.ways, **tuning.asking))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy import typing as npt
 
-from langchain_retrieval_metrics.host import shown
+from langchain_retrieval_metrics.host import describe_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ STATE = "embedded_doc"
 """The name under which embedding compressors of LangChain keep the vector in the state of a document."""
 
 
-class WantedVectors:
+class DocumentVectors:
     """The vectors of documents: the known ones, and the texts to embed for the others."""
 
     def __init__(self, documents: Sequence[Document], known: Sequence[Any]) -> None:
@@ -36,7 +36,10 @@ class WantedVectors:
         """Return the embeddings of some of the texts as float32."""
         if len(embedded) != len(texts):
             raise ValueError(f"embeddings returned {len(embedded)} vectors for {len(texts)} texts")
-        return [as_vector(vector, shown(self._first[text])) for text, vector in zip(texts, embedded, strict=True)]
+        return [
+            as_vector(vector, describe_document(self._first[text]))
+            for text, vector in zip(texts, embedded, strict=True)
+        ]
 
     def stacked(self, embedded: Mapping[str, Vector]) -> Vector:
         """Return all vectors as rows, shape (documents, d), given those of `texts`."""
@@ -47,13 +50,13 @@ class WantedVectors:
         for document, row in zip(self._documents, rows, strict=True):
             if row.shape != rows[0].shape:
                 raise ValueError(
-                    f"{shown(document)} has a vector of {row.size} numbers, and {shown(self._documents[0])} one of "
+                    f"{describe_document(document)} has a vector of {row.size} numbers, and {describe_document(self._documents[0])} one of "
                     f"{rows[0].size}; all must come from one embedding model"
                 )
         stacked = np.stack(rows)
         if not np.isfinite(stacked).all():  # check all rows at once, and look for the wrong one only if there is one
             for document, row in zip(self._documents, rows, strict=True):
-                as_vector(row, shown(document))
+                as_vector(row, describe_document(document))
         return stacked
 
 
@@ -75,10 +78,10 @@ def _array(given: Any, document: Document) -> Vector:
     """Return a vector as float32; whether its numbers are finite is checked for all vectors at once."""
     if isinstance(given, np.ndarray) and given.dtype == np.float32 and given.ndim == 1 and given.size:
         return given
-    return as_vector(given, shown(document))
+    return as_vector(given, describe_document(document))
 
 
-def state_vector(document: Document) -> Any:
+def get_state_vector(document: Document) -> Any:
     """Return the vector that an earlier compressor kept in the state of the document, if there is one."""
     state = getattr(document, "state", None)
     return state.get(STATE) if isinstance(state, dict) else None

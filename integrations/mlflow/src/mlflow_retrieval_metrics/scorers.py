@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Span
 
     from retrieval_metrics import Matching, Retrieved, Rules
-    from retrieval_metrics.types import DocumentId, Key, QueryScore, Seen
+    from retrieval_metrics.types import DocumentId, Key, MergedRanking, QueryScore
 
 RELEVANT = "expectations.relevant_ids"
 TRACE = "trace"
@@ -42,7 +42,7 @@ def retrieval_scorers(
     calls: CallsView = "interleaved",
     citations: str | None = None,
     match: str | Key | Matching = "id",
-    semantics: str | Rules = "standard",
+    rules: str | Rules = "standard",
     max_grade: float | None = None,
     prefix: str | None = None,
 ) -> list[Scorer]:
@@ -86,10 +86,10 @@ def retrieval_scorers(
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
-    scorer = RowScorer(metrics, semantics=semantics, match=match, max_grade=max_grade)
+    scorer = RowScorer(metrics, rules=rules, match=match, max_grade=max_grade)
     traced = str(retrieved).partition(".")[0] == TRACE
     paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=traced)
-    said: dict[str, Any] = asdict(paths) | {"match": match, "semantics": semantics, "max_grade": max_grade}
+    said: dict[str, Any] = asdict(paths) | {"match": match, "semantics": rules, "max_grade": max_grade}
     return [
         RetrievalScorer(
             name=scored_name(metric.plain_name, said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
@@ -121,14 +121,14 @@ class RetrievalScorer(Scorer):
     calls: CallsView = "interleaved"
     citations: str | None = None
     match: Any = "id"
-    semantics: Any = "standard"
+    rules: Any = "standard"
     max_grade: float | None = None
-    _rows: _Rows = PrivateAttr()
+    _rows: _RowValues = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Set what MLflow logs of all rows: the mean, its interval and `n`."""
         super().model_post_init(context)
-        self._rows = _Rows(Metric.parse(self.metric))
+        self._rows = _RowValues(Metric.parse(self.metric))
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
 
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
@@ -146,13 +146,13 @@ class RetrievalScorer(Scorer):
             LookupError: If MLflow lost the trace of an answered row.
         """
         row = Row(inputs, outputs, expectations, trace)
-        scorer = RowScorer(self.metric, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
+        scorer = RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
         paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations)
         relevant = paths.judgments(row._asdict())
         (score,) = scorer.row(relevant, lambda: row.retrieved(paths), failure=row.failure()).values()
         self._rows.note(score)
         metadata = {"metric": self.metric, "semantics": scorer.rules.name}
-        return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
+        return Feedback(name=self.name, value=score.value_or_none, rationale=score.reason, metadata=metadata)
 
     @property
     def kind(self) -> ScorerKind:
@@ -201,7 +201,7 @@ USUAL: dict[str, Any] = {
 """The defaults of everything that a scorer is told besides its metric."""
 
 
-class _Rows:
+class _RowValues:
     """What MLflow logs of the values of all rows; the name of a method is the name of its number."""
 
     # MLflow hands over values only. Where no fewer rows have failed since the last answer than there are values, each
@@ -242,7 +242,7 @@ class _Rows:
         """Return the values as an evaluation."""
         if self._all_failed(values):
             raise ValueError("there is no mean")
-        return Evaluation.of_scores({str(self._metric): dict(enumerate(values))})
+        return Evaluation.from_scores({str(self._metric): dict(enumerate(values))})
 
 
 class Row(NamedTuple):
@@ -258,7 +258,7 @@ class Row(NamedTuple):
         """The spans of the trace; none without a trace."""
         return [] if self.trace is None else self.trace.data.spans
 
-    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | Seen:
+    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | MergedRanking:
         """Return what was retrieved, best first; of a trace, with the calls that found it."""
         path, fields = paths.retrieved, self._asdict()
         if path.partition(".")[0] != TRACE:

@@ -10,11 +10,11 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorCont
 from pydantic_evals.reporting.analyses import TableResult
 
 from pydantic_evals_retrieval_metrics.reports import (
-    judgments_of,
+    read_judgments,
     report_paths,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import RELEVANT, SPANS, paths_of, seen_in_spans
+from pydantic_evals_retrieval_metrics.spans import RELEVANT_KEY, SPANS_PREFIX, make_row_paths, read_span_ranking
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
 from retrieval_metrics.types import CallsView
@@ -68,12 +68,12 @@ class RetrievalMetrics(Evaluator):
     """
 
     metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
-    relevant: str = RELEVANT
+    relevant: str = RELEVANT_KEY
     retrieved: str = "output"
     calls: CallsView = "interleaved"
     citations: str | None = None
     match: str = "id"
-    semantics: str = "standard"
+    rules: str = "standard"
     max_grade: float | None = None
     evaluation_name: str | None = None
 
@@ -82,10 +82,10 @@ class RetrievalMetrics(Evaluator):
         self._paths()
 
     def _paths(self) -> RowPaths:
-        return paths_of(self.relevant, self.retrieved, self.calls, self.citations)
+        return make_row_paths(self.relevant, self.retrieved, self.calls, self.citations)
 
     def _scorer(self) -> RowScorer:
-        return RowScorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
+        return RowScorer(self.metrics, rules=self.rules, match=self.match, max_grade=self.max_grade)
 
     def evaluate(self, ctx: EvaluatorContext) -> dict[str, EvaluationReason]:
         """Return the scores of a case with their reasons; the report shows what is raised as a failed evaluator.
@@ -96,12 +96,14 @@ class RetrievalMetrics(Evaluator):
         """
         paths = self._paths()
         scores = self._scorer().row(
-            judgments_of(ctx, paths),
-            lambda: seen_in_spans(ctx, paths) if self.retrieved.startswith(SPANS) else paths.items(ctx),
+            read_judgments(ctx, paths),
+            lambda: read_span_ranking(ctx, paths) if self.retrieved.startswith(SPANS_PREFIX) else paths.items(ctx),
             name="the case" if ctx.name is None else f"case {ctx.name!r}",
         )
         return {
-            _name(self, str(metric)): EvaluationReason(UNDEFINED if score.known is None else score.known, score.reason)
+            _name(self, str(metric)): EvaluationReason(
+                UNDEFINED if score.value_or_none is None else score.value_or_none, score.reason
+            )
             for metric, score in scores.items()
         }
 
@@ -130,15 +132,15 @@ class RetrievalReport(ReportEvaluator):
     """
 
     metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
-    relevant: str = RELEVANT
+    relevant: str = RELEVANT_KEY
     retrieved: str = "output"
     match: str = "id"
-    semantics: str = "standard"
+    rules: str = "standard"
     max_grade: float | None = None
     evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
-        Scorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
+        Scorer(self.metrics, rules=self.rules, match=self.match, max_grade=self.max_grade)
         report_paths(self.relevant, self.retrieved)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:
@@ -149,7 +151,7 @@ class RetrievalReport(ReportEvaluator):
             relevant=self.relevant,
             retrieved=self.retrieved,
             match=self.match,
-            semantics=self.semantics,
+            rules=self.rules,
             max_grade=self.max_grade,
         )
         intervals = evaluation.intervals(LEVEL)

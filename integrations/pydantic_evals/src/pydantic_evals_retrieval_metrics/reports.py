@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.reporting import ReportCaseFailure
 
-from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, RELEVANT, SPANS
+from pydantic_evals_retrieval_metrics.spans import FOUND_KEY, GIVEN_KEY, KEPT_KEY, RELEVANT_KEY, SPANS_PREFIX
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning, RetrievedRun
 from retrieval_metrics.integration_api import RowPaths, Scorer, row_error
 
@@ -24,10 +24,10 @@ def to_evaluation(
     report: EvaluationReport[Any, Any, Any],
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    relevant: str = RELEVANT,
+    relevant: str = RELEVANT_KEY,
     retrieved: str = "output",
     match: str | Key | Matching = "id",
-    semantics: str | Rules = "standard",
+    rules: str | Rules = "standard",
     max_grade: float | None = None,
 ) -> Evaluation:
     """Return a report as an evaluation of the core, including failed tasks.
@@ -55,7 +55,7 @@ def to_evaluation(
         RetrievalWarning: If cases are left out; and as in the core's `evaluate`.
     """
     paths = report_paths(relevant, retrieved)
-    scorer = Scorer(metrics, semantics=semantics, match=match, max_grade=max_grade)
+    scorer = Scorer(metrics, rules=rules, match=match, max_grade=max_grade)
     cases = _numbered([*report.cases, *report.failures])
     qrels: dict[Any, Any] = {}
     run: dict[Any, Any] = {}
@@ -73,7 +73,7 @@ def to_evaluation(
             continue
         run[name] = found
         try:
-            qrels[name] = judgments_of(case, paths)
+            qrels[name] = read_judgments(case, paths)
         except ValueError as error:  # evaluate counts what is in the run only
             left.append(str(error))
     if left and not qrels:
@@ -106,15 +106,15 @@ def _numbered(cases: list[Any]) -> dict[Any, Any]:
 
 def report_paths(relevant: str, retrieved: str) -> RowPaths:
     """Return the paths if a report holds the values there."""
-    if isinstance(retrieved, str) and retrieved.startswith(SPANS):
+    if isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX):
         raise ValueError(
             f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
-            f"retrieved='attributes.{KEPT}' here"
+            f"retrieved='attributes.{KEPT_KEY}' here"
         )
-    return RowPaths(relevant, retrieved).checked(GIVEN, FOUND)
+    return RowPaths(relevant, retrieved).checked(GIVEN_KEY, FOUND_KEY)
 
 
-def judgments_of(case: Any, paths: RowPaths) -> Any:
+def read_judgments(case: Any, paths: RowPaths) -> Any:
     """Return the judgments of a case."""
     try:
         found = paths.judgments(case)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pydantic_evals.evaluators import EvaluatorContext
     from pydantic_evals.otel import SpanNode
 
-    from retrieval_metrics.types import CallsView, DocumentId, Seen
+    from retrieval_metrics.types import CallsView, DocumentId, MergedRanking
 
-GIVEN = ("inputs", "metadata", "expected_output")
+GIVEN_KEY = ("inputs", "metadata", "expected_output")
 
 
 def keep_spans(
@@ -41,24 +41,24 @@ def keep_spans(
     Warns:
         RetrievalWarning: (for a case) If the spans do not hold it; the case then cannot be judged.
     """
-    if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
+    if not isinstance(retrieved, str) or not retrieved.startswith(SPANS_PREFIX):
         raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
-    paths = paths_of(RELEVANT, retrieved, calls, citations)
-    return lambda case: _KeepsSpans(case, paths)
+    paths = make_row_paths(RELEVANT_KEY, retrieved, calls, citations)
+    return lambda case: _SpanKeeper(case, paths)
 
 
-class _KeepsSpans(CaseLifecycle):
+class _SpanKeeper(CaseLifecycle):
     def __init__(self, case: Case[Any, Any, Any], paths: RowPaths) -> None:
         super().__init__(case)
         self._paths = paths
 
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
-            found = seen_in_spans(ctx, self._paths)
+            found = read_span_ranking(ctx, self._paths)
         except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
             warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
         else:
-            ctx.attributes[KEPT] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
+            ctx.attributes[KEPT_KEY] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
         return ctx
 
 
@@ -69,29 +69,29 @@ def _plain(item: Retrieved | DocumentId) -> Any:
     return {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}
 
 
-FOUND = ("output", "attributes", *GIVEN)
+FOUND_KEY = ("output", "attributes", *GIVEN_KEY)
 """Where a case has its judgments, and where what was retrieved."""
-SPANS = "spans:"
-KEPT = "retrieved"
-RELEVANT = "expected_output"
+SPANS_PREFIX = "spans:"
+KEPT_KEY = "retrieved"
+RELEVANT_KEY = "expected_output"
 
 
-def paths_of(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
+def make_row_paths(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
     """Return where a case has its judgments and what was retrieved, also in `spans:<name of the spans>:<attribute>`."""
-    traced = isinstance(retrieved, str) and retrieved.startswith(SPANS)
-    if traced and not all(retrieved.removeprefix(SPANS).rpartition(":")):
+    traced = isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX)
+    if traced and not all(retrieved.removeprefix(SPANS_PREFIX).rpartition(":")):
         raise ValueError(
             f"a path into spans must be 'spans:<name of the spans>:<attribute>', as 'spans:retrieve:document_ids', got "
             f"{retrieved!r}"
         )
-    return RowPaths(relevant, retrieved, calls, citations).checked(GIVEN, FOUND, traced=traced)
+    return RowPaths(relevant, retrieved, calls, citations).checked(GIVEN_KEY, FOUND_KEY, traced=traced)
 
 
-def seen_in_spans(ctx: EvaluatorContext, paths: RowPaths) -> Seen:
+def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:
     """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents."""
     # A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
     # message.
-    name, _, attribute = paths.retrieved.removeprefix(SPANS).rpartition(":")
+    name, _, attribute = paths.retrieved.removeprefix(SPANS_PREFIX).rpartition(":")
     tree = ctx.span_tree
     spans = [span for span in tree if span.name == name]
     if not spans:

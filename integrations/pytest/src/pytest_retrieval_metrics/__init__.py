@@ -6,9 +6,9 @@ For annotations there are `RetrievalCheck`, the type of the fixture, and `Checke
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_retrieval_metrics.checking import Checked, RetrievalCheck
+    from pytest_retrieval_metrics.checking import CheckResult, RetrievalCheck
 
-__all__ = ["Checked", "RetrievalCheck"]
+__all__ = ["CheckResult", "RetrievalCheck"]
 
 
 if not TYPE_CHECKING:  # type checkers take the names from the imports above, and report wrong ones

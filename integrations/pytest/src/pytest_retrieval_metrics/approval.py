@@ -12,16 +12,16 @@ from pytest_retrieval_metrics.gates import (
     BASELINE,
     NOW,
     Verdict,
-    best_of,
-    bests_of,
-    compared,
-    losers,
-    p_of_drop,
+    best_path,
+    best_paths,
+    better_queries,
+    compare_with_baseline,
+    drop_p_value,
     regression_gate,
-    winners,
-    write,
+    worse_queries,
+    write_baseline,
 )
-from pytest_retrieval_metrics.settings import ALL
+from pytest_retrieval_metrics.settings import ALL_METRICS
 from retrieval_metrics import Metric
 from retrieval_metrics.integration_api.text import numbers, save_text
 
@@ -41,7 +41,7 @@ STAYS = (
 )
 
 
-def approved(
+def check_approval(
     evaluation: Evaluation, verdicts: Sequence[Verdict], metrics: Iterable[str], accepted: AbstractSet[str]
 ) -> tuple[list[Verdict], str]:
     """Return the verdicts before a baseline is written, and why it may not be; an empty text if it may.
@@ -50,7 +50,7 @@ def approved(
     """
     failed, found = evaluation.counts["failed"], list(verdicts)
     if failed:
-        figures = f"the retriever failed for {failed} of {numbers.queries(evaluation.counts['queries'])}"
+        figures = f"the retriever failed for {failed} of {numbers.format_query_count(evaluation.counts['queries'])}"
         found.insert(0, Verdict(metric=next(iter(metrics)), outcome="not stored", figures=figures))
     never = {"below the floor", "above the ceiling", "not checked", "not measured", "not stored"}
     lost = dict.fromkeys(one.metric for one in found if one.outcome == "worse")
@@ -67,10 +67,10 @@ def approved(
     ], ""
 
 
-def accepted_of(metrics: Iterable[str], called: Collection[str], settings: Settings) -> set[str]:
+def read_accepted_losses(metrics: Iterable[str], called: Collection[str], settings: Settings) -> set[str]:
     """Return the metrics of a check, which is called so, in which a loss is accepted."""
     names = set(settings.accept_worse)
-    if ALL in names or not names.isdisjoint(called):
+    if ALL_METRICS in names or not names.isdisjoint(called):
         return set(metrics)
     for name in settings.accept_worse:
         with suppress(ValueError):  # the name of another check
@@ -78,7 +78,7 @@ def accepted_of(metrics: Iterable[str], called: Collection[str], settings: Setti
     return names & set(metrics)
 
 
-def store(
+def store_baseline(
     baseline: Baseline,
     evaluation: Evaluation,
     comparison: Comparison | None,
@@ -92,7 +92,7 @@ def store(
         forget_best(baseline.path)
     else:
         keep_best(evaluation, baseline, found)
-    written = write(baseline.path, evaluation, labels)
+    written = write_baseline(baseline.path, evaluation, labels)
     if baseline.known is None:
         return [f"{baseline.where}: new"]
     if comparison is None:
@@ -103,35 +103,35 @@ def store(
 def _changes(where: str, comparison: Comparison, show: int) -> list[str]:
     """Return lines on how a new baseline differs from the one it replaces: old and new means, and changed queries."""
     lines = [where, *(f"  {note}" for note in comparison.notes)]
-    texts = texts_of(comparison.evaluations[NOW])
+    texts = get_query_texts(comparison.evaluations[NOW])
     before, now = (comparison.evaluations[name] for name in (comparison.baseline or "", NOW))
     for each in comparison.differences:
         means = numbers.change(before.means[each.metric], now.means[each.metric])
         lines.append(
-            f"  {each.metric} {means} (p {numbers.p_value(p_of_drop(each))}): {len(losers(each))} lost, "
-            f"{len(winners(each))} won of {numbers.queries(each.n)}"
+            f"  {each.metric} {means} (p {numbers.p_value(drop_p_value(each))}): {len(worse_queries(each))} lost, "
+            f"{len(better_queries(each))} won of {numbers.format_query_count(each.n)}"
         )
     moved = next((each for each in comparison.differences if not each.identical), None)
     if moved is not None:
         values = now.per_query[moved.metric]
-        for how, found in (("lost", losers(moved)), ("won", winners(moved))):
+        for how, found in (("lost", worse_queries(moved)), ("won", better_queries(moved))):
             blocks = (
                 [f"    {how} {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"]
                 for query, change in found[:show]
             )
-            lines += fitting(blocks, len(found), how, None)
+            lines += fit_blocks(blocks, len(found), how, None)
     return lines
 
 
-def against_best(evaluation: Evaluation, baseline: Baseline, settings: Settings, alpha: float) -> list[Verdict]:
+def compare_with_best(evaluation: Evaluation, baseline: Baseline, settings: Settings, alpha: float) -> list[Verdict]:
     """Return the verdict of each metric against its own best approved baseline, so that small drops add up."""
     verdicts = []
     for metric in map(str, evaluation.metrics):
-        best = baseline.best.get(kept := best_of(baseline.path, metric))
+        best = baseline.best.get(kept := best_path(baseline.path, metric))
         if best is None:
             continue
         try:
-            comparison = compared(evaluation, best, alpha)
+            comparison = compare_with_baseline(evaluation, best, alpha)
         except ValueError:  # no question is the same
             continue
         found = regression_gate(evaluation, comparison, kept.name, settings)
@@ -139,7 +139,7 @@ def against_best(evaluation: Evaluation, baseline: Baseline, settings: Settings,
     return verdicts
 
 
-def worse_than_best(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def select_worse_than_best(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return what is said of the metrics that are worse than in their best approved baselines."""
     return [
         replace(one, figures=f"than the best approved baseline: {one.figures}", difference=None)
@@ -155,7 +155,7 @@ def keep_best(evaluation: Evaluation, baseline: Baseline, found: Sequence[Verdic
     of_metric = {one.metric: one for one in found if one.difference is not None}
     accepted = {one.metric for one in found if one.outcome == "worse"}
     for metric in map(str, evaluation.metrics):
-        kept, one = best_of(baseline.path, metric), of_metric.get(metric)
+        kept, one = best_path(baseline.path, metric), of_metric.get(metric)
         difference = None if one is None or one.outcome == "not compared" else one.difference
         if difference is None or metric in accepted or (difference.significant and difference.gain > 0):
             kept.unlink(missing_ok=True)
@@ -167,9 +167,9 @@ def keep_best(evaluation: Evaluation, baseline: Baseline, found: Sequence[Verdic
 
 def forget_best(path: Path) -> None:
     """Remove the best approved baselines, and their folder if it is empty."""
-    for kept in bests_of(path):
+    for kept in best_paths(path):
         kept.unlink()
-    _without_empty(best_of(path, "").parent)
+    _without_empty(best_path(path, "").parent)
 
 
 def _without_empty(folder: Path) -> None:
@@ -180,13 +180,13 @@ def _without_empty(folder: Path) -> None:
 
 LINES = 20
 """The number of lines of a failure, unless more queries are asked for than usual."""
-USUAL = 5
+DEFAULT_N_LINES = 5
 """The number of queries that are shown if nothing else is said."""
 DOCUMENTS = 4
 """The number of relevant documents that are shown for a query."""
 
 
-def explained(
+def format_failure(
     evaluation: Evaluation,
     failed: Sequence[Verdict],
     comparison: Comparison | None,
@@ -197,7 +197,7 @@ def explained(
     # It has at most `LINES` lines, unless more queries are asked for than `USUAL`. A query is told of once, for the
     # first metric in which it failed.
     heads = [[verdict.line, *([f"  {verdict.said}"] if verdict.said else [])] for verdict in failed]
-    room = LINES - len(notes) - sum(map(len, heads)) if show <= USUAL else None
+    room = LINES - len(notes) - sum(map(len, heads)) if show <= DEFAULT_N_LINES else None
     if room is not None and room < LINES // 2:  # the queries say more than the intervals of further metrics
         heads[1:] = [[verdict.line] for verdict in failed[1:]]
         room = max(LINES - len(notes) - sum(map(len, heads)), 2)
@@ -209,8 +209,8 @@ def explained(
         if rises in told or not show:
             continue
         if verdict.difference is not None and comparison is not None:
-            blocks, more = _lost(comparison, verdict.difference, show), len(losers(verdict.difference))
-            found = fitting(blocks, more, "that got worse", room)
+            blocks, more = _lost(comparison, verdict.difference, show), len(worse_queries(verdict.difference))
+            found = fit_blocks(blocks, more, "that got worse", room)
         elif verdict.outcome in {"below the floor", "above the ceiling"} and verdict.metric not in worse:
             found = (_worst if rises else _leaks)(evaluation, verdict.metric, show, room)
         if found:
@@ -220,7 +220,7 @@ def explained(
     return "\n".join([*lines, *notes])
 
 
-def fitting(blocks: Iterable[Sequence[str]], n: int, what: str, room: int | None) -> list[str]:
+def fit_blocks(blocks: Iterable[Sequence[str]], n: int, what: str, room: int | None) -> list[str]:
     """Return the blocks that fit into so many lines, and a line on how many of all are left out."""
     lines: list[str] = []
     shown = 0
@@ -239,16 +239,16 @@ def named(query: QueryId, texts: Mapping[QueryId, str]) -> str:
     return str(query) if text in {"", query} else f"{query} ({text})"
 
 
-def texts_of(evaluation: Evaluation) -> Mapping[QueryId, str]:
+def get_query_texts(evaluation: Evaluation) -> Mapping[QueryId, str]:
     """Return the texts of the questions, if they are known."""
-    return evaluation.scores.needed_origin("shown").judged.qrels.texts
+    return evaluation.scores.require_origin("shown").judged.qrels.texts
 
 
 def _lost(comparison: Comparison, difference: Difference, show: int) -> Iterator[list[str]]:
     """Yield the lines of each query that lost most: where its relevant documents were and are."""
     now = comparison.evaluations[NOW]
-    values, texts = now.per_query[difference.metric], texts_of(now)
-    for query, change in losers(difference)[:show]:
+    values, texts = now.per_query[difference.metric], get_query_texts(now)
+    for query, change in worse_queries(difference)[:show]:
         head = f"  {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"
         if not difference.higher_is_better:
             yield [head, *_came_back(now.explain(query, difference.metric), difference.metric)]
@@ -259,7 +259,7 @@ def _lost(comparison: Comparison, difference: Difference, show: int) -> Iterator
 
 
 def _worst(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
-    worst, texts = evaluation.worst(metric, show), texts_of(evaluation)
+    worst, texts = evaluation.worst(metric, show), get_query_texts(evaluation)
     low = [each for each in worst if each.values[metric] < evaluation.means[metric]]
     blocks = (
         [
@@ -268,27 +268,27 @@ def _worst(evaluation: Evaluation, metric: str, show: int, room: int | None) -> 
         ]
         for each in low
     )
-    lines = fitting(blocks, len(low), "below the mean", None if room is None else room - 1)
+    lines = fit_blocks(blocks, len(low), "below the mean", None if room is None else room - 1)
     return [*lines, f"  all queries: {worst.summary}"]
 
 
 def _leaks(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
     """Return the queries that miss a ceiling, the worst first, with what came back and must not."""
-    worst, texts = evaluation.worst(metric, show), texts_of(evaluation)
+    worst, texts = evaluation.worst(metric, show), get_query_texts(evaluation)
     blocks = (
         [f"  {named(each.query, texts)}: {numbers.value(each.values[metric])}", *_came_back(each, metric)]
         for each in worst
     )
-    return fitting(blocks, worst.faulty or 0, "like these", room)
+    return fit_blocks(blocks, worst.n_imperfect or 0, "like these", room)
 
 
 def _came_back(explained: Explanation, metric: str) -> Iterator[str]:
     """Yield a line for each document that must not come back; for a question without an answer, for each document."""
     grade = float(dict(Metric.parse(metric).parameters).get("grade", 0))
-    leaked = [one for one in explained.leaked if (one.grade or 0) <= grade]
+    leaked = [one for one in explained.forbidden if (one.grade or 0) <= grade]
     for one in (found := leaked or explained.results)[:DOCUMENTS]:
-        where = explained.place_of(one) if leaked else "but there is no answer"
-        yield f"      {one.called} at rank {one.rank}, {where}"
+        where = explained.standing_note(one) if leaked else "but there is no answer"
+        yield f"      {one.label} at rank {one.rank}, {where}"
     if len(found) > DOCUMENTS:
         yield f"      and {len(found) - DOCUMENTS} more"
 
@@ -306,6 +306,6 @@ def _documents(
         ranks = [rank for each in found if (rank := was_at.get(str(each.document))) is not None]
         was = "" if before is None else f"was at rank {min(ranks)}; " if ranks else "was not retrieved; "
         place = "" if one.rank is None else f"rank {one.rank}, "
-        yield f"      {one.called} (grade {one.grade:g}): {was}now {place}{one.detail}"
+        yield f"      {one.label} (grade {one.grade:g}): {was}now {place}{one.detail}"
     if len(groups) > DOCUMENTS:
         yield f"      and {len(groups) - DOCUMENTS} more relevant"

@@ -12,32 +12,52 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pytest
 
-from pytest_retrieval_metrics.approval import accepted_of, against_best, approved, explained, store, worse_than_best
+from pytest_retrieval_metrics.approval import (
+    check_approval,
+    compare_with_best,
+    format_failure,
+    read_accepted_losses,
+    select_worse_than_best,
+    store_baseline,
+)
 from pytest_retrieval_metrics.gates import (
-    Able,
     Baseline,
+    UnitsAtRisk,
     Verdict,
     ceiling_gate,
-    ceilings_of,
-    compared,
+    common_ids_gate,
+    compare_with_baseline,
     deterministic_gate,
     floor_gate,
-    floors_of,
-    lean,
-    lowest,
-    meeting_gate,
-    never_worse_gate,
-    queries_of,
+    min_value,
+    no_regression_gate,
     query_floor_gate,
-    query_floors_of,
+    read_ceilings,
+    read_floors,
+    read_queries,
+    read_query_floors,
     regression_gate,
+    strip_unused_fields,
     unguarded_gate,
 )
-from pytest_retrieval_metrics.records import end, ends, hand_to_junit, measured, metric_rows, unmeasured, warned
-from pytest_retrieval_metrics.settings import beside, name_of
+from pytest_retrieval_metrics.records import (
+    add_to_junit,
+    end_test,
+    get_effect,
+    make_measurement,
+    make_unmeasured_record,
+    metric_rows,
+    warn_about_verdicts,
+)
+from pytest_retrieval_metrics.settings import get_test_name, path_beside_test
 from retrieval_metrics import Evaluation, EvaluationSet, Qrels, RetrievedRun, Run, aretrieve, evaluate, retrieve
-from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on, positive_integer
-from retrieval_metrics.integration_api.pytest_support import with_documents
+from retrieval_metrics.integration_api.async_support import (
+    WORKERS,
+    forward_arguments,
+    positive_integer,
+    takes_arguments_of,
+)
+from retrieval_metrics.integration_api.pytest_support import with_source_texts
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
@@ -54,7 +74,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The result of a check that did not fail.
 
     Attributes:
@@ -93,7 +113,7 @@ class RetrievalCheck:
         folder: str | None = None,
     ) -> None:
         self._item = item
-        self._test = name_of(item)
+        self._test = get_test_name(item)
         self._settings = settings
         self._alpha = settings.alpha / settings.builds / max(checks, 1)
         self._records = records
@@ -112,23 +132,23 @@ class RetrievalCheck:
         name: str = "",
         queries: Mapping[Any, str] | None = None,
         at_least_per_query: QueryFloors | None = None,
-        never_worse: Sequence[QueryId] = (),
+        no_regression: Sequence[QueryId] = (),
         deterministic: bool = False,
-        repeats: int = 1,
+        rounds: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         documents: Any = None,
         workers: int = WORKERS,
         raise_on_error: bool = True,
-    ) -> Call:
+    ) -> CheckCall:
         """Take the arguments of a call, and check them before anything is retrieved."""
         __tracebackhide__ = True
-        task = Task.of(qrels, run_or_retriever, queries, repeats, workers=workers, raise_on_error=raise_on_error)
-        matching = with_documents(match, documents, task.qrels, qrels)
-        given = {"match": matching, "semantics": semantics, "clusters": clusters}
-        gates = (at_least, at_least_per_query, never_worse, at_most)
-        call = Call.of(name, task, gates, given, deterministic=deterministic)
+        task = CheckTask.of(qrels, run_or_retriever, queries, rounds, workers=workers, raise_on_error=raise_on_error)
+        matching = with_source_texts(match, documents, task.qrels, qrels)
+        given = {"match": matching, "semantics": rules, "clusters": clusters}
+        gates = (at_least, at_least_per_query, no_regression, at_most)
+        call = CheckCall.of(name, task, gates, given, deterministic=deterministic)
         call.check(baseline=baseline)
         if name in self._names:
             said = f"named {name!r}" if name else "without a name"
@@ -136,8 +156,8 @@ class RetrievalCheck:
         self._names.add(name)
         return self._with_baseline(call) if baseline else call
 
-    @arguments_of(_call)
-    def __call__(self, *args: Any, **options: Any) -> Checked:  # noqa: D417  (they are those of _call)
+    @takes_arguments_of(_call)
+    def __call__(self, *args: Any, **options: Any) -> CheckResult:  # noqa: D417  (they are those of _call)
         """Score a run or a retriever, and fail the test if it misses a floor or is worse than the baseline.
 
         Args:
@@ -174,21 +194,21 @@ class RetrievalCheck:
             ValueError: If a metric or a query is unknown, a floor is not a finite number, or a test repeats a name.
         """
         __tracebackhide__ = True
-        call = passed_on("retrieval_check", self._call, args, options)
+        call = forward_arguments("retrieval_check", self._call, args, options)
         with self._noted(call):
             rounds = call.measured(call.task.runs())
         return self._finish(call, *rounds)
 
-    @arguments_of(_call)
-    def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, Checked]:
+    @takes_arguments_of(_call)
+    def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, CheckResult]:
         """Do the same in an asynchronous test, on its event loop; arguments and errors are those of the call."""
         self._awaited += 1
         return self._acheck(*args, **options)
 
-    async def _acheck(self, *args: Any, **options: Any) -> Checked:
+    async def _acheck(self, *args: Any, **options: Any) -> CheckResult:
         __tracebackhide__ = True
         self._awaited -= 1
-        call = passed_on("acheck", self._call, args, options)
+        call = forward_arguments("acheck", self._call, args, options)
         with self._noted(call):
             rounds = call.measured(await call.task.aruns())
         return self._finish(call, *rounds)
@@ -201,14 +221,14 @@ class RetrievalCheck:
             said = "the test takes retrieval_check, but no call of it was finished: call it, or take the fixture out"
         else:
             return ""
-        record = unmeasured(self._item, None, self._settings, self._alpha, f"nothing checked: {said}")
+        record = make_unmeasured_record(self._item, None, self._settings, self._alpha, f"nothing checked: {said}")
         self._records.append(record)
         return str(record["failure"])
 
-    def _with_baseline(self, call: Call) -> Call:
+    def _with_baseline(self, call: CheckCall) -> CheckCall:
         """Read the baseline, or fail the test with one sentence."""
         __tracebackhide__ = True
-        path = beside(self._item, self._settings.baselines, call.name)
+        path = path_beside_test(self._item, self._settings.baselines, call.name)
         root, update = self._item.config.rootpath, self._settings.update
         try:
             return replace(call, baseline=Baseline.of(path, self._test, root, with_best=update))
@@ -218,7 +238,7 @@ class RetrievalCheck:
         pytest.fail(said, pytrace=False)
 
     @contextmanager
-    def _noted(self, call: Call) -> Iterator[None]:
+    def _noted(self, call: CheckCall) -> Iterator[None]:
         """Record the error of a retriever, or of what it returned, for the reports, and let it fail the test."""
         __tracebackhide__ = True
         try:
@@ -227,10 +247,12 @@ class RetrievalCheck:
             self._records.append(self._record(call, f"not measured: {type(error).__name__}: {error}"))
             raise
 
-    def _finish(self, call: Call, rounds: RepeatedRuns, met: Sequence[warnings.WarningMessage]) -> Checked:
+    def _finish(
+        self, call: CheckCall, rounds: RepeatedEvaluation, met: Sequence[warnings.WarningMessage]
+    ) -> CheckResult:
         __tracebackhide__ = True
-        evaluation, whole = rounds.evaluation, lean(rounds.evaluation, texts=True)
-        settings, baseline, unmet = self._settings, call.baseline, meeting_gate(whole)
+        evaluation, whole = rounds.evaluation, strip_unused_fields(rounds.evaluation, texts=True)
+        settings, baseline, unmet = self._settings, call.baseline, common_ids_gate(whole)
         comparison, of_baseline = self._compared(call, whole, unmet)
         found = [
             *floor_gate(evaluation, call.floors, call.needs, settings),
@@ -240,18 +262,20 @@ class RetrievalCheck:
         ]
         verdicts, left, of_best = found, "", list[Verdict]()
         if baseline is not None and settings.update:
-            of_best = against_best(whole, baseline, settings, self._alpha)
-            found += worse_than_best(of_best)
+            of_best = compare_with_best(whole, baseline, settings, self._alpha)
+            found += select_worse_than_best(of_best)
             called = {self._test, getattr(self._item, "originalname", self._test), self._item.nodeid, call.name}
-            verdicts, left = approved(evaluation, found, call.floors, accepted_of(call.floors, called, settings))
-        failed = [verdict for verdict in verdicts if ends(verdict, settings) == "fail"]
+            verdicts, left = check_approval(
+                evaluation, found, call.floors, read_accepted_losses(call.floors, called, settings)
+            )
+        failed = [verdict for verdict in verdicts if get_effect(verdict, settings) == "fail"]
         told = " ".join(verdict.figures for verdict in failed)
         notes, spread = [note for note in (comparison.notes if comparison else ()) if note not in told], rounds.notes()
         warned_of = [said for one in met if (said := str(one.message)) not in told]
         ending = [note for note in (left, *notes, *spread, *warned_of) if note]
         show = 0 if unmet else settings.show  # every query would tell of the same
-        failure = explained(evaluation, failed, comparison, show, ending) if failed else ""
-        raised = None if failure else warned(self._item.nodeid, verdicts, met, settings)
+        failure = format_failure(evaluation, failed, comparison, show, ending) if failed else ""
+        raised = None if failure else warn_about_verdicts(self._item.nodeid, verdicts, met, settings)
         if raised is not None:
             failure = f"{type(raised).__name__}: {raised}"
             verdicts = [*found, Verdict(metric=next(iter(call.floors)), outcome="warning", figures=str(raised))]
@@ -260,19 +284,19 @@ class RetrievalCheck:
         if baseline is not None and settings.update and not left and raised is None:
             labels: dict[str, str | int] = {"test": self._test, "check": call.name, "repeats": rounds.number}
             compared_to = [*of_baseline, *of_best]
-            replaced = store(baseline, evaluation, comparison, compared_to, labels, show=settings.show)
+            replaced = store_baseline(baseline, evaluation, comparison, compared_to, labels, show=settings.show)
             able = self._able(call, whole)
         rows = metric_rows(evaluation, verdicts, call.floors, settings.level)
-        record = self._record(call, failure) | measured(whole, comparison, rows, self._folder)
+        record = self._record(call, failure) | make_measurement(whole, comparison, rows, self._folder)
         self._records.append(record | {"notes": notes, "spread": spread, "replaced": replaced, "able": able})
-        hand_to_junit(self._item, record)
+        add_to_junit(self._item, record)
         if raised is not None:
             raise raised
-        end(verdicts, failure, settings)
-        return Checked(evaluation, tuple(verdicts), None if baseline is None else baseline.path, comparison)
+        end_test(verdicts, failure, settings)
+        return CheckResult(evaluation, tuple(verdicts), None if baseline is None else baseline.path, comparison)
 
     def _compared(
-        self, call: Call, evaluation: Evaluation, unmet: Sequence[Verdict]
+        self, call: CheckCall, evaluation: Evaluation, unmet: Sequence[Verdict]
     ) -> tuple[Comparison | None, list[Verdict]]:
         """Compare with the baseline, and return the verdicts of the gates; without one, what needs it."""
         if call.baseline is None:
@@ -282,7 +306,7 @@ class RetrievalCheck:
             said = f"there is no baseline {call.baseline.where}; --retrieval-update writes it"
         else:
             try:
-                comparison = compared(evaluation, call.baseline.known, self._alpha)
+                comparison = compare_with_baseline(evaluation, call.baseline.known, self._alpha)
             except ValueError as error:
                 said = str(error) if unmet else f"{error}; --retrieval-update writes a new {path.name}"
         if comparison is None:
@@ -291,41 +315,43 @@ class RetrievalCheck:
         verdicts = regression_gate(evaluation, comparison, path.name, self._settings, call.guarded)
         if call.deterministic:
             verdicts += deterministic_gate(comparison)
-        return comparison, [*verdicts, *never_worse_gate(comparison, call.never_worse), *unmet]
+        return comparison, [*verdicts, *no_regression_gate(comparison, call.no_regression), *unmet]
 
-    def _able(self, call: Call, evaluation: Evaluation) -> dict[str, list[Any]]:
+    def _able(self, call: CheckCall, evaluation: Evaluation) -> dict[str, list[Any]]:
         """Return how many units of a new baseline can lose, of each metric that only the test guards."""
-        itself = compared(evaluation, evaluation, self._alpha)
+        itself = compare_with_baseline(evaluation, evaluation, self._alpha)
         unguarded = [one for one in itself.differences if one.metric not in call.guarded]
-        return {one.metric: list(Able.of(one, evaluation)) for one in unguarded}  # as xdist passes it on
+        return {
+            one.metric: list(UnitsAtRisk.from_difference(one, evaluation)) for one in unguarded
+        }  # as xdist passes it on
 
-    def _record(self, call: Call, failure: str) -> dict[str, Any]:
+    def _record(self, call: CheckCall, failure: str) -> dict[str, Any]:
         self.used = True
-        return unmeasured(self._item, call, self._settings, self._alpha, failure)
+        return make_unmeasured_record(self._item, call, self._settings, self._alpha, failure)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CheckTask:
     """What to retrieve and judge."""
 
     qrels: Qrels
     run: Any
     retriever: Any
     queries: Mapping[Any, str]
-    repeats: int
+    rounds: int
     options: Mapping[str, Any]
 
     @classmethod
     def of(
-        cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, repeats: int, **options: Any
-    ) -> Task:
+        cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, rounds: int, **options: Any
+    ) -> CheckTask:
         """Read the arguments of a test."""
-        positive_integer(repeats, "repeats")
+        positive_integer(rounds, "repeats")
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
             raise TypeError("queries= are texts for a retriever; a run needs none")
-        if is_run and repeats > 1:
-            raise TypeError(f"repeats={repeats} needs a retriever, because a run never varies; pass the retriever")
+        if is_run and rounds > 1:
+            raise TypeError(f"repeats={rounds} needs a retriever, because a run never varies; pass the retriever")
         truth, texts = _questions(qrels, queries)
         if is_run:
             return cls(truth, run_or_retriever, None, {}, 1, options)
@@ -333,19 +359,19 @@ class Task:
             raise TypeError(
                 f"there is no text to ask for query {stray[0]!r}: pass queries={{{stray[0]!r}: 'its text'}}"
             )
-        return cls(truth, None, run_or_retriever, texts, repeats, options)
+        return cls(truth, None, run_or_retriever, texts, rounds, options)
 
     def runs(self) -> list[Any]:
         """Return the run, or ask the retriever `repeats` times."""
         if self.retriever is None:
             return [self.run]
-        return [retrieve(self.retriever, self.queries, **self.options) for _ in range(self.repeats)]
+        return [retrieve(self.retriever, self.queries, **self.options) for _ in range(self.rounds)]
 
     async def aruns(self) -> list[Any]:
         """Do the same on the event loop of the caller."""
         if self.retriever is None:
             return [self.run]
-        return [await aretrieve(self.retriever, self.queries, **self.options) for _ in range(self.repeats)]
+        return [await aretrieve(self.retriever, self.queries, **self.options) for _ in range(self.rounds)]
 
 
 def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Mapping[Any, str]]:
@@ -362,7 +388,7 @@ def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Ma
         return truth, texts
     if queries is not None:
         raise TypeError("queries= are for judgments by query id; a dataset has its own texts")
-    dataset = EvaluationSet.of(qrels)
+    dataset = EvaluationSet.from_dataset(qrels)
     return Qrels(dataset), dataset.queries
 
 
@@ -371,15 +397,15 @@ def _is_dataset(qrels: Mapping[Any, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CheckCall:
     """The arguments of a call, and the baseline that it is compared with."""
 
     name: str
-    task: Task
+    task: CheckTask
     floors: Mapping[str, float | None]
     needs: Mapping[str, int]
     query_floors: Mapping[str, float | Mapping[QueryId, float]]
-    never_worse: Sequence[QueryId]
+    no_regression: Sequence[QueryId]
     deterministic: bool
     given: Mapping[str, Any]
     ceilings: Mapping[str, float]
@@ -387,18 +413,24 @@ class Call:
 
     @classmethod
     def of(
-        cls, name: str, task: Task, gates: tuple[Any, Any, Any, Any], given: Mapping[str, Any], *, deterministic: bool
-    ) -> Call:
+        cls,
+        name: str,
+        task: CheckTask,
+        gates: tuple[Any, Any, Any, Any],
+        given: Mapping[str, Any],
+        *,
+        deterministic: bool,
+    ) -> CheckCall:
         """Read what is demanded of each metric and query."""
         at_least, per_query, never_worse, at_most = gates
-        ceilings = {} if at_most is None else ceilings_of(at_most)
-        floors, needs = ({}, {}) if at_least is None and ceilings else floors_of(at_least)
-        query_floors = query_floors_of(per_query, task.qrels.queries)
-        golden = queries_of(never_worse, task.qrels.queries)
-        if deterministic and task.repeats > 1:
+        ceilings = {} if at_most is None else read_ceilings(at_most)
+        floors, needs = ({}, {}) if at_least is None and ceilings else read_floors(at_least)
+        query_floors = read_query_floors(per_query, task.qrels.queries)
+        golden = read_queries(never_worse, task.qrels.queries)
+        if deterministic and task.rounds > 1:
             raise ValueError(
                 f"a deterministic retriever returns the same in every round; pass deterministic=True or "
-                f"repeats={task.repeats}, not both"
+                f"repeats={task.rounds}, not both"
             )
         floors |= {metric: None for metric in (*query_floors, *ceilings) if metric not in floors}
         return cls(name, task, floors, needs, query_floors, golden, deterministic, given, ceilings)
@@ -406,20 +438,20 @@ class Call:
     @property
     def guarded(self) -> set[str]:
         """The metrics that can fail without a test against the baseline."""
-        exact = self.deterministic or set(self.never_worse) >= set(self.task.qrels.queries)
+        exact = self.deterministic or set(self.no_regression) >= set(self.task.qrels.queries)
         bound = {*self.query_floors, *self.ceilings}
-        bound |= {metric for metric, floor in self.floors.items() if floor is not None and floor > lowest(metric)}
+        bound |= {metric for metric, floor in self.floors.items() if floor is not None and floor > min_value(metric)}
         return {metric for metric in self.floors if exact or metric in bound}
 
-    def measured(self, runs: Sequence[Any]) -> tuple[RepeatedRuns, list[warnings.WarningMessage]]:
+    def measured(self, runs: Sequence[Any]) -> tuple[RepeatedEvaluation, list[warnings.WarningMessage]]:
         """Evaluate the rounds, and return the warnings, which come after the verdict."""
         with warnings.catch_warnings(record=True) as met:
             warnings.simplefilter("always")
-            return RepeatedRuns.of(self.task.qrels, runs, list(self.floors), self.given), met
+            return RepeatedEvaluation.of(self.task.qrels, runs, list(self.floors), self.given), met
 
     def check(self, *, baseline: bool) -> None:
         """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""
-        if self.never_worse and not baseline:
+        if self.no_regression and not baseline:
             raise ValueError("never_worse needs a baseline: pass baseline=True")
         if self.deterministic and not baseline:
             raise ValueError("deterministic=True says how to compare with a baseline: pass baseline=True")
@@ -431,7 +463,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedRuns:
+class RepeatedEvaluation:
     """The results of several rounds of the same questions."""
 
     evaluation: Evaluation
@@ -443,7 +475,9 @@ class RepeatedRuns:
         return len(next(iter(self.means.values())))
 
     @classmethod
-    def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> RepeatedRuns:
+    def of(
+        cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]
+    ) -> RepeatedEvaluation:
         """Evaluate each round, and pool them."""
         rounds = [evaluate(qrels, run, list(metrics), **given) for run in runs]
         means = {str(metric): [one.means[metric] for one in rounds] for metric in rounds[0].metrics}
@@ -461,7 +495,7 @@ class RepeatedRuns:
         pooled = evaluate(qrels, run, list(metrics), **given)
         values = np.array([_mean([row for _, row in rows[query]]) for query in pooled.queries])
         table = values.reshape(pooled.values.shape)
-        origin = pooled.scores.needed_origin("pooled")._replace(rounds=len(runs))
+        origin = pooled.scores.require_origin("pooled")._replace(rounds=len(runs))
         return cls(Evaluation(replace(pooled.scores.with_values(table), origin=origin)), means)
 
     def notes(self) -> list[str]:

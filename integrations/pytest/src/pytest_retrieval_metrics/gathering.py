@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_retrieval_metrics.settings import file_name, name_of, shown
+from pytest_retrieval_metrics.settings import format_path, get_test_name, make_file_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAGES = ".html"
 
 
-class Gathered:
+class CheckSession:
     """The checks of a run of pytest."""
 
     def __init__(self, config: pytest.Config, settings: Settings, reports: Sequence[Path]) -> None:
@@ -62,13 +62,13 @@ class Gathered:
             return
         records = list(self.checks.values())
         if records and self._settings.history:
-            from pytest_retrieval_metrics.records import remember  # noqa: PLC0415  (only where it is asked for)
+            from pytest_retrieval_metrics.records import append_to_history  # noqa: PLC0415  (only where it is asked for)
 
-            self._tried(session, "history", lambda: remember(records, self._settings.label))
+            self._tried(session, "history", lambda: append_to_history(records, self._settings.label))
         for path in self.reports:
-            from pytest_retrieval_metrics.reports import write  # noqa: PLC0415  (only where it is asked for)
+            from pytest_retrieval_metrics.reports import write_report  # noqa: PLC0415  (only where it is asked for)
 
-            if self._tried(session, str(path), lambda path=path: write(path, records)):
+            if self._tried(session, str(path), lambda path=path: write_report(path, records)):
                 self.said.append(f"retrieval report: {path}")
         if records or self._config.getoption("retrieval_prune"):
             self.said += self._without_a_test(records)
@@ -99,8 +99,12 @@ class Gathered:
         yield "baselines without a test, deleted:" if prune else "baselines without a test (--retrieval-prune deletes):"
         for one in found:
             new = renamed(one, records)
-            hint = "" if new is None else f"; move it to {shown(new, root)}, which has the same questions, or prune it"
-            yield f"  {shown(one.path, root)}: {one.why}{hint}"
+            hint = (
+                ""
+                if new is None
+                else f"; move it to {format_path(new, root)}, which has the same questions, or prune it"
+            )
+            yield f"  {format_path(one.path, root)}: {one.why}{hint}"
             if prune:
                 one.path.unlink()
                 forget_best(one.path)
@@ -110,35 +114,35 @@ class Gathered:
         stored = [one for one in records if one["able"]]
         if not stored:
             return
-        from pytest_retrieval_metrics.gates import Able  # noqa: PLC0415  (brings the core)
-        from pytest_retrieval_metrics.records import title  # noqa: PLC0415  (likewise)
-        from retrieval_metrics.integration_api.pytest_support import fewest_units  # noqa: PLC0415  (likewise)
+        from pytest_retrieval_metrics.gates import UnitsAtRisk  # noqa: PLC0415  (brings the core)
+        from pytest_retrieval_metrics.records import format_title  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.integration_api.pytest_support import min_significant_units  # noqa: PLC0415  (likewise)
 
         settings, config = self._settings, self._config
         folders = {Path(one["baseline"]).parent.parent for one in stored}
-        checks = family(config.rootpath, folders, settings.baselines, config.getini("norecursedirs"))
+        checks = count_project_baselines(config.rootpath, folders, settings.baselines, config.getini("norecursedirs"))
         alpha = settings.alpha / settings.builds / max(checks, 1)
         for one in stored:
             for metric, able in one["able"].items():
-                if said := Able(*able).short_of(fewest_units(1 - 2 * alpha), alpha, metric):
-                    yield f"{title(one)}: {metric} will not be compared: {said}"
+                if said := UnitsAtRisk(*able).too_few_note(min_significant_units(1 - 2 * alpha), alpha, metric):
+                    yield f"{format_title(one)}: {metric} will not be compared: {said}"
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of all checks, or a line if all passed, and what was written."""
         if self.checks:
-            from pytest_retrieval_metrics.reports import passed, summary  # noqa: PLC0415  (only where a check ran)
+            from pytest_retrieval_metrics.reports import format_passed, format_summary  # noqa: PLC0415  (only where a check ran)
 
             records = list(self.checks.values())
-            if line := passed(records) if terminalreporter.verbosity <= 0 else "":
+            if line := format_passed(records) if terminalreporter.verbosity <= 0 else "":
                 terminalreporter.write_line(line)
             else:
                 terminalreporter.section("retrieval quality")
-                terminalreporter.write_line(summary(records, self._settings.show))
+                terminalreporter.write_line(format_summary(records, self._settings.show))
         for line in self.said:
             terminalreporter.write_line(line)
 
 
-class Orphan(NamedTuple):
+class OrphanBaseline(NamedTuple):
     """A baseline that belongs to no test."""
 
     path: Path
@@ -156,49 +160,49 @@ def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselin
     for item in items:
         if item.path.resolve() not in parts:
             folder = item.path.parent / baselines / item.path.stem
-            found.setdefault(str(folder), []).append(name_of(item))
+            found.setdefault(str(folder), []).append(get_test_name(item))
     return found
 
 
 def orphans(
     tests: dict[str, list[str]], used: Collection[str], finished: Collection[tuple[str, str]]
-) -> Iterator[Orphan]:
+) -> Iterator[OrphanBaseline]:
     """Return the baselines that belong to no test."""
-    from pytest_retrieval_metrics.gates import labels_of  # noqa: PLC0415  (brings the core)
+    from pytest_retrieval_metrics.gates import read_labels  # noqa: PLC0415  (brings the core)
 
     for folder, names in tests.items():
         for path in sorted(Path(folder).glob("*.json")):
-            labels = labels_of(path)
+            labels = read_labels(path)
             test, check = str(labels.get("test", "")), str(labels.get("check", ""))
             if str(path) in used or not test:
                 continue
             if test not in names:
-                if path.name not in {file_name(name, check) for name in names}:  # renamed by hand
-                    yield Orphan(path, f"there is no test {test}")
+                if path.name not in {make_file_name(name, check) for name in names}:  # renamed by hand
+                    yield OrphanBaseline(path, f"there is no test {test}")
             elif (folder, test) in finished:
-                yield Orphan(path, f"{test} has no check {check!r}" if check else f"{test} has no such check")
+                yield OrphanBaseline(path, f"{test} has no check {check!r}" if check else f"{test} has no such check")
     for parent in sorted({Path(folder).parent for folder in tests}):
         for gone in sorted(parent.iterdir()) if parent.is_dir() else ():
             if gone.is_dir() and not (parent.parent / f"{gone.name}.py").exists():
-                yield from (Orphan(path, f"there is no {gone.name}.py") for path in sorted(gone.glob("*.json")))
+                yield from (OrphanBaseline(path, f"there is no {gone.name}.py") for path in sorted(gone.glob("*.json")))
 
 
-def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
+def renamed(orphan: OrphanBaseline, records: Sequence[dict[str, Any]]) -> str | None:
     """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
-    from pytest_retrieval_metrics.gates import read  # noqa: PLC0415  (brings the core)
+    from pytest_retrieval_metrics.gates import read_baseline  # noqa: PLC0415  (brings the core)
     from retrieval_metrics.integration_api.pytest_support import questions_fingerprint  # noqa: PLC0415  (likewise)
 
     homeless = [one for one in records if one["baseline"] and not one["had_baseline"] and one["questions"]]
     if not homeless:
         return None
     try:
-        found = questions_fingerprint(read(orphan.path, "").scores)
+        found = questions_fingerprint(read_baseline(orphan.path, "").scores)
     except ValueError:
         return None
     return next((one["baseline"] for one in homeless if one["questions"] == found), None)
 
 
-def family(root: Path, folders: Iterable[Path], baselines: str, skipped: Sequence[str]) -> int:
+def count_project_baselines(root: Path, folders: Iterable[Path], baselines: str, skipped: Sequence[str]) -> int:
     """Return how many baselines of a project belong to a test."""
     # They are counted by what is in the project, and not by what was collected, so that a verdict is the same for a
     # file, a folder or the whole project, and on every shard.
@@ -216,11 +220,11 @@ def _folders(root: Path, baselines: str, skipped: Sequence[str]) -> Iterator[Pat
 
 def _belongs(path: Path) -> bool:
     """Whether the file of tests is there, and names the test of a baseline, or its class if the test is inherited."""
-    from pytest_retrieval_metrics.gates import labels_of  # noqa: PLC0415  (brings the core)
+    from pytest_retrieval_metrics.gates import read_labels  # noqa: PLC0415  (brings the core)
 
     file = path.parent.parent.parent / f"{path.parent.name}.py"
     if not file.exists():
         return False
     text = file.read_text(encoding="utf-8", errors="replace")
-    test = str(labels_of(path).get("test", "")).partition("[")[0]
+    test = str(read_labels(path).get("test", "")).partition("[")[0]
     return not test or any(re.search(rf"\b{re.escape(name)}\b", text) for name in test.split("::"))

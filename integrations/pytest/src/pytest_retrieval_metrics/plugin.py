@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retrieval_metrics.gathering import Gathered, family, tests_by_folder
+from pytest_retrieval_metrics.gathering import CheckSession, count_project_baselines, tests_by_folder
 from pytest_retrieval_metrics.settings import Settings, add_options, report_paths
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the settings, so that a wrong one is reported before any test runs."""
     config.stash[SETTINGS] = Settings.of(config)
     if not hasattr(config, "workerinput"):  # a worker of xdist neither prints nor writes
-        gathered = Gathered(config, config.stash[SETTINGS], report_paths(config))
+        gathered = CheckSession(config, config.stash[SETTINGS], report_paths(config))
         config.pluginmanager.register(gathered, GATHERED)
 
 
@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     folder = config.stash[SETTINGS].baselines
     if tested:
         folders = {path.parent / folder for path in tested}
-        config.stash[CHECKS] = family(config.rootpath, folders, folder, config.getini("norecursedirs"))
+        config.stash[CHECKS] = count_project_baselines(config.rootpath, folders, folder, config.getini("norecursedirs"))
     tests = tests_by_folder(config, items, folder)
     if hasattr(config, "workeroutput"):
         config.workeroutput[TESTS] = tests

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_retrieval_metrics.approval import texts_of
-from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
-from pytest_retrieval_metrics.settings import beside, name_of
+from pytest_retrieval_metrics.approval import get_query_texts
+from pytest_retrieval_metrics.gates import BASELINE, drop_p_value
+from pytest_retrieval_metrics.settings import get_test_name, path_beside_test
 from retrieval_metrics import History, RetrievalWarning, load
 from retrieval_metrics.integration_api.pytest_support import questions_fingerprint
 from retrieval_metrics.integration_api.text import Table, numbers
@@ -21,7 +21,7 @@ from retrieval_metrics.integration_api.text import Table, numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_retrieval_metrics.checking import Call
+    from pytest_retrieval_metrics.checking import CheckCall
     from pytest_retrieval_metrics.gates import Verdict
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
@@ -38,14 +38,16 @@ FAILING: Final = (
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
-def unmeasured(item: pytest.Item, call: Call | None, settings: Settings, alpha: float, failure: str) -> dict[str, Any]:
+def make_unmeasured_record(
+    item: pytest.Item, call: CheckCall | None, settings: Settings, alpha: float, failure: str
+) -> dict[str, Any]:
     """Return the record of a check before it is measured, if there was one; of texts, numbers, lists and dicts."""
     name, baseline = ("", None) if call is None else (call.name, call.baseline)
-    history = beside(item, settings.history, name, ".jsonl") if settings.history else None
+    history = path_beside_test(item, settings.history, name, ".jsonl") if settings.history else None
     return {
         "test": item.nodeid,
         "name": name,
-        "within": name_of(item),
+        "within": get_test_name(item),
         "level": settings.level,
         "alpha": alpha,
         "alpha_of_build": settings.alpha / settings.builds,
@@ -68,7 +70,7 @@ def unmeasured(item: pytest.Item, call: Call | None, settings: Settings, alpha: 
     }
 
 
-def measured(
+def make_measurement(
     evaluation: Evaluation, comparison: Comparison | None, rows: list[dict[str, Any]], folder: str | None
 ) -> dict[str, Any]:
     """Return what a record holds of the measurement."""
@@ -105,7 +107,7 @@ def metric_rows(
                 "undefined": len(evaluation.queries) - evaluation.n[metric],
                 "floor": floors.get(metric),
                 "difference": None if difference is None else number(difference.mean),
-                "p": None if difference is None else number(p_of_drop(difference)),
+                "p": None if difference is None else number(drop_p_value(difference)),
                 "fails_at": None if tested is None else number(tested.fails_at),
                 "lost": 0 if difference is None else difference.paired.losses,
                 "won": 0 if difference is None else difference.paired.wins,
@@ -118,7 +120,7 @@ def metric_rows(
 
 def query_rows(evaluation: Evaluation, comparison: Comparison | None) -> list[dict[str, Any]]:
     """Return one row per query with its values and those of the baseline, the largest losses first."""
-    texts = texts_of(evaluation)
+    texts = get_query_texts(evaluation)
     before = {} if comparison is None else dict(comparison.evaluations[BASELINE].per_query)
     rows: list[dict[str, Any]] = []
     for query in evaluation.queries:
@@ -136,7 +138,7 @@ def changed(before: float | None, now: float | None) -> float | None:
     return None if before is None or now is None else now - before
 
 
-def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, float]]:
+def list_changed_queries(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, float]]:
     """Return the queries of a record whose value changed, with both values, the largest losses first."""
     pairs = [(row, row["before"].get(metric), row["now"][metric]) for row in record["queries"]]
     found = [
@@ -147,9 +149,9 @@ def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, floa
     return sorted(found, key=lambda one: one[2] - one[1])
 
 
-def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> Table | None:
+def find_informative_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> Table | None:
     """Return the most informative queries of a metric: those that changed, or the worst if it misses its bound."""
-    changes = moved(record, row["metric"])
+    changes = list_changed_queries(record, row["metric"])
     if changes:
         cells = [
             [query, numbers.value(was), numbers.value(now), numbers.signed(now - was)]
@@ -167,7 +169,7 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
     if not worst:
         return None
     which, where = ("lowest", "below") if falls else ("highest", "above")
-    said = f"the {len(worst)} {which} of {numbers.queries(len(every))}, {len(bad)} of them {where} the mean"
+    said = f"the {len(worst)} {which} of {numbers.format_query_count(len(every))}, {len(bad)} of them {where} the mean"
     return Table([f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in worst], [said])
 
 
@@ -176,12 +178,12 @@ def named(row: Mapping[str, Any]) -> str:
     return f"{row['query']} ({row['text']})" if "text" in row else str(row["query"])
 
 
-def title(record: Mapping[str, Any]) -> str:
+def format_title(record: Mapping[str, Any]) -> str:
     """Return the name of a check in a list of all tests."""
     return f"{record['test']} {record['name']}".strip()
 
 
-def failed(record: Mapping[str, Any]) -> bool:
+def has_failed(record: Mapping[str, Any]) -> bool:
     """Return whether the check failed its test; a failure that pytest expected, or of a skipped test, is none."""
     return bool(record["failure"]) and not record["ended"]
 
@@ -191,14 +193,14 @@ def number(value: float) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-def hand_to_junit(item: pytest.Item, record: Mapping[str, Any]) -> None:
+def add_to_junit(item: pytest.Item, record: Mapping[str, Any]) -> None:
     """Add a record to the properties of its test for `--junitxml`; a test that runs again replaces its own."""
     found: dict[str, Any] = {}
     prefix = f"{record['name']}: " if record["name"] else ""
     for row in record["metrics"]:
         metric = row["metric"]
         found[f"{prefix}{metric}"] = row["mean"]
-        for query, before, now in moved(record, metric):
+        for query, before, now in list_changed_queries(record, metric):
             found[f"{prefix}{metric}: {query}"] = numbers.change(before, now)
     kept = [pair for pair in item.user_properties if pair[0] not in found]
     item.user_properties[:] = [*kept, *found.items()]
@@ -216,12 +218,12 @@ def put(found: Evaluation | Comparison, folder: str | None) -> str | None:
     return str(path)
 
 
-def taken(path: str | None) -> Any:
+def read_record(path: str | None) -> Any:
     """Return what was written there; None if nothing was."""
     return None if path is None else load(path)
 
 
-def remember(records: Sequence[dict[str, Any]], label: str) -> None:
+def append_to_history(records: Sequence[dict[str, Any]], label: str) -> None:
     """Append the results of each check to its history."""
     errors = []
     for record in records:
@@ -229,7 +231,7 @@ def remember(records: Sequence[dict[str, Any]], label: str) -> None:
             continue
         path = Path(record["history"])
         try:
-            evaluation = taken(record["evaluation"])
+            evaluation = read_record(record["evaluation"])
             path.parent.mkdir(parents=True, exist_ok=True)
             History(path).add(evaluation, label or None)
         except (ValueError, OSError) as error:
@@ -238,17 +240,17 @@ def remember(records: Sequence[dict[str, Any]], label: str) -> None:
         raise ValueError("; ".join(errors))
 
 
-def ends(verdict: Verdict, settings: Settings) -> str:
+def get_effect(verdict: Verdict, settings: Settings) -> str:
     """Return how a verdict ends the test: as configured, or `pass` if nothing is wrong."""
-    asked = {"cannot tell": settings.undecided, "not compared": settings.uncompared}
+    asked = {"cannot tell": settings.inconclusive, "not compared": settings.not_compared}
     return "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome, "pass")
 
 
-def warned(
+def warn_about_verdicts(
     test: str, verdicts: Sequence[Verdict], met: Sequence[warnings.WarningMessage], settings: Settings
 ) -> Warning | None:
     """Warn, and return the first warning that pytest is told to raise, so that nothing is stored before."""
-    said = [RetrievalWarning(f"{test}: {_whole(one)}") for one in verdicts if ends(one, settings) == "warn"]
+    said = [RetrievalWarning(f"{test}: {_whole(one)}") for one in verdicts if get_effect(one, settings) == "warn"]
     raised = None
     for warning in (*said, *(one.message for one in met)):
         try:
@@ -258,12 +260,12 @@ def warned(
     return raised
 
 
-def end(verdicts: Sequence[Verdict], failure: str, settings: Settings) -> None:
+def end_test(verdicts: Sequence[Verdict], failure: str, settings: Settings) -> None:
     """End the test if it fails or is skipped."""
     __tracebackhide__ = True
     if failure:
         pytest.fail(failure, pytrace=False)
-    if left := [verdict for verdict in verdicts if ends(verdict, settings) == "skip"]:
+    if left := [verdict for verdict in verdicts if get_effect(verdict, settings) == "skip"]:
         pytest.skip("; ".join(map(_whole, left)))
 
 

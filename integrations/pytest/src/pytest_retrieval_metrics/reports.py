@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
-from pytest_retrieval_metrics.approval import USUAL, fitting, texts_of
+from pytest_retrieval_metrics.approval import DEFAULT_N_LINES, fit_blocks, get_query_texts
 from pytest_retrieval_metrics.gates import NOW
-from pytest_retrieval_metrics.records import failed, moved, taken, telling_queries, title
-from pytest_retrieval_metrics.settings import file_name
+from pytest_retrieval_metrics.records import (
+    find_informative_queries,
+    format_title,
+    has_failed,
+    list_changed_queries,
+    read_record,
+)
+from pytest_retrieval_metrics.settings import make_file_name
 from retrieval_metrics import Evaluation
 from retrieval_metrics.integration_api.text import Table, numbers, page, save_text
 
@@ -27,7 +33,7 @@ INTERNAL = {"able", "evaluation", "comparison", "questions", "history", "had_bas
 """The keys of a record that only the plug-in uses."""
 
 
-def write(path: Path, records: Records) -> None:
+def write_report(path: Path, records: Records) -> None:
     """Write all checks, failed ones first, in the format of the path's extension."""
     checks = ordered(records)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +50,7 @@ def _json(records: Records) -> str:
 
 def _junit(records: Records) -> str:
     suite = ET.Element("testsuite", name="retrieval quality", tests=str(len(records)))
-    suite.set("failures", str(sum(map(failed, records))))
+    suite.set("failures", str(sum(map(has_failed, records))))
     suite.set("skipped", str(sum(bool(one["ended"]) for one in records)))
     for one in records:
         module, _, test = one["test"].partition("::")
@@ -61,7 +67,7 @@ def _junit(records: Records) -> str:
                         ET.SubElement(properties, "property", name=f"{name}.{when}", value=str(value))
         if one["ended"]:
             ET.SubElement(case, "skipped", message=" ".join([one["ended"], *one["failure"].splitlines()[:1]]))
-        elif failed(one):
+        elif has_failed(one):
             failure = ET.SubElement(case, "failure", message=one["failure"].partition("\n")[0])
             failure.text = one["failure"]
     whole = ET.Element("testsuites")
@@ -78,11 +84,11 @@ def _printable(text: str) -> str:
 def _markdown(records: Records) -> str:
     parts = ["# Retrieval quality", f"{headline(records)}."]
     for one in records:
-        if not failed(one):
+        if not has_failed(one):
             continue
         lines = [line for row in one["metrics"] for line in row["lines"] if row["outcome"] not in {"passed", "stored"}]
-        parts += [f"## {_code(title(one))}", "\n".join(f"- {_safe(line)}" for line in lines or [one["failure"]])]
-        found = (telling_queries(one, row, SHOWN) for row in one["metrics"])
+        parts += [f"## {_code(format_title(one))}", "\n".join(f"- {_safe(line)}" for line in lines or [one["failure"]])]
+        found = (find_informative_queries(one, row, SHOWN) for row in one["metrics"])
         parts += [_safe_table(drawn).markdown() for drawn in found if drawn is not None]
     parts += ["## All checks", _safe_table(table(records)).markdown()]
     parts += [f"- {_safe(note)}" for note in notes(records)]
@@ -117,10 +123,10 @@ def write_pages(path: Path, records: Records) -> None:
     parts = [page.paragraph(f"{headline(records)}.", lead=True)]
     for record in records:
         link = _page(folder, record)
-        if failed(record):
-            parts.append(page.section(title(record), *_failure(record, link)))
+        if has_failed(record):
+            parts.append(page.section(format_title(record), *_failure(record, link)))
         else:
-            parts.append(page.folded(f"{title(record)}: {_outcomes(record)}", *_moves(record), link))
+            parts.append(page.folded(f"{format_title(record)}: {_outcomes(record)}", *_moves(record), link))
     parts += [page.section("All checks", page.table(table(records)))]
     parts += [page.paragraph(note) for note in notes(records)]
     page.write(path, "Retrieval quality", parts)
@@ -129,17 +135,17 @@ def write_pages(path: Path, records: Records) -> None:
 def _page(folder: Path, record: dict[str, Any]) -> str:
     """Write the page of a check, and return the link to it; nothing if there is no evaluation."""
     try:
-        found = taken(record["comparison"] or record["evaluation"])
+        found = read_record(record["comparison"] or record["evaluation"])
     except ValueError as error:  # a metric defined by a test in a worker of xdist is unknown here
         return page.paragraph(f"There is no page of its queries: {error}")
     if found is None or (isinstance(found, Evaluation) and found.scores.origin is None):
         return ""
     module, _, test = record["test"].partition("::")
-    name = file_name(f"{module.replace('/', '.').removesuffix('.py')}.{test}", record["name"], ".html")
+    name = make_file_name(f"{module.replace('/', '.').removesuffix('.py')}.{test}", record["name"], ".html")
     folder.mkdir(parents=True, exist_ok=True)
     now = found if isinstance(found, Evaluation) else found.evaluations[NOW]
-    texts = {query: text for query, text in texts_of(now).items() if text != query}
-    found.report(folder / name, title=title(record), queries=texts)
+    texts = {query: text for query, text in get_query_texts(now).items() if text != query}
+    found.report(folder / name, title=format_title(record), queries=texts)
     link = f'<a href="{escape(quote(f"{folder.name}/{name}"))}">'
     if not record["comparison"]:
         return f"<p>{link}Every query</a></p>"
@@ -155,7 +161,7 @@ def _failure(record: dict[str, Any], link: str) -> list[str]:
 
 
 def _moves(record: dict[str, Any]) -> list[str]:
-    found = (telling_queries(record, row, SHOWN) for row in record["metrics"])
+    found = (find_informative_queries(record, row, SHOWN) for row in record["metrics"])
     return [page.table(drawn) for drawn in found if drawn is not None]
 
 
@@ -182,41 +188,43 @@ DRIFT = (
 """From `tests/benchmarks/gate.py`."""
 
 
-def passed(records: Records) -> str:
+def format_passed(records: Records) -> str:
     """Return a line on a build in which no check failed and nothing was stored, and one for each thing to know."""
     rows = [(one, row) for one in records for row in one["metrics"]]
-    if any(map(failed, records)) or any(row["outcome"] == "stored" for _, row in rows):
+    if any(map(has_failed, records)) or any(row["outcome"] == "stored" for _, row in rows):
         return ""
     ended = Counter(one["ended"] or "passed" for one in records)
     how = next(iter(ended)) if len(ended) == 1 else ": " + ", ".join(f"{number} {how}" for how, number in ended.items())
     said = ", ".join(f"{row['metric']} {_cell(row['mean'])}" for _, row in rows) if len(records) == 1 else ""
-    lacking = [f"{title(one)}: {row['metric']} of {_n(row)} queries" for one, row in rows if row["undefined"]]
-    checks = numbers.count(len(records), "check")
+    lacking = [f"{format_title(one)}: {row['metric']} of {_n(row)} queries" for one, row in rows if row["undefined"]]
+    checks = numbers.format_count(len(records), "check")
     parts = [f"retrieval quality: {checks} {how}".replace(" : ", ": "), said, *lacking]
     lines = ["; ".join([*filter(None, parts), "-v shows the table"])]
     for one in records:
-        lines += [f"{title(one)}: {note}" for note in one["notes"]]
+        lines += [f"{format_title(one)}: {note}" for note in one["notes"]]
         apart = [line for row in one["metrics"] if row["outcome"] == "not compared" for line in row["lines"]]
-        lines += [f"{title(one)}: {line}" for line in apart]
+        lines += [f"{format_title(one)}: {line}" for line in apart]
         if doubtful := [row for row in one["metrics"] if row["outcome"] == "cannot tell" and row["difference"]]:
             each = (
                 f"{row['metric']} {numbers.change(round(row['mean'] - row['difference'], 12), row['mean'])} "
-                f"({numbers.queries(row['lost'])} worse, {row['won']} better)"
+                f"({numbers.format_query_count(row['lost'])} worse, {row['won']} better)"
                 for row in doubtful
             )
-            lines.append(f"{title(one)}: worse than the baseline, but no more than chance explains: {', '.join(each)}")
+            lines.append(
+                f"{format_title(one)}: worse than the baseline, but no more than chance explains: {', '.join(each)}"
+            )
     return "\n".join(lines)
 
 
-def summary(records: Records, show: int) -> str:
+def format_summary(records: Records, show: int) -> str:
     """Return the table of all checks as text, with what changed where nothing failed."""
     lines = table(records).text().splitlines()
     for record in records:
         written = [f"baseline written: {line}" if at == 0 else line for at, line in enumerate(record["replaced"])]
-        said = [] if failed(record) else [*notes([record]), *undecided(record, show), *written]
+        said = [] if has_failed(record) else [*notes([record]), *undecided(record, show), *written]
         end = [DRIFT] if written and _rose(record) else []
         room = max(LINES - len(FRAME) - len(record["metrics"]) - len(end), 1)
-        if show <= USUAL and len(said) > room:
+        if show <= DEFAULT_N_LINES and len(said) > room:
             said = [*said[: room - 1], f"  and {len(said) - room + 1} more lines: --retrieval-show={MANY}"]
         lines += [*said, *end]
     return "\n".join(lines)
@@ -230,7 +238,7 @@ def _rose(record: dict[str, Any]) -> bool:
 
 def ordered(records: Records) -> list[dict[str, Any]]:
     """Return the checks, failed ones first."""
-    return sorted(records, key=lambda one: (not failed(one), one["test"], one["name"]))
+    return sorted(records, key=lambda one: (not has_failed(one), one["test"], one["name"]))
 
 
 def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
@@ -238,9 +246,9 @@ def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
     row = next((row for row in record["metrics"] if row["outcome"] == "cannot tell"), None)
     if row is None:
         return
-    yield from (f"{title(record)}: {line}" for line in row["lines"])
-    found = moved(record, row["metric"])
-    yield from fitting(
+    yield from (f"{format_title(record)}: {line}" for line in row["lines"])
+    found = list_changed_queries(record, row["metric"])
+    yield from fit_blocks(
         ([f"  {query}: {numbers.change(before, now)}"] for query, before, now in found[:show]),
         len(found),
         "that changed",
@@ -251,12 +259,12 @@ def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
 def notes(records: Records) -> Iterator[str]:
     """Yield notes on each check: how rounds vary, and what differs from the baseline."""
     for record in records:
-        yield from (f"{title(record)}: {note}" for note in [*record["notes"], *record["spread"]])
+        yield from (f"{format_title(record)}: {note}" for note in [*record["notes"], *record["spread"]])
 
 
 def headline(records: Records) -> str:
     """Return in a sentence how many checks failed."""
-    number, of = sum(map(failed, records)), len(records)
+    number, of = sum(map(has_failed, records)), len(records)
     if not number:
         return f"No check failed, of {of}"
     return "The check failed" if of == 1 else f"{number} of {of} checks failed"
@@ -266,7 +274,7 @@ def table(records: Records) -> Table:
     """Return the table of all checks, with the columns in which there is something."""
     rows = [
         [
-            title(one),
+            format_title(one),
             row["metric"],
             _cell(row["mean"]),
             "-" if row["low"] is None else f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]",
@@ -281,7 +289,7 @@ def table(records: Records) -> Table:
         for row in one["metrics"]
     ]
     dashes = ["-"] * (len(HEADER) - 2)
-    rows += [[title(one), *dashes, one["failure"].partition(":")[0]] for one in records if not one["metrics"]]
+    rows += [[format_title(one), *dashes, one["failure"].partition(":")[0]] for one in records if not one["metrics"]]
     kept = [at for at, name in enumerate(HEADER) if name not in OPTIONAL or any(row[at] != "-" for row in rows)]
     header = [HEADER[at] for at in kept]
     words = tuple(kept.index(at % len(HEADER)) for at in WORDS)

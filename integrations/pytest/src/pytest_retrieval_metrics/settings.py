@@ -96,7 +96,7 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),
 }
 """Name, default, reader, and help; each is `--retrieval-<name>` and `retrieval_<name>`."""
-ACCEPT, ALL = "--retrieval-accept-worse", "*"
+ACCEPT, ALL_METRICS = "--retrieval-accept-worse", "*"
 """The option, and what it holds if it names nothing."""
 BETWEEN_NAMES = r",(?![^(\[]*[)\]])"
 """A comma, but not one of the parameters of a metric or a test."""
@@ -112,8 +112,8 @@ class Settings:
     alpha: float
     builds: int
     tolerance: float
-    undecided: Literal["pass", "warn", "skip", "fail"]
-    uncompared: Literal["pass", "warn", "skip", "fail"]
+    inconclusive: Literal["pass", "warn", "skip", "fail"]
+    not_compared: Literal["pass", "warn", "skip", "fail"]
     show: int
     baselines: str
     history: str
@@ -136,7 +136,7 @@ class Settings:
         update, accept = (config.getoption(f"retrieval_{name}") for name in ("update", "accept_worse"))
         if accept is not None and not update:
             raise pytest.UsageError(f"{ACCEPT} has no effect without --retrieval-update")
-        if accept not in {None, ALL} and ACCEPT in config.invocation_params.args:  # a path of tests came next
+        if accept not in {None, ALL_METRICS} and ACCEPT in config.invocation_params.args:  # a path of tests came next
             raise pytest.UsageError(f"names of what is accepted follow '=': {ACCEPT}={accept}; or write {ACCEPT} last")
         names = tuple(name.strip() for name in re.split(BETWEEN_NAMES, accept or "") if name.strip())
         if accept is not None and not names:
@@ -159,7 +159,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         ACCEPT,
         nargs="?",
-        const=ALL,
+        const=ALL_METRICS,
         metavar="NAMES",
         dest="retrieval_accept_worse",
         help="with --retrieval-update: write them even if they are significantly worse; with =NAMES, only in these "
@@ -204,7 +204,7 @@ REPEAT_STEP = "__pytest_repeat_step_number"
 """The parameter that pytest-repeat adds to a test, with the number of the round."""
 
 
-def name_of(item: pytest.Item) -> str:
+def get_test_name(item: pytest.Item) -> str:
     """Return the name of a test within its file, the same for every round of pytest-repeat."""
     test = item.nodeid.partition("::")[2]
     step = getattr(getattr(item, "callspec", None), "params", {}).get(REPEAT_STEP)
@@ -214,9 +214,9 @@ def name_of(item: pytest.Item) -> str:
     return without_round(test, f"{step + 1}-{marker.args[0] if marker else item.config.getoption('count')}")
 
 
-def beside(item: pytest.Item, folder: str, check: str, ending: str = ".json") -> Path:
+def path_beside_test(item: pytest.Item, folder: str, check: str, ending: str = ".json") -> Path:
     """Return the file of a check of a test, in a folder beside the file of the test."""
-    return item.path.parent / folder / item.path.stem / file_name(name_of(item), check, ending)
+    return item.path.parent / folder / item.path.stem / make_file_name(get_test_name(item), check, ending)
 
 
 def without_round(test: str, said: str) -> str:
@@ -233,13 +233,13 @@ def without_round(test: str, said: str) -> str:
     return f"{head}[{parameters.removeprefix(f'{said}-') if rest == parameters else rest}]"
 
 
-def shown(path: str | Path, root: Path) -> str:
+def format_path(path: str | Path, root: Path) -> str:
     """Return a path for display: relative to the root of the project, if it is inside."""
     path = Path(path)
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
-def file_name(test: str, name: str = "", ending: str = ".json") -> str:
+def make_file_name(test: str, name: str = "", ending: str = ".json") -> str:
     """Return the file name of a check: its name within the file of the test, made valid on every file system.
 
     If two names could differ only in case, as parameters and names of checks can, the file name has a hash, because

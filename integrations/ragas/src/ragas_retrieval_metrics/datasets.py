@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.rows import RetrievedDataset, SingleTurnSample
 from retrieval_metrics import Qrels
-from retrieval_metrics.integration_api import host_of
-from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on
+from retrieval_metrics.integration_api import find_host
+from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RetrievalTask:
     """What a retriever is asked: the arguments of every function that asks one."""
 
     retriever: Any
@@ -50,7 +50,7 @@ class _Asked:
         return _dataset(questions, await rm.aretrieve(self.retriever, questions, **settings), self.match)
 
 
-@arguments_of(_Asked)
+@takes_arguments_of(_RetrievalTask)
 def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
@@ -89,16 +89,16 @@ def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    return passed_on("from_llama_index", _Asked, args, options).dataset("llama-index")
+    return forward_arguments("from_llama_index", _RetrievalTask, args, options).dataset("llama-index")
 
 
-@arguments_of(_Asked)
+@takes_arguments_of(_RetrievalTask)
 async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
-    return await passed_on("afrom_llama_index", _Asked, args, options).adataset("llama-index")
+    return await forward_arguments("afrom_llama_index", _RetrievalTask, args, options).adataset("llama-index")
 
 
-@arguments_of(_Asked)
+@takes_arguments_of(_RetrievalTask)
 def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
@@ -125,22 +125,22 @@ def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D41
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    return passed_on("from_langchain", _Asked, args, options).dataset("langchain")
+    return forward_arguments("from_langchain", _RetrievalTask, args, options).dataset("langchain")
 
 
-@arguments_of(_Asked)
+@takes_arguments_of(_RetrievalTask)
 async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
-    return await passed_on("afrom_langchain", _Asked, args, options).adataset("langchain")
+    return await forward_arguments("afrom_langchain", _RetrievalTask, args, options).adataset("langchain")
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
     """Return the dataset, checked before the retriever is asked."""
     if qrels is None:
-        questions = rm.EvaluationSet.of(queries)
+        questions = rm.EvaluationSet.from_dataset(queries)
     else:
         texts = queries if isinstance(queries, Mapping) else {text: text for text in queries}
-        questions = rm.EvaluationSet.of({"queries": texts, "relevant_docs": qrels})
+        questions = rm.EvaluationSet.from_dataset({"queries": texts, "relevant_docs": qrels})
     Qrels(questions.qrels)
     if isinstance(match, rm.Matching):
         raise TypeError(
@@ -152,8 +152,8 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
 
 
 def _require(retriever: Any, name: str) -> None:
-    host = host_of(retriever)
-    if host is None or host.name != name or host.ask(retriever) is None:
+    host = find_host(retriever)
+    if host is None or host.name != name or host.resolve_retriever(retriever) is None:
         raise TypeError(f"the retriever must be one of {name}, got {type(retriever).__name__}")
 
 

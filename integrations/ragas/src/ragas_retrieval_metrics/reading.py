@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.metric import Named, RowToScore, compared
+from ragas_retrieval_metrics.metric import JudgedRow, MetricName, read_judged_row
 from ragas_retrieval_metrics.rows import EvaluationResult, MetricResult, Row
 from retrieval_metrics.integration_api import Scorer, row_error
 
@@ -62,7 +62,9 @@ def read_rows(result: Any) -> list[Mapping[str, Any]]:
     return rows
 
 
-def of_result(result: EvaluationResult, names: Sequence[str] | None, others: Collection[str] | None) -> list[ScoredRow]:
+def read_result(
+    result: EvaluationResult, names: Sequence[str] | None, others: Collection[str] | None
+) -> list[ScoredRow]:
     """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart."""
     foreign = _others(result.scores, others, names)
     columns = _columns(result.scores, names, foreign)
@@ -73,7 +75,7 @@ def of_result(result: EvaluationResult, names: Sequence[str] | None, others: Col
         values = {column: _returned(scores[column], returned.get(column)) for column in columns}
         fields = dict(sample)
         others_of_row = {one: _value(scores[one], one, fields) for one in foreign}
-        rows.append(ScoredRow(row_of(fields), values, others_of_row, fields))
+        rows.append(ScoredRow(get_row_fields(fields), values, others_of_row, fields))
     return rows
 
 
@@ -82,7 +84,7 @@ def _returned(score: Any, traced: Any) -> float | None:
     return None if isnan(score) and not isinstance(traced, Real) else float(score)
 
 
-def of_rows(
+def read_experiment_rows(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Collection[str] | None
 ) -> list[ScoredRow]:
     """Read the rows of an experiment, in which a failed metric has no value."""
@@ -91,7 +93,7 @@ def of_rows(
     columns = _columns(rows, names, foreign)
     return [
         ScoredRow(
-            row_of(row),
+            get_row_fields(row),
             {column: _value(row.get(column), column, row) for column in columns},
             {column: _value(row.get(column), column, row) for column in foreign},
             row,
@@ -112,7 +114,7 @@ def _others(
 def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Sequence[str]) -> list[str]:
     if names is not None:
         for name in names:
-            Named.parse(name)
+            MetricName.parse(name)
         return _required(rows, names)
     there = _keys(rows)
     found = [key for key in there if _is_metric(key) and key not in others]
@@ -139,10 +141,10 @@ def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _is_metric(column: Any) -> bool:
     """Whether a column has a name that metrics of this package write; aliases such as `success` are other columns."""
     try:
-        named = Named.parse(column)
+        named = MetricName.parse(column)
     except (TypeError, ValueError):
         return False
-    return str(named) == column and not named.metric.definition.given
+    return str(named) == column and not named.metric.definition.is_given
 
 
 def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
@@ -156,12 +158,12 @@ def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
     except ValueError:
         pass
     raise TypeError(
-        f"{column} of row {query_of(row)!r} is {value!r}, which is not a number; an experiment should return "
+        f"{column} of row {get_query_text(row)!r} is {value!r}, which is not a number; an experiment should return "
         "metric_result.value, which can be saved"
     )
 
 
-def query_of(row: Mapping[str, Any]) -> str | None:
+def get_query_text(row: Mapping[str, Any]) -> str | None:
     """Return the text of the query of a row; None if it has none."""
     for key in QUERIES:
         if isinstance(row.get(key), str):
@@ -169,20 +171,20 @@ def query_of(row: Mapping[str, Any]) -> str | None:
     return None
 
 
-def row_of(fields: Mapping[str, Any]) -> Row:
+def get_row_fields(fields: Mapping[str, Any]) -> Row:
     """Return the fields of a row that metrics read."""
     if isinstance(fields.get("user_input"), (list, tuple)):
         raise TypeError(
             "a row with several turns has no retrieved contexts; retrieval metrics need rows with a single turn"
         )
-    return Row(*map(fields.get, Row._fields))._replace(user_input=query_of(fields))
+    return Row(*map(fields.get, Row._fields))._replace(user_input=get_query_text(fields))
 
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredRows:
     """The rows of a dataset, each a query of the core."""
 
     questions: rm.EvaluationSet
@@ -216,7 +218,7 @@ class Gathered:
         found = Scorer(metrics, match=self.match).refusals(truth, self.run)
         return {query: row_error(error, query, f"row {query!r}") for query, error in found.items()}
 
-    def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
+    def with_failed(self, errors: Mapping[Any, Exception]) -> GatheredRows:
         """Return the rows with further failures."""
         run = {**self.run, **{query: [] for query in errors}}
         return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
@@ -234,10 +236,10 @@ def _without_judgments(error: Exception, query: Any) -> RowWithoutJudgmentsError
     return RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}")))
 
 
-def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
+def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> GatheredRows:
     """Return rows as questions and a run."""
     # A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
-    names = names_of(rows, references)
+    names = unique_row_names(rows, references)
     errors = {} if references is None else dict(references.errors)
     qrels: dict[Any, Any] = {}
     rankings: dict[Any, Any] = {}
@@ -246,10 +248,10 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
     for name, row in zip(names, rows, strict=True):
         try:
             row = row.read()  # noqa: PLW2901  (as it was meant)
-            found = compared(row, by, references)
+            found = read_judged_row(row, by, references)
         except (TypeError, ValueError) as error:
             try:
-                found = RowToScore(by, _judgments_alone(row, by, references, error), [])
+                found = JudgedRow(by, _judgments_alone(row, by, references, error), [])
             except (TypeError, ValueError) as unjudged:
                 raise _without_judgments(unjudged, name) from unjudged
             errors[name] = error
@@ -260,7 +262,7 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
         rankings[name] = [] if name in errors or found.ranking is None else found.ranking
     texts = {name: row.user_input or str(name) for name, row in zip(names, rows, strict=True)}
     provenance = {} if references is None else {q: m for q, m in references.provenance.items() if q in qrels}
-    return Gathered(
+    return GatheredRows(
         questions=rm.EvaluationSet(texts, qrels, provenance),
         run=rm.RetrievedRun(_with_texts(rankings, read), {q: e for q, e in errors.items() if q in qrels}),
         unknown=unknown,
@@ -269,7 +271,9 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
     )
 
 
-def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]) -> T:
+def score_gathered(
+    gathered: GatheredRows, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]
+) -> T:
     """Return the result of a pass of the core over all rows; rows that it refuses have failed."""
     _require_one(gathered.run)
     try:
@@ -285,7 +289,7 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
     return score(failed.truth, failed.run)
 
 
-def names_of(rows: Iterable[Row], references: References | None = None) -> list[Any]:
+def unique_row_names(rows: Iterable[Row], references: References | None = None) -> list[Any]:
     """Return a unique name for every row, because two rows may have the same query."""
     # It is the id of the query if the judgments have ids, or else the text of the query.
     seen: dict[Any, int] = {}
@@ -303,7 +307,7 @@ def _judgments_alone(row: Row, by: By, references: References | None, error: Exc
     if references is not None:
         return references.of_query(row)
     alone = row._replace(retrieved_context_ids=None, retrieved_contexts=None)
-    judgments = compared(alone.read(), row.kind(by), None).judgments
+    judgments = read_judged_row(alone.read(), row.kind(by), None).judgments
     if judgments is None:
         raise error  # a failed row scores 0, but its judgments are unknown
     return judgments

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.metric import By
     from retrieval_metrics.types import QrelsMapping
 
-FIELDS: Mapping[By, tuple[str, str]] = {
+ROW_FIELDS: Mapping[By, tuple[str, str]] = {
     "ids": ("retrieved_context_ids", "reference_context_ids"),
     "texts": ("retrieved_contexts", "reference_contexts"),
 }
@@ -54,7 +54,7 @@ class Row(NamedTuple):
     def read(self) -> Row:
         """Return the row with its collections parsed, if a file turned them into text."""
         collections = {
-            field: read_collection(getattr(self, field), field) for pair in FIELDS.values() for field in pair
+            field: read_collection(getattr(self, field), field) for pair in ROW_FIELDS.values() for field in pair
         }
         return Row(**collections, user_input=self.user_input)
 
@@ -228,12 +228,12 @@ def _of_conversion(dataset: RetrievedDataset) -> tuple[rm.EvaluationSet, rm.Retr
     return dataset.questions, dataset.run
 
 
-def as_pieces(judgments: Any) -> Any:
+def texts_as_pieces(judgments: Any) -> Any:
     """Return judgments by texts as pieces of the core: a string is the whole text of a reference."""
     if isinstance(judgments, Mapping):
         return {_piece(text): grade for text, grade in judgments.items()}
     return [
-        as_pieces(entry) if isinstance(entry, (Mapping, list, tuple, set, frozenset)) else _piece(entry)
+        texts_as_pieces(entry) if isinstance(entry, (Mapping, list, tuple, set, frozenset)) else _piece(entry)
         for entry in judgments
     ]
 
@@ -251,7 +251,7 @@ def _piece(text: Any) -> rm.Text | rm.Quote:
     return rm.Text(text)
 
 
-def as_items(texts: Any) -> list[rm.Retrieved]:
+def texts_as_items(texts: Any) -> list[rm.Retrieved]:
     """Return retrieved texts as items of the core, in which equal texts are repeats."""
     if not isinstance(texts, Sequence):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")

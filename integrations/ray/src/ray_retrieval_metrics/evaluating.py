@@ -10,35 +10,35 @@ import pyarrow as pa
 from pyarrow import compute as pc
 
 import retrieval_metrics as rm
-from ray_retrieval_metrics.results import rows_of, rows_of_unjudged, value_columns, values_in
+from ray_retrieval_metrics.results import find_value_columns, score_rows, unjudged_rows, value_columns
 from ray_retrieval_metrics.shuffled_rows import (
-    JUDGED,
-    JUDGED_NOTHING,
-    NOT_JUDGED,
-    ON_ITS_OWN,
-    RETRIEVED,
-    blockwise,
-    columns_of_run,
-    id_kinds,
-    need_dataset,
+    EMPTY_JUDGMENTS_ROW,
+    JUDGED_ROW,
+    RETRIEVED_ROW,
+    SINGLE_TASK,
+    UNJUDGED_ROW,
+    drop_unjudged_rows,
+    find_id_kinds,
+    map_blocks,
     read_judgments,
-    to_rows,
-    without_unjudged,
+    read_run_columns,
+    require_dataset,
+    select_rows,
 )
 from retrieval_metrics import Qrels, Run
 from retrieval_metrics.integration_api.async_support import positive_integer
 from retrieval_metrics.integration_api.batches import (
-    OF_A_RUN,
-    OF_JUDGMENTS,
+    JUDGMENT_ROLES,
     ROWS_FOR_DOUBT,
+    RUN_ROLES,
     LongTable,
-    allowances,
     as_metrics,
     as_rules,
     divides_by_largest_grade,
-    same_kind,
-    scored_run,
-    warn_of_doubt,
+    parse_allowances,
+    require_same_id_type,
+    score_run,
+    warn_about_score_direction,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def evaluate_dataset(
     run: Dataset,
     metrics: str | rm.Metric | Iterable[str | rm.Metric] = rm.DEFAULT_METRICS,
     *,
-    semantics: str | rm.Rules = "standard",
+    rules: str | rm.Rules = "standard",
     ties: str | None = None,
     qrels_columns: Mapping[str, str | None] | None = None,
     run_columns: Mapping[str, str | None] | None = None,
@@ -104,14 +104,14 @@ def evaluate_dataset(
     Warns:
         RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them.
     """
-    rules, chosen = as_rules(semantics, ties), as_metrics(metrics)
-    need_dataset(run, "the run")
+    rules, chosen = as_rules(rules, ties), as_metrics(metrics)
+    require_dataset(run, "the run")
     if partitions is not None:
         positive_integer(partitions, "partitions", or_none=True)
     judgments = read_judgments(qrels, qrels_columns, allow)
-    in_run = columns_of_run(run, run_columns, allow)
-    for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, id_kinds(run, in_run), strict=True):
-        same_kind(ours, f"{role} ids in the qrels", theirs, "those in the run")
+    in_run = read_run_columns(run, run_columns, allow)
+    for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, find_id_kinds(run, in_run), strict=True):
+        require_same_id_type(ours, f"{role} ids in the qrels", theirs, "those in the run")
     if rules.ties == "input" and in_run.kind == "score":
         raise ValueError(
             f'{rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a Dataset '
@@ -120,8 +120,8 @@ def evaluate_dataset(
     _warn_of_doubt(run, in_run)
     scale = judgments.largest_grade() if any(map(divides_by_largest_grade, chosen)) else None
     rows = by_query(judgments, run, in_run, _partitions(run, partitions))
-    return blockwise(
-        rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale, allow=allowances(allow)
+    return map_blocks(
+        rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale, allow=parse_allowances(allow)
     )
 
 
@@ -135,24 +135,24 @@ def _warn_of_doubt(run: Dataset, columns: RowColumns) -> None:
             rows.append((row[columns.query], float(row[columns.rank]), float(row[columns.number or ""])))
         except (KeyError, TypeError, ValueError):
             continue  # said with the row when it is scored
-    warn_of_doubt(rows, "the run")
+    warn_about_score_direction(rows, "the run")
 
 
 def by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partitions: int) -> Dataset:
     """Return the rows of run and judgments in `partitions` blocks, with all rows of a query in one."""
-    rows = blockwise(
+    rows = map_blocks(
         run,
-        to_rows,
-        ON_ITS_OWN,
+        select_rows,
+        SINGLE_TASK,
         columns=columns,
-        says=RETRIEVED,
+        says=RETRIEVED_ROW,
         kinds=judgments.id_kinds,
         with_groups=judgments.with_groups,
     )
     if judgments.judged is not None:
         import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
-        rows = blockwise(rows, without_unjudged, ON_ITS_OWN, judged=ray.put(judgments.judged))
+        rows = map_blocks(rows, drop_unjudged_rows, SINGLE_TASK, judged=ray.put(judgments.judged))
     return rows.union(judgments.rows).repartition(partitions, keys=["query"])
 
 
@@ -198,19 +198,22 @@ def _score(
     scale: float | None,
     allow: Collection[str],
 ) -> pa.Table:
-    said = {says: rows.filter(pc.equal(rows["says"], says)) for says in (RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING)}
-    run = _run(said[RETRIEVED], by, allow)
-    qrels = _qrels(said[JUDGED], said[JUDGED_NOTHING]["query"].to_pylist(), allow)
+    said = {
+        says: rows.filter(pc.equal(rows["says"], says))
+        for says in (RETRIEVED_ROW, JUDGED_ROW, UNJUDGED_ROW, EMPTY_JUDGMENTS_ROW)
+    }
+    run = _run(said[RETRIEVED_ROW], by, allow)
+    qrels = _qrels(said[JUDGED_ROW], said[EMPTY_JUDGMENTS_ROW]["query"].to_pylist(), allow)
     judged = set() if qrels is None else set(qrels.queries)
-    unjudged = {*said[NOT_JUDGED]["query"].to_pylist(), *run} - judged
+    unjudged = {*said[UNJUDGED_ROW]["query"].to_pylist(), *run} - judged
     id_type = rows.schema.field("query").type
     columns = value_columns(metrics, rules)
     tables = []
     if qrels is not None:
-        tables.append(rows_of(scored_run(qrels, run, metrics, rules, scale=scale), id_type, scale))
-        columns = values_in(tables[0])  # judgments in groups have more of them
+        tables.append(score_rows(score_run(qrels, run, metrics, rules, scale=scale), id_type, scale))
+        columns = find_value_columns(tables[0])  # judgments in groups have more of them
     if unjudged or qrels is None:
-        tables.append(rows_of_unjudged(sorted(unjudged, key=str), id_type, columns, scale))
+        tables.append(unjudged_rows(sorted(unjudged, key=str), id_type, columns, scale))
     return pa.concat_tables(tables)
 
 
@@ -218,7 +221,7 @@ def _run(rows: pa.Table, by: str, allow: Collection[str]) -> Run:
     if not len(rows):
         return Run(())
     columns = {"query": "query", "document": "document", by: "number"}
-    return Run([LongTable(rows, OF_A_RUN, columns, "a block of the run", allow=allow).rankings()])
+    return Run([LongTable(rows, RUN_ROLES, columns, "a block of the run", allow=allow).rankings()])
 
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int], allow: Collection[str]) -> Qrels | None:
@@ -227,7 +230,9 @@ def _qrels(rows: pa.Table, of_nothing: list[str | int], allow: Collection[str]) 
         columns["group"] = "group"
     qrels = None
     if len(rows):
-        qrels = Qrels.of_table(LongTable(rows, OF_JUDGMENTS, columns, "a block of the qrels", allow=allow).judgments())
+        qrels = Qrels.from_table(
+            LongTable(rows, JUDGMENT_ROLES, columns, "a block of the qrels", allow=allow).judgments()
+        )
     if not of_nothing:
         return qrels
     judgments = {} if qrels is None else qrels.as_dict()

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 import retrieval_metrics as rm
-from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
+from ray_retrieval_metrics.shuffled_rows import map_blocks, require_dataset
 from retrieval_metrics.integration_api.batches import (
     COLUMNS,
-    NOTHING_FOUND,
-    OTHER_IDS,
+    ID_MISMATCH_HINT,
+    NOTHING_JUDGED_FOUND,
     as_rules,
+    counts_in_means,
     defined_metrics,
-    enters_means,
-    scored_run,
+    score_run,
 )
 from retrieval_metrics.types import Counts, Scores
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def to_evaluation(
     results: Dataset,
     *,
-    semantics: str | rm.Rules = "standard",
+    rules: str | rm.Rules = "standard",
     ties: str | None = None,
     clusters: ClustersBy = "source",
 ) -> rm.Evaluation:
@@ -70,14 +70,14 @@ def to_evaluation(
     """
     import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
-    rules = as_rules(semantics, ties)
-    need_dataset(results, "results")
+    rules = as_rules(rules, ties)
+    require_dataset(results, "results")
     independent = clusters is None or (isinstance(clusters, str) and clusters == "source")
     # Rows of a pipeline that has not run have no known columns; asking for them would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         check_columns(names)
     parts_of_queries = max(int(ray.cluster_resources().get("CPU", 1)), 1)  # type: ignore[no-untyped-call]  # Ray has not typed it
-    sums = blockwise(
+    sums = map_blocks(
         results,
         sums_of_block,
         rules=rules,
@@ -85,7 +85,7 @@ def to_evaluation(
         parts=parts_of_queries,
         with_values=not independent,
     )
-    collected = _Collected(blockwise(sums.repartition(parts_of_queries, keys=[PART]), repeats_in))
+    collected = _CollectedBlocks(map_blocks(sums.repartition(parts_of_queries, keys=[PART]), repeats_in))
     try:
         parts = list(collected)
     except ray.exceptions.RayTaskError as error:
@@ -104,14 +104,14 @@ def to_evaluation(
             f"have {collected.judged}; evaluate_dataset(qrels, run) takes the judgments first"
         )
     if not collected.n_found:
-        warnings.warn(f"{NOTHING_FOUND}; {OTHER_IDS}", rm.RetrievalWarning, stacklevel=2)
+        warnings.warn(f"{NOTHING_JUDGED_FOUND}; {ID_MISMATCH_HINT}", rm.RetrievalWarning, stacklevel=2)
     return evaluation if independent else _clustered(evaluation.scores, clusters)
 
 
 def _clustered(scores: Scores, clusters: ClustersBy) -> rm.Evaluation:
     """Return the evaluation of scores whose queries are in clusters, in the order of their ids."""
     order = np.array(sorted(range(len(scores.queries)), key=scores.queries.__getitem__))
-    return rm.Evaluation(scores.of(order, scores.counts).clustered(clusters))
+    return rm.Evaluation(scores.select(order, scores.counts).clustered(clusters))
 
 
 def _packed_definitions() -> dict[str, bytes]:
@@ -136,7 +136,7 @@ def sums_of_block(
     scale = float(rows[LARGEST_GRADE].to_numpy().max()) if LARGEST_GRADE in rows.column_names else None
     evaluation = rm.Evaluation(replace(scores, scale=scale))
     judged = rows["is_judged"].to_numpy()
-    held = _Held(
+    held = _BlockSummary(
         evaluation if with_values else evaluation.totals(),
         int(rows["n_found"].to_numpy().sum()),
         int((judged & (rows["n_retrieved"].to_numpy() > 0)).sum()),
@@ -148,7 +148,7 @@ def sums_of_block(
     return in_parts(rows["query"], parts, packed)
 
 
-class _Held(NamedTuple):
+class _BlockSummary(NamedTuple):
     """What the driver learns of a block."""
 
     part: rm.Evaluation | Totals
@@ -164,7 +164,7 @@ def _first(rows: pa.Table, which: npt.NDArray[np.bool_]) -> str:
     return repr(rows["query"][int(which.argmax())].as_py()) if which.any() else ""
 
 
-class _Collected:
+class _CollectedBlocks:
     """The parts of successive blocks, with what messages need."""
 
     def __init__(self, blocks: Dataset) -> None:
@@ -177,7 +177,7 @@ class _Collected:
             self.repeated += row[REPEATED]
             if not row[HELD]:
                 continue
-            held: _Held = pickle.loads(row[HELD])  # noqa: S301  (written by sums_of_block in the same job)
+            held: _BlockSummary = pickle.loads(row[HELD])  # noqa: S301  (written by sums_of_block in the same job)
             self.n_found += held.n_found
             self.n_answered += held.n_answered
             self.n_rows += held.n_rows
@@ -219,23 +219,25 @@ def column_name(kind: Column, metric: rm.Metric) -> str:
 
 def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
     """Return the names of the columns of values: those known for these metrics if judgments are flat."""
-    example = scored_run(rm.Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
-    known = [(kind, metric) for kind in COLUMNS for metric in metrics if example.column(kind, metric) is not None]
+    example = score_run(rm.Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
+    known = [
+        (kind, metric) for kind in COLUMNS for metric in metrics if example.per_query_column(kind, metric) is not None
+    ]
     return [column_name(kind, metric) for kind, metric in known]
 
 
-def values_in(rows: pa.Table) -> list[str]:
+def find_value_columns(rows: pa.Table) -> list[str]:
     """Return the names of the columns of values in rows."""
     return [name for name in rows.column_names if name not in {"query", LARGEST_GRADE, *FACTS}]
 
 
-def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Table:
+def score_rows(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Table:
     """Return a row for each judged query, in the order of the judgments; NaN for missing values."""
-    judged = scores.needed_origin("written as rows").judged
+    judged = scores.require_origin("written as rows").judged
     n, kept = judged.n_queries, scores.positions
     n_relevant = judged.n_relevant().astype(np.int64)
     scored, tied = np.zeros((2, n), dtype=np.bool_)
-    scored[kept] = enters_means(n_relevant[kept] > 0, scores.rules)
+    scored[kept] = counts_in_means(n_relevant[kept] > 0, scores.rules)
     tied[judged.tied_queries()] = True
     facts = {
         "is_judged": np.ones(n, dtype=np.bool_),
@@ -243,13 +245,13 @@ def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Tab
         "is_tied": tied,
         "n_retrieved": judged.n_retrieved,
         "n_relevant": n_relevant,
-        "n_found": judged.per_query(judged.ranks.query).astype(np.int64),
-        "n_duplicates": judged.n_repeated,
+        "n_found": judged.sum_by_query(judged.ranks.query).astype(np.int64),
+        "n_duplicates": judged.n_duplicates,
     }
     values: dict[str, FloatArray] = {}
     for kind in COLUMNS:
         for metric in scores.metrics:
-            column = scores.column(kind, metric)
+            column = scores.per_query_column(kind, metric)
             if column is not None:
                 values[column_name(kind, metric)] = np.full(n, np.nan)
                 values[column_name(kind, metric)][kept] = column
@@ -315,13 +317,13 @@ def _kept(columns: dict[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], ru
             f'these rows were {how} with ties="expected", but the rules have ties="{rules.ties}"; pass the same ties='
         )
     kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
-    expected = kept & enters_means(columns["n_relevant"] > 0, rules)
+    expected = kept & counts_in_means(columns["n_relevant"] > 0, rules)
     if (expected != columns["is_scored"]).any():
         raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as semantics=")
     return kept
 
 
-def rows_of_unjudged(
+def unjudged_rows(
     queries: Sequence[str | int], id_type: pa.DataType, columns: Sequence[str], scale: float | None
 ) -> pa.Table:
     """Return a row for each unjudged query of the run, without values in any of the columns."""

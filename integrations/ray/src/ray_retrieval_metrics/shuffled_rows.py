@@ -11,12 +11,12 @@ from pyarrow import compute as pc
 
 import retrieval_metrics as rm
 from retrieval_metrics.integration_api.batches import (
-    OF_JUDGMENTS,
-    allowances,
+    JUDGMENT_ROLES,
     find_columns,
-    format_by_name,
-    is_frame,
-    same_kind,
+    find_format_by_name,
+    is_dataframe,
+    parse_allowances,
+    require_same_id_type,
     trec,
 )
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 IdKinds: TypeAlias = "list[type[str | int] | None]"
 """The types of query ids and of document ids: text, whole numbers, or None if it is unknown."""
-RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING = range(4)
+RETRIEVED_ROW, JUDGED_ROW, UNJUDGED_ROW, EMPTY_JUDGMENTS_ROW = range(4)
 """The kinds of rows: a retrieved document, a judgment, an unjudged query of the run, or a judged query without a
 document."""
 _SWITCHES = {
@@ -60,7 +60,7 @@ def read_run(paths: Paths) -> Dataset:
         ValueError: If a name is that of another format, or there is no path. Errors in a file are raised when it is
             read, with the file, the number of the line, and the line.
     """
-    return _read(paths, trec.RUN)
+    return _read(paths, trec.RUN_LAYOUT)
 
 
 def read_qrels(paths: Paths) -> Dataset:
@@ -101,12 +101,12 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
     return ray.init(address=where, **{"include_dashboard": False, "ignore_reinit_error": True, **options})
 
 
-def _read(paths: Paths, layout: trec.Layout) -> Dataset:
+def _read(paths: Paths, layout: trec.TrecLayout) -> Dataset:
     files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not files:
         raise ValueError("there is nothing to read: pass at least one path")
     for path in files:
-        kind = format_by_name(path) or "trec"
+        kind = find_format_by_name(path) or "trec"
         if kind != "trec":
             reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
             raise ValueError(f"{path} is named like {kind}, not like TREC text; read it with ray.data.{reader}")
@@ -115,10 +115,10 @@ def _read(paths: Paths, layout: trec.Layout) -> Dataset:
     if not ray.is_initialized():
         start()
     listed = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
-    return blockwise(listed, read_trec, layout=layout)
+    return map_blocks(listed, read_trec, layout=layout)
 
 
-def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
+def read_trec(files: pa.Table, layout: trec.TrecLayout) -> Iterator[pa.Table]:
     """Yield the rows of files in pieces."""
     for path in files["path"].to_pylist():
         for query, document, value in trec.parts_of_file(path, layout):
@@ -136,12 +136,12 @@ class RowColumns(NamedTuple):
     rank: str | None = None
 
 
-def columns_of_run(
+def read_run_columns(
     run: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> RowColumns:
     """Return the columns of a run."""
     wanted, names = {"query": True, "document": True, "score": False, "rank": False}, _names(run, "the run")
-    found = find_columns(names, wanted, columns, "the run", allowances(allow))
+    found = find_columns(names, wanted, columns, "the run", parse_allowances(allow))
     kind = "score" if "score" in found else "rank"
     if kind not in found:
         raise ValueError(
@@ -157,7 +157,7 @@ def columns_of_qrels(
     qrels: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> RowColumns:
     """Return the columns of judgments."""
-    found = find_columns(_names(qrels, "the qrels"), OF_JUDGMENTS, columns, "the qrels", allowances(allow))
+    found = find_columns(_names(qrels, "the qrels"), JUDGMENT_ROLES, columns, "the qrels", parse_allowances(allow))
     return RowColumns(found["query"], found["document"], found.get("grade"), "grade", found.get("group"))
 
 
@@ -174,7 +174,7 @@ def _names(dataset: Dataset, what: str) -> list[str]:
     return list(names)
 
 
-def need_dataset(given: Any, what: str) -> None:
+def require_dataset(given: Any, what: str) -> None:
     """Raise if something is not a Dataset."""
     from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
@@ -185,7 +185,7 @@ def need_dataset(given: Any, what: str) -> None:
         )
 
 
-def id_kinds(dataset: Dataset, columns: RowColumns) -> IdKinds:
+def find_id_kinds(dataset: Dataset, columns: RowColumns) -> IdKinds:
     """Return whether the ids of queries and of documents are text or whole numbers; None if it is unknown."""
     schema = dataset.schema()
     if schema is None:
@@ -200,14 +200,16 @@ def _kind(column_type: Any) -> type[str | int] | None:
     return int if name.startswith(("int", "uint")) else str if "string" in name or "binary" in name else None
 
 
-ON_ITS_OWN = 0.999
+SINGLE_TASK = 0.999
 """Processors of a stage that Ray must not fuse with those before it; Ray fuses stages of equal numbers.
 
 A fused stage passes on a block emptied by a filter unchanged, with columns that the shuffle does not expect.
 """
 
 
-def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any) -> Dataset:
+def map_blocks(
+    dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any
+) -> Dataset:
     """Return a dataset with a function applied to each whole block."""
     mapped = dataset.map_batches(
         function,
@@ -221,11 +223,11 @@ def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | 
     return mapped
 
 
-def to_rows(
+def select_rows(
     table: pa.Table, columns: RowColumns, says: int, kinds: IdKinds | None = None, *, with_groups: bool = False
 ) -> pa.Table:
     """Return the needed columns under common names, ids as text or whole numbers, numbers as float64."""
-    what = "the run" if says == RETRIEVED else "the qrels"
+    what = "the run" if says == RETRIEVED_ROW else "the qrels"
     for name in (columns.query, columns.document, columns.number, columns.group):
         if name is not None and name not in table.column_names:
             raise ValueError(
@@ -238,7 +240,7 @@ def to_rows(
     )
     if kinds is not None:
         for role, kind, ids in zip(("query", "document"), kinds, (query, document), strict=True):
-            same_kind(kind, f"{role} ids in the qrels", _kind(ids.type), "those in the run")
+            require_same_id_type(kind, f"{role} ids in the qrels", _kind(ids.type), "those in the run")
         if kinds[1] is None:
             document = _as_text(document)
     if query.null_count:
@@ -301,13 +303,13 @@ def _refuse(table: pa.Table, columns: RowColumns, row: int, what: str, complaint
     raise ValueError(f"a row of {what} {complaint}: {table.select(names).slice(row, 1).to_pylist()[0]}")
 
 
-def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:
+def drop_unjudged_rows(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:
     """Return rows of a run with a single row, without a document, for each unjudged query."""
     import ray  # noqa: PLC0415  (as above)
 
     known = pc.is_in(rows["query"], value_set=ray.get(judged))
     unjudged = pc.unique(rows["query"].filter(pc.invert(known)))
-    return with_said_of(rows.filter(known), unjudged, NOT_JUDGED)
+    return with_said_of(rows.filter(known), unjudged, UNJUDGED_ROW)
 
 
 def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
@@ -345,22 +347,22 @@ def read_judgments(
         return _few(_rows_of(_in_memory(qrels, columns, allow)))
     found = columns_of_qrels(qrels, columns, allow)
     if (held := _collected(qrels, FEW + 1)) is not None:
-        return _few(to_rows(held, found, JUDGED))
+        return _few(select_rows(held, found, JUDGED_ROW))
 
-    rows = blockwise(qrels, to_rows, ON_ITS_OWN, columns=found, says=JUDGED)
+    rows = map_blocks(qrels, select_rows, SINGLE_TASK, columns=found, says=JUDGED_ROW)
 
     def largest_grade() -> float:
         # From the rows, not from the judgments as given: among texts "9" would be larger than "10".
         return 1.0 if found.number is None else max(float(cast("float", rows.max("number"))), 0.0)
 
-    return JudgmentRows(rows, id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
+    return JudgmentRows(rows, find_id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
 
 
 def _few(rows: pa.Table) -> JudgmentRows:
     import ray  # noqa: PLC0415  (as above)
 
     dataset = ray.data.from_arrow(rows)
-    kinds = id_kinds(dataset, _OF_ROWS)
+    kinds = find_id_kinds(dataset, _OF_ROWS)
     if rows["document"].null_count == len(rows):  # every query is judged, and nothing is judged for it
         kinds[1] = None
     return JudgmentRows(
@@ -373,9 +375,9 @@ def _few(rows: pa.Table) -> JudgmentRows:
 
 
 def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str]) -> rm.Qrels:
-    if is_frame(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
+    if is_dataframe(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
         return rm.Qrels.from_frame(qrels, columns=columns, allow=allow)
-    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else rm.Qrels(qrels)
+    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_dataframe(qrels) else rm.Qrels(qrels)
     if read.has_pieces:
         raise TypeError(
             "these qrels hold pieces such as quotes, but the rows of a Dataset have only ids; evaluate them in parts "
@@ -397,9 +399,9 @@ def _rows_of(qrels: rm.Qrels) -> pa.Table:
         "group": pa.array(qrels.member_group),
     }
     named = RowColumns("query", "document", "grade", "grade", None if qrels.is_flat else "group")
-    rows = to_rows(pa.table(columns), named, JUDGED)
+    rows = select_rows(pa.table(columns), named, JUDGED_ROW)
     empty = np.flatnonzero(np.diff(np.array(qrels.bounds)) == 0)
-    return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), JUDGED_NOTHING)
+    return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), EMPTY_JUDGMENTS_ROW)
 
 
 def _check_size(qrels: rm.Qrels) -> None:

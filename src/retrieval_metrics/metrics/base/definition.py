@@ -23,7 +23,7 @@ ParameterValue: TypeAlias = float | str
 ActsOn: TypeAlias = Literal["", "lengths", "groups", "grades"]
 
 
-class OverOrders(NamedTuple):
+class TieOrderValues(NamedTuple):
     """The values of a metric over all orders of documents with equal scores.
 
     Attributes:
@@ -54,12 +54,12 @@ class Parameter:
     read: Callable[[Any], ParameterValue]
     default: ParameterValue | None
     meaning: str
-    words: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     acts_on: ActsOn = ""
     examples: tuple[ParameterValue, ...] = ()
 
 
-class MadeBy(NamedTuple):
+class MetricRecipe(NamedTuple):
     """What another process needs to define a user-defined metric.
 
     Attributes:
@@ -124,7 +124,7 @@ class Definition:
     name: str
     score: Callable[..., FloatArray]
     summary: str
-    in_words: str = ""
+    plain_summary: str = ""
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     takes_cutoff: bool = True
@@ -134,16 +134,16 @@ class Definition:
     reaches_one: bool = True
     needs_relevant: bool = True
     undefined_if: str = "no query has a relevant document"
-    as_retrieved: bool = False
-    says_how_good: bool = True
+    keeps_unjudged_places: bool = False
+    is_quality_metric: bool = True
     needs_places: bool = False
-    by_document: bool = False
-    cuts_at_needed: bool = False
+    ignores_groups: bool = False
+    cuts_at_n_relevant: bool = False
     one_suffices: Callable[..., bool] = _never
-    mean_over_orders: Callable[..., FloatArray | OverOrders | None] | None = None
+    mean_over_orders: Callable[..., FloatArray | TieOrderValues | None] | None = None
     residual: Callable[..., FloatArray] | None = None
-    made_by: MadeBy | None = None
-    given: bool = False
+    recipe: MetricRecipe | None = None
+    is_given: bool = False
     higher_is_better: bool = True
     bounds: tuple[float, float] = (nan, nan)
 
@@ -161,7 +161,7 @@ class Definition:
         """Which of its values are the worst, in a word."""
         return "lowest" if self.higher_is_better else "highest"
 
-    def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
+    def explicit_parameters(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
         """Return the given parameters, checked, without those that are None or at their default."""
         explicit = {}
         for key, value in given.items():
@@ -196,7 +196,7 @@ def choice(default: str, meaning: str, words: Mapping[str, str], *, acts_on: Act
     return Parameter(read, default, meaning, words, acts_on, tuple(word for word in words if word != default))
 
 
-def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
+def make_number_reader(low: float, high: float) -> Callable[[Any], ParameterValue]:
     """Return a reader that accepts a number strictly between two limits."""
 
     def read(value: Any) -> ParameterValue:
@@ -214,33 +214,33 @@ def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
 
 
 REL = Parameter(
-    number_between(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0", examples=(2,)
+    make_number_reader(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0", examples=(2,)
 )
 
 
 # Of which queries a metric can only be 0 or 1, whatever is retrieved.
 
 
-def of_one_needed(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
+def needs_one_document(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
     """Return which queries need one document, or group: it is found or not."""
     found: BoolArray = judged.n_relevant(rel) == 1
     return found
 
 
-def of_first(
+def is_first_only(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
     """Return all queries at a cut-off of one document: it is relevant or not."""
     if k is None or isinstance(k, np.ndarray) or k != 1:
         return None
-    return of_one_needed(judged, rel=rel) if per == "group" else np.ones(judged.n_queries, bool)
+    return needs_one_document(judged, rel=rel) if per == "group" else np.ones(judged.n_queries, bool)
 
 
-def of_first_if_one_needed(
+def needs_one_at_first_rank(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
     """Return the queries that need one document, at a cut-off of one; alternatives ranked separately are several."""
-    return None if of_first(judged, k=k) is None or per == "group" else of_one_needed(judged, rel=rel)
+    return None if is_first_only(judged, k=k) is None or per == "group" else needs_one_document(judged, rel=rel)
 
 
 # Turn grades into gains: what a document is worth in NDCG and related metrics.
@@ -249,7 +249,7 @@ LARGEST_EXPONENT = 1000
 """2 ** 1000 times a million documents still fits into a float."""
 
 
-def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
+def compute_gain(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
     """Return the gain of each grade above 0."""
     result = _BY_NAME[gain](grade)
     if gains is None:
@@ -326,7 +326,7 @@ PER = choice(
 )
 
 
-class GroupHits(NamedTuple):
+class GroupMemberHits(NamedTuple):
     """The retrieved members of groups: all of them, not only the first of each group."""
 
     group: IntArray
@@ -334,7 +334,7 @@ class GroupHits(NamedTuple):
     ordinal: IntArray
 
 
-def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
+def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupMemberHits:
     """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
     found, ranks = judged.credits, judged.items.rank
     wanted = is_relevant(found.grade, rel)
@@ -345,19 +345,19 @@ def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
     group, rank = group[order], rank[order]
     # One item may satisfy several pieces of a group at its rank; they share one place in the ranking.
     new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
-    return GroupHits(group[new], rank[new], ordinals(group[new]))
+    return GroupMemberHits(group[new], rank[new], ordinals(group[new]))
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
     """Return for each query the mean over its groups of the sum of the group's values, 0 for a group not found."""
     of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
-    return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)
+    return judged.sum_by_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)
 
 
 # The top of the relevance scale, for metrics that divide grades by it.
 
 MAX_GRADE = Parameter(
-    number_between(0, float("inf")), None, "top of the scale; by default the largest judged grade", examples=(4,)
+    make_number_reader(0, float("inf")), None, "top of the scale; by default the largest judged grade", examples=(4,)
 )
 
 
@@ -366,7 +366,7 @@ def divides_by_largest_grade(metric: Metric) -> bool:
     return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 
-def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
+def require_known_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
     """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown."""
     graded = judgments is None or isinstance(judgments, Mapping) or any(isinstance(one, Mapping) for one in judgments)
     if not graded:

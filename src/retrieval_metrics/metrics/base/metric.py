@@ -9,10 +9,10 @@ from functools import lru_cache
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from retrieval_metrics._internal.validation import in_python, positive_integer
+from retrieval_metrics._internal.validation import positive_integer, python_or_cli_text
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.definition import Definition
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_OF
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ class Metric:
             k = positive_integer(k, f"the cut-off k of {name}", or_none=True)
         if k is not None and not definition.takes_cutoff:
             raise ValueError(f"{name} takes no cut-off, got {name}@{k}; {definition.summary}")
-        explicit = definition.explicit(dict(self.parameters))
+        explicit = definition.explicit_parameters(dict(self.parameters))
         object.__setattr__(self, "definition", definition)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "k", k)
@@ -120,7 +120,7 @@ class Metric:
         if self.k is not None:
             size = self.k.in_words if isinstance(self.k, Budget) else self.k
             first = "the first result" if size == 1 else f"the first {size}"
-        return (self.definition.in_words or self.definition.summary).format(first=first)
+        return (self.definition.plain_summary or self.definition.summary).format(first=first)
 
     @property
     def plain_name(self) -> str:
@@ -136,7 +136,7 @@ class Metric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the metric by name; a user-defined one with the module that defines it."""
-        made_by = self.definition.made_by
+        made_by = self.definition.recipe
         if made_by is None:
             return Metric, (self.name, self.k, self.parameters)
         # What a script or a notebook defines cannot be imported, so the function itself is pickled.
@@ -160,7 +160,7 @@ def _restored(
     module: str,
     again: tuple[Callable[..., object], tuple[Any, ...]] | None,
 ) -> Metric:
-    if name not in NAME_OF and again is not None:
+    if name not in NAME_BY_ALIAS and again is not None:
         define, arguments = again
         define(*arguments)
     need_definition(name, module)
@@ -169,7 +169,7 @@ def _restored(
 
 def need_definition(name: str, module: str) -> None:
     """Make sure that a user-defined metric is known; if it is not, import the module that defines it."""
-    if name in NAME_OF:
+    if name in NAME_BY_ALIAS:
         return
     from importlib import import_module  # noqa: PLC0415  (needed only where a metric of the user's travels)
 
@@ -181,7 +181,7 @@ def need_definition(name: str, module: str) -> None:
             "on the Python path, or call define_metric before this is read",
             name=module,
         ) from error
-    if name not in NAME_OF:
+    if name not in NAME_BY_ALIAS:
         raise ValueError(
             f"the metric {name!r} was defined in the module {module!r}, but importing that module does not define it; "
             "call define_metric at the top of that module, not inside a function"
@@ -193,12 +193,12 @@ def _parse(text: str) -> Metric:
     return Metric(*read_name(text))
 
 
-def parse_computed(text: str) -> Metric:
+def parse_computable_metric(text: str) -> Metric:
     """Return the metric that a name means, if it can be computed; see `Metric.parse`."""
     return _parse(text)
 
 
-def spelled(metric: str | Metric, names: Collection[str]) -> str:
+def match_metric_name(metric: str | Metric, names: Collection[str]) -> str:
     """Return the name of a metric as it is among some names, which may be of given metrics not known here."""
     if str(metric) in names or (name := str(as_metric(metric))) in names:
         return str(metric) if str(metric) in names else name
@@ -206,7 +206,7 @@ def spelled(metric: str | Metric, names: Collection[str]) -> str:
     return same[0] if len(same) == 1 else name
 
 
-def relevant_from(metrics: Iterable[Metric], grade: float | None) -> tuple[Metric, ...]:
+def with_relevance_threshold(metrics: Iterable[Metric], grade: float | None) -> tuple[Metric, ...]:
     """Return metrics that count a document as relevant from a grade, unless they say otherwise themselves.
 
     Example:
@@ -229,7 +229,7 @@ def _without_rel(metric: Metric) -> Metric:
     return Metric(metric.name, metric.k, tuple((key, value) for key, value in metric.parameters if key != "rel"))
 
 
-def forget_names() -> None:
+def clear_name_cache() -> None:
     """Clear the cache of names, because a metric was removed or replaced."""
     _parse.cache_clear()
 
@@ -255,17 +255,17 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool
     chosen = dict.fromkeys(map(as_metric, given))
     if not chosen:
         raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
-    if computed and (given_ones := [str(metric) for metric in chosen if metric.definition.given]):
+    if computed and (given_ones := [str(metric) for metric in chosen if metric.definition.is_given]):
         raise ValueError(
             f"{given_ones[0]} cannot be computed, its values are given"
-            + in_python("; add them: evaluate(...).with_scores(...)", ", and stand in saved results")
+            + python_or_cli_text("; add them: evaluate(...).with_scores(...)", ", and stand in saved results")
         )
     return tuple(chosen)
 
 
-def leading(metrics: Sequence[Metric]) -> Metric:
+def choose_leading_metric(metrics: Sequence[Metric]) -> Metric:
     """Return the first metric that is computed, or else the first: plots and reports begin with it."""
-    return next((metric for metric in metrics if not metric.definition.given), metrics[0])
+    return next((metric for metric in metrics if not metric.definition.is_given), metrics[0])
 
 
 # How the names of metrics are spelled, here and in other tools.
@@ -274,7 +274,7 @@ _NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<
 _PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
 
 
-class ReadName(NamedTuple):
+class MetricNameParts(NamedTuple):
     """The parts of a name as they are written.
 
     Attributes:
@@ -288,7 +288,7 @@ class ReadName(NamedTuple):
     parameters: tuple[tuple[str, ParameterValue], ...]
 
 
-def read_name(text: str) -> ReadName:
+def read_name(text: str) -> MetricNameParts:
     """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`."""
     match = re.fullmatch(_NAME, text)
     if match is None:
@@ -299,7 +299,7 @@ def read_name(text: str) -> ReadName:
     if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
         name, k = peer
     parameters = _read_parameters(text, match["parameters"])
-    return ReadName(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
+    return MetricNameParts(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
 
 
 def _read_cutoff(text: str, k: str) -> int | Budget:
@@ -317,7 +317,7 @@ def _read_cutoff(text: str, k: str) -> int | Budget:
 def _peer_spelling(name: str) -> tuple[str, str] | None:
     """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
     match = re.fullmatch(_PEER_CUTOFF, name)
-    if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
+    if match is None or _key(name) in NAME_BY_ALIAS or _key(match["name"]) not in NAME_BY_ALIAS:
         return None
     known = canonical_name(match["name"])
     if name == f"{match['name']}.{match['k']}" and "p" in DEFINITIONS[known].parameters:
@@ -349,14 +349,14 @@ def _key(name: str) -> str:
 def canonical_name(name: str, given: Collection[str] = ()) -> str:
     """Return the name that a metric has in the table, from any of its names."""
     key = _key(name)
-    if key in NAME_OF:
-        return NAME_OF[key]
+    if key in NAME_BY_ALIAS:
+        return NAME_BY_ALIAS[key]
     from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
 
-    names = {**{_key(one): one for one in given}, **NAME_OF}
+    names = {**{_key(one): one for one in given}, **NAME_BY_ALIAS}
     close = get_close_matches(key, names, n=4, cutoff=0.5)
     # At a tie what can be computed comes first, whatever values were given earlier in the process.
-    close.sort(key=lambda one: (-SequenceMatcher(None, one, key).ratio(), one not in NAME_OF))
+    close.sort(key=lambda one: (-SequenceMatcher(None, one, key).ratio(), one not in NAME_BY_ALIAS))
     near = dict.fromkeys(names[one] for one in close)
     offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join((*DEFINITIONS, *given))}"
     raise ValueError(f"unknown metric {name!r}; {offer}")
@@ -391,7 +391,7 @@ class GivenMetric(Metric):
             takes_cutoff=False,
             bounded=(low, high) == (0, 1),
             needs_relevant=False,
-            given=True,
+            is_given=True,
             bounds=(low, high),
             higher_is_better=not self.lower_is_better,
         )
@@ -403,18 +403,18 @@ class GivenMetric(Metric):
         return GivenMetric, (self.name, None, (), self.bounds, self.lower_is_better)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        add = in_python("; evaluation.with_scores(...) adds it")
+        add = python_or_cli_text("; evaluation.with_scores(...) adds it")
         raise ValueError(f"{self.name} was given and cannot be computed{add}")
 
 
-def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:
+def as_given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:
     """Return the metric of that name: one that is known here, such as `nDCG@10`, or else a given one."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a metric must be a str, got {name!r}")
     if not name.strip() or not name.isprintable() or name != name.strip():
         raise ValueError(f"the name of a metric must be printable and not blank, got {name!r}")
     try:
-        known = parse_computed(name)
+        known = parse_computable_metric(name)
     except ValueError:
         return GivenMetric(name, None, (), bounds or (-inf, inf), lower_is_better)
     if lower_is_better or bounds not in {None, known.definition.bounds}:
@@ -426,7 +426,7 @@ def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_bett
     return known
 
 
-def bounds_by_metric(
+def read_bounds(
     names: Sequence[str], bounds: Bounds | Mapping[str, Bounds] | None
 ) -> dict[str, tuple[float, float] | None]:
     """Return the bounds of each metric, None where they are not given."""
@@ -436,14 +436,14 @@ def bounds_by_metric(
     return {name: _pair(bounds[name]) if bounds.get(name) is not None else None for name in names}
 
 
-def names_of_lower(names: Sequence[str], lower_is_better: str | Collection[str]) -> set[str]:
+def read_lower_is_better(names: Sequence[str], lower_is_better: str | Collection[str]) -> set[str]:
     """Return the metrics in which lower is better."""
     lower = [lower_is_better] if isinstance(lower_is_better, str) else list(lower_is_better)
     _refuse_unknown("lower_is_better", lower, names)
     return set(lower)
 
 
-def refuse_other_facts(ours: Iterable[Metric], theirs: Iterable[Metric]) -> None:
+def require_same_properties(ours: Iterable[Metric], theirs: Iterable[Metric]) -> None:
     """Raise if a metric has other bounds or another direction in two evaluations."""
     known = {str(metric): metric.definition for metric in ours}
     for metric in theirs:

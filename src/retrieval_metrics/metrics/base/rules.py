@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
-from retrieval_metrics.matching.ranking_order import RankOrder
+from retrieval_metrics.matching.ranking_order import ScoreOrder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ class Rules:
     no_relevant: NoRelevant = "undefined"
     negative: Literal["nonrelevant", "unjudged"] = "nonrelevant"
     groups: Literal["credit", "flatten"] = "credit"
-    repeats: Repeated = "ignore"
+    duplicates: Repeated = "ignore"
     ties: Ties = "docid"
     unjudged: UnjudgedRule = "nonrelevant"
     grades: Literal["real", "integer"] = "real"
@@ -91,9 +91,9 @@ class Rules:
                     _refuse(name, value)
 
     @property
-    def order(self) -> RankOrder:
+    def order(self) -> ScoreOrder:
         """How scored documents are put in order."""
-        return RankOrder(self.ties, self.scores == "single")
+        return ScoreOrder(self.ties, self.scores == "single")
 
     def of(self, metric: str) -> Rules:
         """Return the rules for one metric, with its exceptions applied.
@@ -123,7 +123,7 @@ TREC_EVAL = Rules(
     missing="skip",
     no_relevant="zero",
     negative="unjudged",
-    repeats="error",
+    duplicates="error",
     grades="integer",
     parameters={"iprec": {"rounding": "nearest"}},
     metrics=("map", "ndcg", "mrr", "precision", "recall", "hit_rate", "r_precision", "bpref"),
@@ -138,7 +138,7 @@ LLAMA_INDEX = Rules(
     empty="error",
     no_relevant="error",
     groups="flatten",
-    repeats="count",
+    duplicates="count",
     ties="input",
     parameters={"precision": {"norm": "distinct"}, "ndcg": {"gain": "binary", "ideal": "uncut"}},
     exceptions={"precision": {"repeats": "ignore"}, "recall": {"repeats": "ignore"}},
@@ -168,7 +168,7 @@ ground truth are the documents with a grade above 0. Compared by id: `document_c
 RAGAS = Rules(
     name="ragas",
     groups="flatten",
-    repeats="count",
+    duplicates="count",
     ties="input",
     parameters={"precision": {"norm": "distinct"}, "map": {"norm": "retrieved"}},
     exceptions={
@@ -188,7 +188,7 @@ nothing was retrieved either it is 0 there and undefined here."""
 AUTORAG = Rules(
     name="autorag",
     no_relevant="zero",
-    repeats="count",
+    duplicates="count",
     ties="input",
     parameters={
         "precision": {"norm": "retrieved"},
@@ -211,7 +211,7 @@ MLFLOW = Rules(
     name="mlflow",
     no_relevant="match",
     groups="flatten",
-    repeats="count",
+    duplicates="count",
     ties="input",
     parameters={"precision": {"norm": "retrieved"}, "ndcg": {"gain": "binary", "ideal": "expanded"}},
     exceptions={"precision": {"no_relevant": "zero", "repeats": "count"}, "recall": {"repeats": "ignore"}},
@@ -228,14 +228,14 @@ RULE_SETS: Mapping[str, Rules] = {
 }
 
 
-def as_rules(semantics: str | Rules, ties: str | None = None, unjudged: str | None = None) -> Rules:
+def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None = None) -> Rules:
     """Return a rule set from its name; a rule set is returned unchanged."""
-    if not isinstance(semantics, (str, Rules)):
-        raise TypeError(f"semantics must be the name of a rule set or a Rules, got {type(semantics).__name__}")
-    if isinstance(semantics, str) and semantics not in RULE_SETS:
+    if not isinstance(rules, (str, Rules)):
+        raise TypeError(f"semantics must be the name of a rule set or a Rules, got {type(rules).__name__}")
+    if isinstance(rules, str) and rules not in RULE_SETS:
         known = ", ".join(RULE_SETS)
-        raise ValueError(f"unknown semantics {semantics!r}; the rule sets are {known}, or pass your own Rules(...)")
-    rules = RULE_SETS[semantics] if isinstance(semantics, str) else semantics
+        raise ValueError(f"unknown semantics {rules!r}; the rule sets are {known}, or pass your own Rules(...)")
+    rules = RULE_SETS[rules] if isinstance(rules, str) else rules
     if ties is not None and ties not in get_args(Ties):
         raise ValueError(
             f"ties must be one of {', '.join(get_args(Ties))}, or None for that of the rule set, got {ties!r}"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument, integer
+from retrieval_metrics._internal.validation import format_argument, integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ids import judge_by_id
 from retrieval_metrics.matching.judged_run import Items, JudgedRun, is_relevant, ordinals
-from retrieval_metrics.matching.ranking_order import AS_GIVEN
+from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.means import Sums
 
 
-class Scored(NamedTuple):
+class MetricValues(NamedTuple):
     """One metric of every query.
 
     Attributes:
@@ -45,19 +45,19 @@ class Scored(NamedTuple):
     residual: FloatArray | None
 
 
-def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
+def score(judged: JudgedRun, metric: Metric, rules: Rules) -> MetricValues:
     """Return a metric of every query under a rule set."""
     parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
-    definition, judged = metric.definition, judged.with_repeats(rules.repeats)
-    if rules.unjudged == "condensed" and not definition.as_retrieved:
+    definition, judged = metric.definition, judged.with_duplicate_rule(rules.duplicates)
+    if rules.unjudged == "condensed" and not definition.keeps_unjudged_places:
         if isinstance(k, np.ndarray):
             raise ValueError(f"{metric}: a budget counts everything retrieved, so unjudged documents cannot be removed")
         judged = judged.condensed()
     values = _settled(definition.score(judged, k=k, **parameters), judged, metric, parameters, rules)
     residual = None if definition.residual is None else definition.residual(judged, k=k, **parameters)
     if rules.ties != "expected":
-        return Scored(values, None, None, residual)
-    return Scored(*_over_orders(judged, metric, parameters, values), residual)
+        return MetricValues(values, None, None, residual)
+    return MetricValues(*_over_orders(judged, metric, parameters, values), residual)
 
 
 def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _settled(
     values: FloatArray, judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], rules: Rules
 ) -> FloatArray:
     if metric.definition.needs_relevant:
-        if (lacking := judged.lacking(parameters.get("rel"))) is not None:
+        if (lacking := judged.without_relevant(parameters.get("rel"))) is not None:
             values = np.where(lacking, np.nan, values)
         if rules.no_relevant == "zero":
             values = np.nan_to_num(values, nan=0.0)
@@ -87,9 +87,9 @@ def _over_orders(
     defined = tied[~np.isnan(values[tied])]
     if len(defined):
         # Imported here because only ties need it.
-        from retrieval_metrics.metrics.base.ties import over_orders  # noqa: PLC0415
+        from retrieval_metrics.metrics.base.ties import score_over_orders  # noqa: PLC0415
 
-        found = over_orders(judged, defined, metric, parameters)
+        found = score_over_orders(judged, defined, metric, parameters)
         for target, source in zip(expected, found, strict=True):
             target[defined] = source[defined]
     return expected
@@ -98,7 +98,7 @@ def _over_orders(
 # Read judgments and runs according to a rule set, before any metric is computed.
 
 
-def truth_under(truth: Qrels, rules: Rules) -> Qrels:
+def apply_rules_to_qrels(truth: Qrels, rules: Rules) -> Qrels:
     """Return the judgments as the rules read them."""
     if rules.negative == "unjudged":
         truth = truth.without_negative_grades()
@@ -107,9 +107,9 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
     return truth.flattened() if rules.groups == "flatten" else truth
 
 
-def refuse(judged: JudgedRun, rules: Rules) -> None:
+def require_accepted_queries(judged: JudgedRun, rules: Rules) -> None:
     """Raise if the rules refuse a query."""
-    for rule, (queries, complaint) in refusals(judged, rules).items():
+    for rule, (queries, complaint) in find_refused_queries(judged, rules).items():
         if queries.any():
             query = judged.qrels.queries[int(queries.argmax())]
             raise ValueError(
@@ -117,11 +117,11 @@ def refuse(judged: JudgedRun, rules: Rules) -> None:
             )
 
 
-def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
+def find_refused_queries(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
     """Return, for each rule that refuses something, the queries it refuses and the reason."""
     found: dict[str, tuple[BoolArray, str]] = {}
-    if rules.repeats == "error":
-        found["repeats"] = judged.n_repeated > 0, "the ranking of query {query} holds a document twice"
+    if rules.duplicates == "error":
+        found["repeats"] = judged.n_duplicates > 0, "the ranking of query {query} holds a document twice"
     if rules.no_relevant == "error":
         found["no_relevant"] = judged.n_relevant() == 0, "query {query} has no relevant document"
     if rules.empty == "error":
@@ -129,7 +129,7 @@ def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]
     return found
 
 
-def fractions(truth: Qrels) -> BoolArray:
+def has_fractional_grades(truth: Qrels) -> BoolArray:
     """Return which queries have a grade that is not a whole number, shape (queries,)."""
     found: BoolArray = np.bincount(truth.document_query, truth.document_grade % 1 != 0, minlength=len(truth)) > 0
     return found
@@ -137,7 +137,7 @@ def fractions(truth: Qrels) -> BoolArray:
 
 def _advice(rule: str) -> str:
     what, otherwise = _ADVICE[rule]
-    return f"remove {what}, or use {argument('semantics', 'standard')}, where {otherwise}"
+    return f"remove {what}, or use {format_argument('semantics', 'standard')}, where {otherwise}"
 
 
 _ADVICE = {
@@ -159,7 +159,7 @@ def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray 
 
 def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
     """Return the smallest and the largest value that a metric can have on given queries."""
-    if metric.definition.given:
+    if metric.definition.is_given:
         return metric.definition.bounds
     if not metric.definition.bounded or largest > 1 or smallest < 0:
         return (-inf if smallest < 0 else 0.0), inf
@@ -168,7 +168,7 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
     return 0.0, min(max(ideal, largest), 1.0) or 1.0
 
 
-def two_valued(metric: Metric, judged: JudgedRun, rules: Rules) -> BoolArray | None:
+def is_two_valued(metric: Metric, judged: JudgedRun, rules: Rules) -> BoolArray | None:
     """Return of which queries every ranking scores 0 or 1, though the metric can be a fraction; None: of none."""
     of = metric.definition.two_valued
     return None if of is None else of(judged, k=judged.cutoff(metric.k), **parameters_of(metric, rules))
@@ -182,7 +182,9 @@ def share_binary(metric: Metric, sums: Sums, two_valued: Sums | None) -> float:
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
     """Return whether sorting the relevant documents by grade gives the metric's best value."""
-    return (metric.definition.by_document or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
+    return (metric.definition.ignores_groups or qrels.is_flat) and not (
+        qrels.has_pieces or isinstance(metric.k, Budget)
+    )
 
 
 def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:
@@ -214,7 +216,7 @@ def score_one(
     missing = [*_missing(list(grades.values()), n_relevant, ideal, needs_one=definition.needs_relevant), *others]
     missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
     truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
-    judged = judge_by_id(truth, {0: range(len(listed))}, AS_GIVEN)
+    judged = judge_by_id(truth, {0: range(len(listed))}, TIES_AS_GIVEN)
     return float(score(judged, metric, STANDARD).values[0])
 
 

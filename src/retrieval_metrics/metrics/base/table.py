@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Every metric by its canonical name.
 DEFINITIONS: dict[str, Definition] = {}
 # The canonical name for each spelling.
-NAME_OF: dict[str, str] = {}
+NAME_BY_ALIAS: dict[str, str] = {}
 
 # The functions that have another name than the metric.
 _FUNCTIONS = {"mrr": "reciprocal_rank", "map": "average_precision"}
@@ -24,22 +24,22 @@ def add(definition: Definition) -> None:
     """Register a metric."""
     spellings = (definition.name, *definition.aliases)
     for spelling in spellings:
-        if spelling in NAME_OF:
-            raise ValueError(f"the metric {NAME_OF[spelling]!r} is already called {spelling!r}")
+        if spelling in NAME_BY_ALIAS:
+            raise ValueError(f"the metric {NAME_BY_ALIAS[spelling]!r} is already called {spelling!r}")
     DEFINITIONS[definition.name] = definition
-    NAME_OF.update(dict.fromkeys(spellings, definition.name))
+    NAME_BY_ALIAS.update(dict.fromkeys(spellings, definition.name))
 
 
 def remove(name: str) -> None:
     """Remove a metric and all its names."""
     definition = DEFINITIONS.pop(name)
     for spelling in (definition.name, *definition.aliases):
-        del NAME_OF[spelling]
+        del NAME_BY_ALIAS[spelling]
 
 
 def suggest_call(name: str) -> str:
     """Return what to write in place of a metric that is asked for as if it were a function; empty for other names."""
-    metric = NAME_OF.get(name.partition("_at_")[0])
+    metric = NAME_BY_ALIAS.get(name.partition("_at_")[0])
     if metric is None:
         return ""
     function = _FUNCTIONS.get(metric, metric)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument
+from retrieval_metrics._internal.validation import format_argument
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judged_run import Items, JudgedRun, is_relevant
-from retrieval_metrics.metrics.base.definition import OverOrders
+from retrieval_metrics.metrics.base.definition import TieOrderValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,23 +20,29 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
+def score_over_orders(
+    judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]
+) -> TieOrderValues:
     """Return a metric over all orders of equal scores, in closed form if it has one."""
     definition, judged = metric.definition, _with_ties_joined(judged)
-    if definition.mean_over_orders is not None and (judged.qrels.is_flat or definition.by_document):
+    if definition.mean_over_orders is not None and (judged.qrels.is_flat or definition.ignores_groups):
         cut = judged.cutoff(metric.k)
         # Scored rankings have no item lengths; a budget of calls differs by query, and has no closed form.
         if cut is None or isinstance(cut, int):
             found = definition.mean_over_orders(judged, k=cut, **parameters)
-            if isinstance(found, OverOrders):
+            if isinstance(found, TieOrderValues):
                 return found
             if found is not None:
                 # What says how much is judged is best with everything judged first.
                 first = (
-                    judged.items.grade > 0 if definition.says_how_good else np.ones(len(judged.items.rank), np.bool_)
+                    judged.items.grade > 0
+                    if definition.is_quality_metric
+                    else np.ones(len(judged.items.rank), np.bool_)
                 )
-                best, worst = (definition.score(run, k=cut, **parameters) for run in best_and_worst(judged, first))
-                return OverOrders(found, np.minimum(worst, best), np.maximum(worst, best))
+                best, worst = (
+                    definition.score(run, k=cut, **parameters) for run in best_and_worst_orders(judged, first)
+                )
+                return TieOrderValues(found, np.minimum(worst, best), np.maximum(worst, best))
     return enumerated(judged, queries, metric, parameters)
 
 
@@ -47,7 +53,7 @@ def _with_ties_joined(judged: JudgedRun) -> JudgedRun:
     return judged.with_items(Items.ordered(judged.qrels, document, first, tied, first))
 
 
-def best_and_worst(judged: JudgedRun, first: BoolArray) -> tuple[JudgedRun, JudgedRun]:
+def best_and_worst_orders(judged: JudgedRun, first: BoolArray) -> tuple[JudgedRun, JudgedRun]:
     """Return a judged run in the best order of equal scores and in the worst, which is the reverse."""
     grade = judged.items.grade
     best, worst = _ordered(judged, first, grade), _ordered(judged, ~first, -grade)
@@ -72,13 +78,13 @@ MOST_ORDERS = 10_000
 """Trying this many orders takes a few tenths of a second."""
 
 
-def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
+def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> TieOrderValues:
     """Return mean, smallest and largest value over all orders of equal scores."""
     mean, low, high = np.zeros((3, judged.n_queries))
     for query in queries.tolist():
         values = metric.definition.score(_orders(judged, query, metric), k=judged.cutoff(metric.k), **parameters)
         mean[query], low[query], high[query] = values.mean(), values.min(), values.max()
-    return OverOrders(mean, low, high)
+    return TieOrderValues(mean, low, high)
 
 
 def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
@@ -92,8 +98,8 @@ def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
     if count > MOST_ORDERS:
         raise ValueError(
             f"{metric} has no closed form for its mean over all orders of equal scores with these judgments, and query "
-            f"{qrels.queries[query]!r} has {count:.3g} orders, too many to try; use {argument('ties', 'docid')} or "
-            f"{argument('ties', 'input')}"
+            f"{qrels.queries[query]!r} has {count:.3g} orders, too many to try; use {format_argument('ties', 'docid')} or "
+            f"{format_argument('ties', 'input')}"
         )
     of_each_block = [list(permutations(range(size), len(block))) for size, block in zip(sizes, blocks, strict=True)]
     places = np.array([list(chain.from_iterable(chosen)) for chosen in product(*of_each_block)], dtype=np.int64)
@@ -113,7 +119,7 @@ def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
 # Mean weights of ranks, for metrics that sum a gain times a weight of the rank over documents.
 
 
-def mean_weight(
+def mean_rank_weights(
     judged: JudgedRun, weight: Callable[[FloatArray], FloatArray], cut: int | IntArray | None
 ) -> FloatArray:
     """Return for each item the mean weight of the ranks of its block; ranks beyond the cut weigh 0."""
@@ -127,16 +133,16 @@ def mean_weight(
     return mean
 
 
-def mean_found(judged: JudgedRun, cut: int | IntArray | None, rel: float | None) -> FloatArray:
+def mean_n_relevant(judged: JudgedRun, cut: int | IntArray | None, rel: float | None) -> FloatArray:
     """Return the mean number of relevant documents within the cut, shape (queries,)."""
-    weight = mean_weight(judged, np.ones_like, cut) * is_relevant(judged.items.grade, rel)
-    return judged.per_query(judged.items.query, weight)
+    weight = mean_rank_weights(judged, np.ones_like, cut) * is_relevant(judged.items.grade, rel)
+    return judged.sum_by_query(judged.items.query, weight)
 
 
-def mean_discounted(judged: JudgedRun, gain: FloatArray, cut: int | None) -> FloatArray:
+def mean_discounted_gain(judged: JudgedRun, gain: FloatArray, cut: int | None) -> FloatArray:
     """Return the mean sum of gain / log2(rank + 1) within the cut, shape (queries,)."""
-    weight = mean_weight(judged, lambda rank: 1 / np.log2(rank + 1), cut)
-    return judged.per_query(judged.items.query, gain * weight)
+    weight = mean_rank_weights(judged, lambda rank: 1 / np.log2(rank + 1), cut)
+    return judged.sum_by_query(judged.items.query, gain * weight)
 
 
 # Blocks of documents with equal scores, query by query: for metrics that depend on several documents at once.
@@ -162,7 +168,9 @@ class Block(NamedTuple):
         return self.size if k is None else min(max(k - self.above, 0), self.size)
 
 
-def by_block(judged: JudgedRun, rel: float | None, mean_of: Callable[[int, Sequence[Block]], float]) -> FloatArray:
+def average_by_block(
+    judged: JudgedRun, rel: float | None, mean_of: Callable[[int, Sequence[Block]], float]
+) -> FloatArray:
     """Return the mean of a metric over all orders of equal scores, computed query by query, shape (queries,)."""
     mean = np.zeros(judged.n_queries)
     for query, blocks in blocks_of(judged, rel):
@@ -184,7 +192,7 @@ def blocks_of(judged: JudgedRun, rel: float | None) -> Iterator[tuple[int, list[
         yield query, blocks
 
 
-def chance(size: int, relevant: int, drawn: int, hits: int) -> float:
+def hit_probability(size: int, relevant: int, drawn: int, hits: int) -> float:
     """Return the probability that `drawn` documents of a block include exactly `hits` of its relevant ones.
 
     Example:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.matching.judged_run import within
-from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, MadeBy, Parameter, largest_grade
-from retrieval_metrics.metrics.base.metric import Metric, forget_names, parse_computed
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_OF, add, remove
+from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, MetricRecipe, Parameter, largest_grade
+from retrieval_metrics.metrics.base.metric import Metric, clear_name_cache, parse_computable_metric
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS, add, remove
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -122,7 +122,7 @@ def define_metric(
     before = _defined_before(again, replace=replace)
     if before is not None:
         remove(name)
-        forget_names()
+        clear_name_cache()
     try:
         _check_names(name, *other_names)
     except ValueError:
@@ -135,15 +135,15 @@ def define_metric(
 
 def forget_metric(name: str) -> None:
     """Remove a metric that `define_metric` defined."""
-    if name not in DEFINITIONS or DEFINITIONS[name].made_by is None:
+    if name not in DEFINITIONS or DEFINITIONS[name].recipe is None:
         raise ValueError(f"define_metric has not defined a metric {name!r}")
     remove(name)
-    forget_names()
+    clear_name_cache()
 
 
 def defined_metrics() -> list[Metric]:
     """Return the metrics defined by `define_metric`, without a cut-off."""
-    return [Metric(name) for name, definition in DEFINITIONS.items() if definition.made_by is not None]
+    return [Metric(name) for name, definition in DEFINITIONS.items() if definition.recipe is not None]
 
 
 def _define_again(name: str, function: Callable[..., float], facts: dict[str, Any], module: str) -> None:
@@ -157,7 +157,7 @@ def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Par
     higher = facts["higher_is_better"]
     return Definition(
         name=name,
-        score=PerRanking(name, function, asks, bounded, binary, needs_relevant, higher),
+        score=RankingMetric(name, function, asks, bounded, binary, needs_relevant, higher),
         summary=facts["summary"],
         aliases=facts["aliases"],
         parameters=parameters,
@@ -167,7 +167,7 @@ def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Par
         binary=binary,
         needs_relevant=needs_relevant,
         higher_is_better=higher,
-        made_by=MadeBy(module, _define_again, again),
+        recipe=MetricRecipe(module, _define_again, again),
     )
 
 
@@ -175,9 +175,9 @@ def _defined_before(again: Again, *, replace: bool) -> Definition | None:
     """Return the user-defined metric of that name if it is the same or is to be replaced."""
     name, function, facts, _ = again
     before = DEFINITIONS.get(name)
-    if before is None or before.made_by is None:
+    if before is None or before.recipe is None:
         return None  # a metric of the package is never replaced: ndcg always means ndcg
-    _, former, facts_before, module = before.made_by.arguments
+    _, former, facts_before, module = before.recipe.arguments
     if not replace and not (_is_same(former, function) and facts == facts_before):
         raise ValueError(
             f"the metric {name!r} is already defined by {_place(former, module)}; choose another name, or pass "
@@ -208,10 +208,10 @@ def _check_names(*names: str) -> None:
             raise ValueError(
                 f"a metric name must be a letter, then letters, digits and underscores, in lower case; got {name!r}"
             )
-        if name in NAME_OF:
-            raise ValueError(f"the metric {NAME_OF[name]!r} already has the name {name!r}")
+        if name in NAME_BY_ALIAS:
+            raise ValueError(f"the metric {NAME_BY_ALIAS[name]!r} already has the name {name!r}")
         try:
-            meant = parse_computed(name)
+            meant = parse_computable_metric(name)
         except ValueError:
             continue
         raise ValueError(f"{name!r} already means {meant}, in the spelling of another tool; choose another name")
@@ -281,7 +281,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class PerRanking:
+class RankingMetric:
     """The score of a metric computed by a function of one ranking.
 
     Attributes:
@@ -362,13 +362,13 @@ def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
 def _n_rows(judged: JudgedRun, k: Cut) -> IntArray:
     """Return how many rows the first `k` items have, shape (queries,); a number of items cuts the rows as well."""
     n_items = judged.n_within(k)
-    if judged.is_the_ranking:
+    if judged.rows_are_ranks:
         return n_items
     hits = judged.hits()
     crediting = np.diff(hits.query, prepend=-1).astype(bool) | np.diff(hits.rank, prepend=0).astype(bool)
     n_rows = n_items + _count(judged, k, hits.query[~crediting], hits.rank[~crediting])  # c hits of an item are c rows
-    if judged.additions is not None:
-        n_rows -= _count(judged, k, *judged.additions.partial(None))  # these items have none
+    if judged.new_coverage is not None:
+        n_rows -= _count(judged, k, *judged.new_coverage.partial(None))  # these items have none
     return np.minimum(n_rows, k) if isinstance(k, int) else n_rows
 
 

@@ -16,8 +16,8 @@ from llama_index.evaluation.retrieval_metrics.metrics import (
 )
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
 from llama_index.evaluation.retrieval_metrics.recording import record
-from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult, judged_by_text
-from llama_index.evaluation.retrieval_metrics.scoring import ResponseEvaluator, source_texts
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult, match_by_text
+from llama_index.evaluation.retrieval_metrics.scoring import ResponseEvaluator, source_text_by_name
 
 __all__ = [
     "DatasetResult",
@@ -27,10 +27,10 @@ __all__ = [
     "RetrievalMetric",
     "RetrieverEvalResult",
     "RetrieverEvaluator",
-    "judged_by_text",
+    "match_by_text",
     "metric",
     "ranking_metrics",
     "record",
     "register",
-    "source_texts",
+    "source_text_by_name",
 ]

@@ -31,25 +31,29 @@ from llama_index.evaluation.retrieval_metrics.metrics import (
     ranking_metrics,
     refuse_host_options,
     refuse_names,
-    refuse_unknown_scale,
+    require_known_grade_scale,
 )
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
-from llama_index.evaluation.retrieval_metrics.recording import nodes_found
-from llama_index.evaluation.retrieval_metrics.results import content_of, mode_of, single_question
+from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
+from llama_index.evaluation.retrieval_metrics.results import (
+    get_dataset_mode,
+    make_single_question,
+    read_dataset_content,
+)
 from llama_index.evaluation.retrieval_metrics.scoring import (
     IdsAndTexts,
     NodeScorer,
     Source,
-    as_items,
-    ids_of,
-    named_by,
-    nodes_of,
-    source_of,
+    get_match_key,
+    get_nodes,
+    list_match_ids,
+    nodes_as_items,
+    resolve_source,
 )
-from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED, Telling
+from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED_STAGE, StageRecorder
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
-from retrieval_metrics.integration_api import Ways
-from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on
+from retrieval_metrics.integration_api import RetrieverFunctions
+from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine, Generator, Mapping, Sequence
@@ -64,7 +68,7 @@ if TYPE_CHECKING:
     Convert = Callable[[Any], list[Retrieved]]
 
 
-class AskingEvaluator(StockRetrieverEvaluator):
+class EvaluationSetup(StockRetrieverEvaluator):
     """What a RetrieverEvaluator is told, checked, and how it asks the retriever with it."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -85,19 +89,19 @@ class AskingEvaluator(StockRetrieverEvaluator):
     @field_validator("source", mode="before")
     @classmethod
     def _names_documents(cls, source: Source) -> Source:
-        source_of(source)
+        resolve_source(source)
         return source
 
     @field_validator("match")
     @classmethod
     def _is_known(cls, match: MatchBy) -> MatchBy:
-        named_by(match)
+        get_match_key(match)
         return match
 
     @field_validator("retriever")
     @classmethod
     def _can_be_asked(cls, retriever: Any) -> Any:
-        if how_to_ask(retriever) is None and not callable(retriever):
+        if resolve_retriever(retriever) is None and not callable(retriever):
             hint = "; write index.as_retriever()" if hasattr(retriever, "as_retriever") else ""
             raise ValueError(
                 "retriever must be a retriever, a query engine, a chat engine, a workflow, or a function of the query "
@@ -125,8 +129,8 @@ class AskingEvaluator(StockRetrieverEvaluator):
     async def _aget_retrieved_ids_and_texts(
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
     ) -> tuple[list[str], list[str]]:
-        items = as_items(await self.aget_retrieved_nodes(query), mode, self.source)
-        return ids_of(items, named_by(self.match)), [str(item.text) for item in items]
+        items = nodes_as_items(await self.aget_retrieved_nodes(query), mode, self.source)
+        return list_match_ids(items, get_match_key(self.match)), [str(item.text) for item in items]
 
     def _scorer(
         self, questions: EvaluationSet, mode: RetrievalEvalMode, match: MatchBy | None = None, **options: Any
@@ -142,7 +146,7 @@ class AskingEvaluator(StockRetrieverEvaluator):
             **options,
         )
 
-    def _ways(self, mode: RetrievalEvalMode, convert: Convert | None = None) -> Ways:
+    def _ways(self, mode: RetrievalEvalMode, convert: Convert | None = None) -> RetrieverFunctions:
         """Return how to ask, and for the steps too if these can be converted."""
         hook = self._hook(mode)
         if hook is None:
@@ -152,7 +156,7 @@ class AskingEvaluator(StockRetrieverEvaluator):
                 f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
                 "evaluate each stage by itself"
             )
-        return Ways(asynchronous=hook)
+        return RetrieverFunctions(asynchronous=hook)
 
     def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
         """Return the extension point of the host that a subclass overrides, if it does."""
@@ -162,28 +166,28 @@ class AskingEvaluator(StockRetrieverEvaluator):
 
         if self._chooses_ids:
             return ids_and_texts
-        if type(self).aget_retrieved_nodes is not AskingEvaluator.aget_retrieved_nodes:
+        if type(self).aget_retrieved_nodes is not EvaluationSetup.aget_retrieved_nodes:
             return self.aget_retrieved_nodes
         return None
 
-    def _retrieving(self, convert: Convert | None = None) -> Retrieving:
-        return Retrieving(self.retriever, self.node_postprocessors or (), convert)
+    def _retrieving(self, convert: Convert | None = None) -> RetrieverPipeline:
+        return RetrieverPipeline(self.retriever, self.node_postprocessors or (), convert)
 
     @property
     def _chooses_ids(self) -> bool:
         """Whether a subclass says itself by which ids nodes are judged."""
-        return type(self)._aget_retrieved_ids_and_texts is not AskingEvaluator._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
+        return type(self)._aget_retrieved_ids_and_texts is not EvaluationSetup._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
 
 
-class Call(NamedTuple):
+class RetrievalCall(NamedTuple):
     """How to ask questions: in which ways, what `retrieve` is told, and what makes a result of the run."""
 
-    ways: Ways
+    ways: RetrieverFunctions
     asking: dict[str, Any]
     result: Callable[[RetrievedRun], Any]
 
 
-class RetrieverEvaluator(AskingEvaluator):
+class RetrieverEvaluator(EvaluationSetup):
     """Evaluates a retriever; replaces `llama_index.core.evaluation.RetrieverEvaluator`.
 
     `evaluate` and `evaluate_dataset` ask in threads by the synchronous ways of the host (`retrieve`, `query`, `chat`,
@@ -235,16 +239,16 @@ class RetrieverEvaluator(AskingEvaluator):
         *,
         match: MatchBy | None = None,
         **kwargs: Any,
-    ) -> Call:
+    ) -> RetrievalCall:
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
-        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode, match)
+        scorer = self._scorer(make_single_question(query, expected_ids, expected_texts), mode, match)
         own = [one.spec for one in self.metrics if isinstance(one, RetrievalMetric)]
-        refuse_unknown_scale(own, [] if expected_ids is None else expected_ids)
+        require_known_grade_scale(own, [] if expected_ids is None else expected_ids)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
-        return Call(self._ways(mode), asking, partial(scorer.one, expected_texts=expected_texts))
+        return RetrievalCall(self._ways(mode), asking, partial(scorer.score_one_query, expected_texts=expected_texts))
 
-    @arguments_of(_one)
+    @takes_arguments_of(_one)
     def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _one)
         """Retrieve for one query and score the result; works inside a running event loop too.
 
@@ -269,14 +273,14 @@ class RetrieverEvaluator(AskingEvaluator):
             ValueError: If a node has no value for `match`, or a metric needs the largest grade of all judgments.
             Exception: What the retriever raises.
         """
-        call = passed_on("evaluate", self._one, args, kwargs)
+        call = forward_arguments("evaluate", self._one, args, kwargs)
         result: RetrieverEvalResult = call.result(retrieve(call.ways, **call.asking))
         return result
 
-    @arguments_of(_one)
+    @takes_arguments_of(_one)
     async def aevaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
         """Retrieve for one query and score the result; the asynchronous twin of `evaluate`."""
-        call = passed_on("aevaluate", self._one, args, kwargs)
+        call = forward_arguments("aevaluate", self._one, args, kwargs)
         result: RetrieverEvalResult = call.result(await aretrieve(call.ways, **call.asking))
         return result
 
@@ -293,10 +297,10 @@ class RetrieverEvaluator(AskingEvaluator):
         stages: bool = False,
         clusters: ClustersBy = "source",
         resume: str | PathLike[str] | None = None,
-    ) -> Call:
+    ) -> RetrievalCall:
         """Take the arguments of `evaluate_dataset`."""
-        content = content_of(dataset)
-        questions, mode = EvaluationSet.of(content), mode_of(content)
+        content = read_dataset_content(dataset)
+        questions, mode = EvaluationSet.from_dataset(content), get_dataset_mode(content)
         scorer = self._scorer(questions, mode, match, clusters=clusters)
         asking = scorer.asking | {
             "workers": workers,
@@ -307,9 +311,9 @@ class RetrieverEvaluator(AskingEvaluator):
             "resume": resume,
         }
         ways = self._ways(mode, scorer.items if stages else None)
-        return Call(ways, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
+        return RetrievalCall(ways, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
 
-    @arguments_of(_all)
+    @takes_arguments_of(_all)
     def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (they are those of _all)
         """Evaluate the retriever on all queries of a dataset, several at a time; works in a running event loop too.
 
@@ -346,14 +350,14 @@ class RetrieverEvaluator(AskingEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        call = passed_on("evaluate_dataset", self._all, args, options)
+        call = forward_arguments("evaluate_dataset", self._all, args, options)
         result: DatasetResult = call.result(retrieve(call.ways, **call.asking))
         return result
 
-    @arguments_of(_all)
+    @takes_arguments_of(_all)
     async def aevaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        call = passed_on("aevaluate_dataset", self._all, args, options)
+        call = forward_arguments("aevaluate_dataset", self._all, args, options)
         run = await aretrieve(call.ways, **call.asking)
         # In a thread, because metrics of LlamaIndex may take long or call a service.
         result: DatasetResult = await asyncio.to_thread(call.result, run)
@@ -363,31 +367,31 @@ class RetrieverEvaluator(AskingEvaluator):
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
     refuse_host_options(arguments)
     if arguments:
-        ours = [name for name in arguments if name in AskingEvaluator.model_fields]
+        ours = [name for name in arguments if name in EvaluationSetup.model_fields]
         hint = "pass grades and groups as expected_ids: {'id': 2} or [['id', 'id'], ['id']]"
         if ours:
             hint = f"the evaluator takes {ours[0]}=: RetrieverEvaluator(..., {ours[0]}=...)"
         raise TypeError(f"unknown argument {', '.join(map(repr, arguments))}; {hint}")
 
 
-def how_to_ask(thing: Any) -> Ways | None:
+def resolve_retriever(thing: Any) -> RetrieverFunctions | None:
     """Return how a query text is asked of what returns nodes or a response with `source_nodes`."""
     # An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
     # answers each question as the first of a new conversation; its memory does not change. A workflow is run with
     # `query=`; wrap a workflow with other arguments in a function.
     if isinstance(thing, BaseRetriever):
         if is_only_synchronous(thing):
-            return Ways(thing.retrieve)
+            return RetrieverFunctions(thing.retrieve)
         # With use_async=True, it would start an event loop for each query, in which its clients break.
         ask = None if getattr(thing, "use_async", False) else thing.retrieve
-        return Ways(ask, thing.aretrieve, _wanted_of(thing), MORE)
+        return RetrieverFunctions(ask, thing.aretrieve, _wanted_of(thing), MORE)
     if isinstance(thing, BaseQueryEngine):
-        return Ways(thing.query, thing.aquery)
+        return RetrieverFunctions(thing.query, thing.aquery)
     if isinstance(thing, BaseChatEngine):
-        return Ways(lambda text: _of_its_own(thing).chat(text, chat_history=[]), partial(_chat, thing))
+        return RetrieverFunctions(lambda text: _of_its_own(thing).chat(text, chat_history=[]), partial(_chat, thing))
     if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
-        return Ways(asynchronous=partial(_ask_agent, thing))
-    return Ways(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
+        return RetrieverFunctions(asynchronous=partial(_ask_agent, thing))
+    return RetrieverFunctions(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
 
 
 MORE = "vector_store_kwargs={...}, as your store names it"
@@ -421,7 +425,7 @@ class _AgentAnswer:
 
     @property
     def source_nodes(self) -> list[NodeWithScore]:
-        return nodes_found(self._answer)
+        return find_agent_nodes(self._answer)
 
 
 async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> _AgentAnswer:
@@ -448,7 +452,7 @@ def is_asynchronous(ask: Callable[[str], Any]) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
 
 
-class Retrieving:
+class RetrieverPipeline:
     """A retriever and its postprocessors; with a function that converts nodes, also the steps on the way."""
 
     def __init__(
@@ -467,24 +471,26 @@ class Retrieving:
         self._alone = alone
 
     @property
-    def ways(self) -> Ways:
+    def ways(self) -> RetrieverFunctions:
         """Return what retrieves and postprocesses; the asynchronous one of a synchronous retriever is for a thread."""
-        found = how_to_ask(self._retriever) or Ways(self._retriever)
-        ask = found.in_a_loop
+        found = resolve_retriever(self._retriever) or RetrieverFunctions(self._retriever)
+        ask = found.prefer_async
         waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
-        wanted = None if self._postprocessors else found.wanted
-        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask), wanted, found.more)
+        wanted = None if self._postprocessors else found.n_requested
+        return RetrieverFunctions(
+            partial(self._synchronously, found.prefer_sync), partial(waiting, ask), wanted, found.candidate_option
+        )
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
         """Return the nodes for a query text; synchronous retrievers run in a thread."""
-        ask = self.ways.in_a_loop
+        ask = self.ways.prefer_async
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
-        return nodes_of(await answer)
+        return get_nodes(await answer)
 
-    def _told(self) -> Telling | None:
-        return None if self._convert is None else Telling(self._convert, self._retriever)
+    def _told(self) -> StageRecorder | None:
+        return None if self._convert is None else StageRecorder(self._convert, self._retriever)
 
-    def _is_all(self, told: Telling | None) -> bool:
+    def _is_all(self, told: StageRecorder | None) -> bool:
         """Return whether the answer of the retriever is all there is to tell."""
         return not self._postprocessors and (told is None or not (self._alone or told.has_steps))
 
@@ -494,7 +500,7 @@ class Retrieving:
         with told or nullcontext():
             answer = ask(query if self._takes_bundles else text)
         if inspect.isawaitable(answer):
-            return _Later(partial(self._postprocessed, answer, query, told))
+            return _LazyCoroutine(partial(self._postprocessed, answer, query, told))
         if self._is_all(told):
             return answer
         nodes = _retrieved(answer, told)
@@ -502,9 +508,9 @@ class Retrieving:
             try:
                 nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
             except NotImplementedError:
-                return _Later(partial(self._postprocessed_from, at, nodes, query, told))
+                return _LazyCoroutine(partial(self._postprocessed_from, at, nodes, query, told))
             _note(told, postprocessor, nodes)
-        return nodes if told is None else told.steps
+        return nodes if told is None else told.stages
 
     async def _asynchronously(self, ask: Callable[[str], Any], text: str) -> Any:
         query = QueryBundle(text)
@@ -516,14 +522,14 @@ class Retrieving:
         query, told = QueryBundle(text), self._told()
         with told or nullcontext():
             answer = ask(query if self._takes_bundles else text)
-        return _Later(partial(self._postprocessed, answer, query, told))
+        return _LazyCoroutine(partial(self._postprocessed, answer, query, told))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
         await embed_query(query, self._retriever, self._postprocessors)
         found: list[NodeWithScore] = await self._retriever.aretrieve(query)
         return found
 
-    async def _postprocessed(self, answer: Any, query: QueryBundle, told: Telling | None) -> Any:
+    async def _postprocessed(self, answer: Any, query: QueryBundle, told: StageRecorder | None) -> Any:
         with told or nullcontext():
             found = await answer if inspect.isawaitable(answer) else answer
         if self._is_all(told):
@@ -531,27 +537,27 @@ class Retrieving:
         return await self._postprocessed_from(0, _retrieved(found, told), query, told)
 
     async def _postprocessed_from(
-        self, first: int, nodes: list[NodeWithScore], query: QueryBundle, told: Telling | None
+        self, first: int, nodes: list[NodeWithScore], query: QueryBundle, told: StageRecorder | None
     ) -> Any:
         for postprocessor in self._postprocessors[first:]:
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
             _note(told, postprocessor, nodes)
-        return nodes if told is None else told.steps
+        return nodes if told is None else told.stages
 
 
-def _retrieved(answer: Any, told: Telling | None) -> list[NodeWithScore]:
-    nodes = nodes_found(answer)
+def _retrieved(answer: Any, told: StageRecorder | None) -> list[NodeWithScore]:
+    nodes = find_agent_nodes(answer)
     if told is not None:
-        told.note(RETRIEVED, nodes)
+        told.note(RETRIEVED_STAGE, nodes)
     return nodes
 
 
-def _note(told: Telling | None, postprocessor: BaseNodePostprocessor, nodes: list[NodeWithScore]) -> None:
+def _note(told: StageRecorder | None, postprocessor: BaseNodePostprocessor, nodes: list[NodeWithScore]) -> None:
     if told is not None:
         told.note(type(postprocessor).__name__, nodes)
 
 
-class _Later:
+class _LazyCoroutine:
     """Creates a coroutine when it is awaited, so that none stays unawaited if another query fails."""
 
     def __init__(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> None:

@@ -10,10 +10,10 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import FunctionTool
 
-from llama_index.evaluation.retrieval_metrics.evaluator import Retrieving, how_to_ask
-from llama_index.evaluation.retrieval_metrics.recording import nodes_found
-from llama_index.evaluation.retrieval_metrics.scoring import items_of
-from retrieval_metrics.integration_api import Host, Ways
+from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverPipeline, resolve_retriever
+from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
+from llama_index.evaluation.retrieval_metrics.scoring import convert_items
+from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions
 
 if TYPE_CHECKING:
     from llama_index.core.llms import ChatResponse
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from retrieval_metrics import Retrieved
 
 
-def _ask(thing: Any) -> Ways | None:
-    return None if how_to_ask(thing) is None else Retrieving(thing, convert=_items, alone=False).ways
+def _ask(thing: Any) -> RetrieverFunctions | None:
+    return None if resolve_retriever(thing) is None else RetrieverPipeline(thing, convert=_items, alone=False).ways
 
 
 def _items(answer: Any) -> list[Retrieved]:
     """Return what a retriever, an engine, a workflow or an agent found, as items."""
-    return items_of(nodes_found(answer))
+    return convert_items(find_agent_nodes(answer))
 
 
-def _model(model: Any) -> Ways | None:
+def _model(model: Any) -> RetrieverFunctions | None:
     if not isinstance(model, LLM):
         return None
 
@@ -44,7 +44,7 @@ def _model(model: Any) -> Ways | None:
             return (await model.acomplete(prompt)).text
         return _called(caller, await caller.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
 
-    return Ways(reply, areply)
+    return RetrieverFunctions(reply, areply)
 
 
 def _calling(model: LLM) -> FunctionCallingLLM | None:
@@ -77,11 +77,11 @@ _LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
 """The types of the values that the core asks for."""
 
 
-HOST = Host(
+HOST = HostAdapter(
     name="llama-index",
-    ask=_ask,
-    items=_items,
+    resolve_retriever=_ask,
+    convert_items=_items,
     model=_model,
-    documents=items_of,
+    documents=convert_items,
 )
 """Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

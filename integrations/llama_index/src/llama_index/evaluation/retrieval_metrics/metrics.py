@@ -12,7 +12,7 @@ from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetr
 
 from retrieval_metrics import Metric
 from retrieval_metrics.integration_api import DEFINITIONS, Scorer
-from retrieval_metrics.integration_api.batches import refuse_unknown_scale as refuse_scale
+from retrieval_metrics.integration_api.batches import require_known_scale as refuse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -75,7 +75,7 @@ class RetrievalMetric(BaseRetrievalMetric):
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; if there are none, pass an empty list")
         score = Scorer(self.spec).queries({0: expected_ids}, {0: retrieved_ids})[self.spec][0]
-        refuse_unknown_scale([self.spec], expected_ids)
+        require_known_grade_scale([self.spec], expected_ids)
         return as_result(score, self.spec)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -164,7 +164,7 @@ def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
         raise
 
 
-def refuse_unknown_scale(metrics: Iterable[Metric], judgments: Judgments) -> None:
+def require_known_grade_scale(metrics: Iterable[Metric], judgments: Judgments) -> None:
     """Refuse the grades of a single query for metrics that divide by the largest grade of all."""
     refuse_scale(metrics, "one query", "write it into the name: {name}(max_grade=3)", judgments)
 

@@ -21,9 +21,9 @@ from llama_index.core.tools import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
-from llama_index.evaluation.retrieval_metrics.scoring import items_of, nodes_of
+from llama_index.evaluation.retrieval_metrics.scoring import convert_items, get_nodes
 from retrieval_metrics import SearchCall, Trajectories, Trajectory
-from retrieval_metrics.integration_api import Recording
+from retrieval_metrics.integration_api import TraceRecording
 
 if TYPE_CHECKING:
     import inspect
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def record(**settings: Any) -> Iterator[Recording]:
+def record(**settings: Any) -> Iterator[TraceRecording]:
     """Record what query engines and agents search, read and cite inside a `with` statement.
 
     Ask each question inside `with recorded.question("q1"):`; what is asked outside is left out, and counted. Searches
@@ -51,8 +51,8 @@ def record(**settings: Any) -> Iterator[Recording]:
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    recording, dispatcher = Recording(**settings), get_dispatcher()
-    events, spans = _Events(recording), _Spans(recording)
+    recording, dispatcher = TraceRecording(**settings), get_dispatcher()
+    events, spans = _EventRecorder(recording), _SpanRecorder(recording)
     dispatcher.event_handlers.append(events)
     dispatcher.span_handlers.append(spans)
     try:
@@ -62,7 +62,7 @@ def record(**settings: Any) -> Iterator[Recording]:
         dispatcher.span_handlers.remove(spans)
 
 
-def nodes_found(answer: Any) -> list[NodeWithScore]:
+def find_agent_nodes(answer: Any) -> list[NodeWithScore]:
     """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first.
 
     Raises:
@@ -70,11 +70,11 @@ def nodes_found(answer: Any) -> list[NodeWithScore]:
         RuntimeError: If all of its tools failed, with the error of the last: an outage is no bad retrieval.
     """
     if not isinstance(answer, AgentOutput):
-        return nodes_of(answer)
+        return get_nodes(answer)
     results = [(call.tool_name, call.tool_output) for call in answer.tool_calls if hasattr(call, "tool_output")]
     nodes = [(name, _nodes(one.raw_output), str(one.content) if one.is_error else None) for name, one in results]
     searches = [
-        SearchCall(name, items_of(found or []) if failed is None else (), error=failed)
+        SearchCall(name, convert_items(found or []) if failed is None else (), error=failed)
         for name, found, failed in nodes
         if failed is not None or found is not None
     ]
@@ -103,14 +103,14 @@ def _nodes(output: Any) -> list[NodeWithScore] | None:
     return None
 
 
-class _Spans(BaseSpanHandler[Any]):
+class _SpanRecorder(BaseSpanHandler[Any]):
     """Notes where spans begin and end, and which of them are tools."""
 
-    _recording: Recording = PrivateAttr()
+    _recording: TraceRecording = PrivateAttr()
     _calls: dict[str, str] = PrivateAttr(default_factory=dict)
     _told: set[str] = PrivateAttr(default_factory=set)
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: TraceRecording) -> None:
         super().__init__()
         self._recording = recording
 
@@ -172,7 +172,7 @@ class _Spans(BaseSpanHandler[Any]):
             self._recording.end(id_, error=str(result.content))
         else:
             nodes = _nodes(result.raw_output)
-            self._recording.end(id_, output=str(result.content) if nodes is None else items_of(nodes))
+            self._recording.end(id_, output=str(result.content) if nodes is None else convert_items(nodes))
 
     def prepare_to_drop_span(
         self,
@@ -187,12 +187,12 @@ class _Spans(BaseSpanHandler[Any]):
         self._recording.end(id_, error="failed" if err is None else f"{type(err).__name__}: {err}")
 
 
-class _Events(BaseEventHandler):
+class _EventRecorder(BaseEventHandler):
     """Notes what retrievers were asked and found, and what models read and said."""
 
-    _recording: Recording = PrivateAttr()
+    _recording: TraceRecording = PrivateAttr()
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: TraceRecording) -> None:
         super().__init__()
         self._recording = recording
 
@@ -211,7 +211,7 @@ class _Events(BaseEventHandler):
                 span, kind="retriever", input=asked.query_str if isinstance(asked, QueryBundle) else asked
             )
         elif isinstance(event, RetrievalEndEvent):
-            self._recording.change(span, output=items_of(event.nodes))
+            self._recording.change(span, output=convert_items(event.nodes))
         elif isinstance(event, LLMChatStartEvent):
             self._recording.change(span, kind="model", input=[str(one.content or "") for one in event.messages])
         elif isinstance(event, LLMChatEndEvent) and event.response is not None:

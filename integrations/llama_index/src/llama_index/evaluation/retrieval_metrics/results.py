@@ -14,7 +14,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode, Retrie
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from retrieval_metrics import EvaluationSet, RetrievalWarning, Text, compare
-from retrieval_metrics.integration_api.text import Table, numbers, read_again, save_text, written
+from retrieval_metrics.integration_api.text import Table, format_saved, numbers, parse_saved, save_text
 from retrieval_metrics.types import Piece, Stages
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ class DatasetResult(list[RetrievalEvalResult]):
 
         def part(evaluation: Evaluation | None) -> Any:
             return (
-                None if evaluation is None or not kept else evaluation.by(lambda query: (query in kept) or None)[True]
+                None
+                if evaluation is None or not kept
+                else evaluation.group_by(lambda query: (query in kept) or None)[True]
             )
 
         return DatasetResult(
@@ -184,7 +186,7 @@ class DatasetResult(list[RetrievalEvalResult]):
                 and their numbers are saved then.
         """
         try:
-            evaluation = None if self._evaluation is None else written(self._evaluation)
+            evaluation = None if self._evaluation is None else format_saved(self._evaluation)
         except ValueError as error:
             warnings.warn(f"the rankings are left out of {path}: {error}", RetrievalWarning, stacklevel=2)
             evaluation = None
@@ -210,7 +212,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             results = [RetrieverEvalResult.model_validate(one) for one in content["results"]]
             seconds: Any = dict(zip((one.query_id for one in results), content["seconds"], strict=True))
             names, foreign = content["metrics"], content["foreign"]
-            evaluation = None if content["evaluation"] is None else read_again(content["evaluation"])
+            evaluation = None if content["evaluation"] is None else parse_saved(content["evaluation"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} was not written by DatasetResult.save: {error}") from error
         errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}
@@ -233,7 +235,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         for name in self._foreign:
             if lost := [one for one in self if name not in one.metric_dict]:
                 yield (
-                    f"{name} failed for {len(lost)} of {numbers.queries(len(self))}, for example "
+                    f"{name} failed for {len(lost)} of {numbers.format_query_count(len(self))}, for example "
                     f"{lost[0].query_id!r}: {self._why(lost[0], name)}"
                 )
 
@@ -252,7 +254,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         return "".join([*own, *(table.html() for table in self._tables())]) or None
 
 
-def content_of(dataset: Any) -> Any:
+def read_dataset_content(dataset: Any) -> Any:
     """Return the content of a JSON file of either dataset of LlamaIndex; other things as they are."""
     if not isinstance(dataset, (str, Path)):
         return dataset
@@ -267,7 +269,7 @@ def content_of(dataset: Any) -> Any:
     return content
 
 
-def mode_of(dataset: Any) -> RetrievalEvalMode:
+def get_dataset_mode(dataset: Any) -> RetrievalEvalMode:
     """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images."""
     if isinstance(dataset, Mapping):
         said = dataset.get("mode") if "queries" in dataset else None  # otherwise it maps query texts to judgments
@@ -276,7 +278,7 @@ def mode_of(dataset: Any) -> RetrievalEvalMode:
     return RetrievalEvalMode.TEXT if said is None else RetrievalEvalMode(said)
 
 
-def judged_by_text(dataset: Any) -> EvaluationSet:
+def match_by_text(dataset: Any) -> EvaluationSet:
     """Return a dataset with relevant ids replaced by their texts, so that it can judge other chunks.
 
     Node ids change whenever an index is built. The text of a relevant node becomes a `Text` of the core: it counts as
@@ -296,7 +298,7 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
         >>> judged_by_text(dataset).qrels
         {'q': [Text(text='because of that')]}
     """
-    content = content_of(dataset)
+    content = read_dataset_content(dataset)
     queries, corpus, relevant_docs = (_part(content, name) for name in ("queries", "corpus", "relevant_docs"))
     texts: dict[Any, list[Text]] = {}
     for query, relevant in relevant_docs.items():
@@ -307,7 +309,7 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
                 f"the text of {empty[0]!r}, relevant to query {query!r}, is empty, so nothing can be found by it"
             )
         texts[query] = [Text(corpus[name]) for name in relevant]
-    return EvaluationSet.of({"queries": queries, "relevant_docs": texts})
+    return EvaluationSet.from_dataset({"queries": queries, "relevant_docs": texts})
 
 
 def _part(dataset: Any, name: str) -> Mapping[Any, Any]:
@@ -333,7 +335,7 @@ def refuse_nodes(dataset: EvaluationSet) -> None:
                 )
 
 
-def single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> EvaluationSet:
+def make_single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> EvaluationSet:
     """Return one question whose id is its text; without ids, the expected texts are its judgments."""
     if not isinstance(query, str):
         raise TypeError(f"the query must be a str, got {query!r}")
@@ -346,7 +348,7 @@ def single_question(query: str, expected_ids: Judgments | None, expected_texts: 
     return EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]})
 
 
-def plain(judgments: Any) -> Any:
+def to_json_judgments(judgments: Any) -> Any:
     """Return judgments as values for JSON: dicts and lists, with a quote or a span as its repr."""
     if isinstance(judgments, Mapping):
         return {repr(entry) if isinstance(entry, Piece) else entry: grade for entry, grade in judgments.items()}
@@ -354,12 +356,12 @@ def plain(judgments: Any) -> Any:
         return repr(judgments)
     if hasattr(judgments, "tolist"):
         return judgments.tolist()
-    return [entry if isinstance(entry, (str, int)) else plain(entry) for entry in judgments]
+    return [entry if isinstance(entry, (str, int)) else to_json_judgments(entry) for entry in judgments]
 
 
-def relevant_ids(judgments: Any) -> list[str]:
+def list_relevant_ids(judgments: Any) -> list[str]:
     """Return everything relevant in plain judgments as a flat list, for metrics without grades and groups."""
     if isinstance(judgments, dict):
         return [str(name) for name, grade in judgments.items() if grade > 0]
-    flat = [[str(entry)] if isinstance(entry, (str, int)) else relevant_ids(entry) for entry in judgments]
+    flat = [[str(entry)] if isinstance(entry, (str, int)) else list_relevant_ids(entry) for entry in judgments]
     return list(dict.fromkeys(name for names in flat for name in names))

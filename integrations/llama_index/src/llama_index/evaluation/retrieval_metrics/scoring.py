@@ -16,13 +16,13 @@ from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as
 from llama_index.evaluation.retrieval_metrics.results import (
     DatasetResult,
     RetrieverEvalResult,
-    content_of,
-    plain,
+    list_relevant_ids,
+    read_dataset_content,
     refuse_nodes,
-    relevant_ids,
+    to_json_judgments,
 )
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Metric, Qrels, Retrieved
-from retrieval_metrics.integration_api import Asked, RowScorer, known_score, listed
+from retrieval_metrics.integration_api import EvaluationTask, RowScorer, known_score, listed
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class ResponseEvaluator(BaseEvaluator):
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
-        questions = EvaluationSet.of(content_of(dataset))
+        questions = EvaluationSet.from_dataset(read_dataset_content(dataset))
         refuse_nodes(questions)
-        asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
+        asked = EvaluationTask(questions, [metric], match, documents=partial(texts_by_name, documents, source))
         self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade or 1.0)
         (self._metric,) = self._scorer.metrics
         self._source = named_as_judged(asked, questions, match, source)
@@ -96,7 +96,7 @@ class ResponseEvaluator(BaseEvaluator):
         self, query: str | None = None, response: Response | None = None, **_: Any
     ) -> EvaluationResult:
         """Score the source nodes of a response."""
-        items = as_items(response or [], source=self._source)
+        items = nodes_as_items(response or [], source=self._source)
         return self._scored(query, None if response is None else response.response, items)
 
     async def aevaluate_response(
@@ -167,15 +167,15 @@ class NodeScorer:
                 f"{comparing[0]!r} compares ids, but the judgments hold quotes, texts or places; use "
                 "the metrics of this package, RetrieverEvaluator.from_metric_names([...]), or judge by ids"
             )
-        self._asked = Asked(
+        self._asked = EvaluationTask(
             questions,
             [one.spec for one in self._own] or DEFAULT_METRICS,
             match,
             clusters=clusters,
             documents=partial(texts_by_name, documents, source),
         )
-        self.items = partial(as_items, mode=mode, source=named_as_judged(self._asked, questions, match, source))
-        self.asking = self._asked.asking | {"items": self.items} | ({} if self._own else {"check": None})
+        self.items = partial(nodes_as_items, mode=mode, source=named_as_judged(self._asked, questions, match, source))
+        self.asking = self._asked.retrieve_arguments | {"items": self.items} | ({} if self._own else {"check": None})
 
     def dataset(self, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation."""
@@ -191,7 +191,7 @@ class NodeScorer:
             foreign=[one.metric_name for one in self._foreign],
         )
 
-    def one(self, run: RetrievedRun, *, expected_texts: list[str] | None) -> RetrieverEvalResult:
+    def score_one_query(self, run: RetrievedRun, *, expected_texts: list[str] | None) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
         scores = self._asked.query_scores(run) if self._own else {}
         (result,) = self._results(run, scores, expected_texts=expected_texts)
@@ -211,13 +211,13 @@ class NodeScorer:
         columns = [(one.metric_name, one.spec, scores[one.spec]) for one in self._own]
         results = []
         for query, text in self._texts.items():
-            items, judgments = run[query], plain(truth[query])
+            items, judgments = run[query], to_json_judgments(truth[query])
             result = RetrieverEvalResult(
                 query=text,
                 query_id=query,
-                expected_ids=relevant_ids(judgments),
+                expected_ids=list_relevant_ids(judgments),
                 expected_texts=expected_texts,
-                retrieved_ids=ids_of(items, self._asked.key),
+                retrieved_ids=list_match_ids(items, self._asked.key),
                 retrieved_texts=[item.text for item in items],
                 mode=self._mode,
                 metric_dict={name: as_result(values[query], spec) for name, spec, values in columns},
@@ -250,7 +250,7 @@ class NodeScorer:
         result.metric_dict = {name: values[name] for name in self._order if name in values}
 
 
-def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
+def resolve_source(source: Source) -> Callable[[NodeWithScore], str | None]:
     """Return the function that returns the name of a node's document, as used in a `Span`."""
     if callable(source):
         return source
@@ -279,14 +279,14 @@ def _document_id(scored: NodeWithScore) -> str | None:
 
 
 def named_as_judged(
-    asked: Asked, questions: EvaluationSet, match: MatchBy, source: Source
+    asked: EvaluationTask, questions: EvaluationSet, match: MatchBy, source: Source
 ) -> Callable[[NodeWithScore], str | None]:
     """Return what names a node's document; it raises where a random id would be compared with judged names."""
     named = one_document_each(source, asked.sources)
     by = match.by if isinstance(match, Matching) else match
     if by != "source" or source != "ref_doc_id" or asked.qrels.document_kind is None:
         return named
-    judged = {one for judgments in questions.qrels.values() for one in relevant_ids(plain(judgments))}
+    judged = {one for judgments in questions.qrels.values() for one in list_relevant_ids(to_json_judgments(judgments))}
     if not judged or any(map(_is_random, judged)):
         return named
 
@@ -314,7 +314,7 @@ def _is_random(name: str) -> bool:
 
 def one_document_each(source: Source, judged: Collection[str]) -> Callable[[NodeWithScore], str | None]:
     """Return the function of `source_of`, which raises once two documents have one name that spans refer to."""
-    named = source_of(source)
+    named = resolve_source(source)
     documents: dict[str, str | None] = {}
 
     def name(scored: NodeWithScore) -> str | None:
@@ -334,7 +334,7 @@ def one_document_each(source: Source, judged: Collection[str]) -> Callable[[Node
     return name
 
 
-def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -> dict[str, str]:
+def source_text_by_name(documents: Iterable[Document], source: Source = "ref_doc_id") -> dict[str, str]:
     """Return the texts of documents by name, for `Matching(sources=...)`, which searches for chunks in them.
 
     Args:
@@ -349,7 +349,7 @@ def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -
         {'slots.md': 'Slots save memory.'}
     """
     texts: dict[str, str] = {}
-    name_of = source_of(source)
+    name_of = resolve_source(source)
     for document in documents:
         scored = NodeWithScore(node=document)
         name, text = name_of(scored), text_of(scored)
@@ -365,7 +365,7 @@ def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -
 
 def texts_by_name(documents: Any, source: Source) -> Any:
     """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
-    return documents if documents is None or isinstance(documents, Mapping) else source_texts(documents, source)
+    return documents if documents is None or isinstance(documents, Mapping) else source_text_by_name(documents, source)
 
 
 def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | None] = _document_id) -> Retrieved:
@@ -382,7 +382,14 @@ def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | 
     # parser, they are those in a section, while the node still names the document.
     claimed = not isinstance(node, Document)
     return Retrieved(
-        node.node_id, text, source(scored), start, end, known_score(scored.score), node.metadata, claimed=claimed
+        node.node_id,
+        text,
+        source(scored),
+        start,
+        end,
+        known_score(scored.score),
+        node.metadata,
+        offsets_unverified=claimed,
     )
 
 
@@ -400,7 +407,7 @@ def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
     return start, end
 
 
-def nodes_of(answer: Any) -> list[NodeWithScore]:
+def get_nodes(answer: Any) -> list[NodeWithScore]:
     """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`."""
     found = getattr(answer, "source_nodes", answer)
     said = "a retriever must return a list of nodes with scores, or a response with source_nodes"
@@ -408,17 +415,17 @@ def nodes_of(answer: Any) -> list[NodeWithScore]:
     return [one if isinstance(one, NodeWithScore) else NodeWithScore(node=one) for one in found]
 
 
-def items_of(answer: Any) -> list[Retrieved]:
+def convert_items(answer: Any) -> list[Retrieved]:
     """Return the nodes of an answer, or documents and nodes of a parser, as items with their own ids."""
-    return [as_retrieved(one) for one in nodes_of(answer)]
+    return [as_retrieved(one) for one in get_nodes(answer)]
 
 
-def named_by(match: MatchBy) -> Callable[[Retrieved], DocumentId | None]:
+def get_match_key(match: MatchBy) -> Callable[[Retrieved], DocumentId | None]:
     """Return the function that returns what is compared with the ids of the judgments."""
     return (match if isinstance(match, Matching) else Matching(by=match)).key
 
 
-def ids_of(items: Sequence[Retrieved], name_of: Callable[[Retrieved], DocumentId | None]) -> list[str]:
+def list_match_ids(items: Sequence[Retrieved], name_of: Callable[[Retrieved], DocumentId | None]) -> list[str]:
     """Return what items are judged by, as text; where a node lacks it, the id of the node."""
     return [str(item.id if (found := name_of(item)) is None else found) for item in items]
 
@@ -446,11 +453,11 @@ def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence
     return [scored for scored in nodes if isinstance(scored.node, ImageNode)]
 
 
-def as_items(
+def nodes_as_items(
     nodes: Any, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT, source: Source = "ref_doc_id"
 ) -> list[Retrieved]:
     """Return retrieved nodes as items of the core, in their order."""
     if isinstance(nodes, IdsAndTexts):
         return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
-    named = source_of(source)
-    return [as_retrieved(scored, named) for scored in of_mode(nodes_of(nodes), mode)]
+    named = resolve_source(source)
+    return [as_retrieved(scored, named) for scored in of_mode(get_nodes(nodes), mode)]

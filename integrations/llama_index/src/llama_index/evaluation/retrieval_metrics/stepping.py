@@ -11,20 +11,20 @@ from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index_instrumentation import get_dispatcher
 
-from retrieval_metrics.integration_api import Steps, numbered
+from retrieval_metrics.integration_api import StageRankings, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retrieval_metrics import Retrieved
 
-RETRIEVED = "retrieved"
+RETRIEVED_STAGE = "retrieved"
 """The step after retrieval."""
 FIND = ("retrieve", "aretrieve", "_postprocess_nodes", "_apostprocess_nodes")
 """The methods that return nodes; what a postprocessor inherits calls one of them."""
 
 
-class Telling:
+class StageRecorder:
     """The steps of one question: inside a `with` statement those that the retriever tells, and those noted after it."""
 
     def __init__(self, convert: Callable[[Any], list[Retrieved]], asked: Any) -> None:
@@ -38,7 +38,9 @@ class Telling:
     def note(self, name: str, nodes: Any) -> None:
         """Keep the nodes after a step; what an engine hands on as its last step left it is no step of its own."""
         items = self._convert(nodes)
-        inside = [*self._inside.values()] if name == RETRIEVED and not isinstance(self._asked, BaseRetriever) else []
+        inside = (
+            [*self._inside.values()] if name == RETRIEVED_STAGE and not isinstance(self._asked, BaseRetriever) else []
+        )
         if not inside or [one.id for one in inside[-1]] != [one.id for one in items]:
             self._noted.append((name, items))
 
@@ -63,7 +65,7 @@ class Telling:
         return len(self._inside) > 0
 
     @property
-    def steps(self) -> Steps:
+    def stages(self) -> StageRankings:
         """What was told and noted, in order."""
         steps = self._inside
         for name, items in self._noted:
@@ -71,13 +73,13 @@ class Telling:
         return steps
 
     @property
-    def _inside(self) -> Steps:
+    def _inside(self) -> StageRankings:
         if self._error is not None:
             raise self._error
-        return Steps.of_spans((span, *told) for span, told in self._spans.items())
+        return StageRankings.of_spans((span, *told) for span, told in self._spans.items())
 
     def __enter__(self) -> None:
-        self._token: Token[Telling | None] = _TOLD.set(self)
+        self._token: Token[StageRecorder | None] = _TOLD.set(self)
         _listen(1)
 
     def __exit__(self, *_: object) -> None:
@@ -85,10 +87,10 @@ class Telling:
         _TOLD.reset(self._token)
 
 
-_TOLD: ContextVar[Telling | None] = ContextVar("told", default=None)
+_TOLD: ContextVar[StageRecorder | None] = ContextVar("told", default=None)
 
 
-class _Listener(BaseSpanHandler[Any]):
+class _SpanListener(BaseSpanHandler[Any]):
     """Hands each span to the question that is asked in its context."""
 
     @classmethod
@@ -124,7 +126,7 @@ class _Listener(BaseSpanHandler[Any]):
         """Do nothing: a step that failed holds nothing."""
 
 
-_LISTENER, _LOCK, _asking = _Listener(), Lock(), 0
+_LISTENER, _LOCK, _asking = _SpanListener(), Lock(), 0
 
 
 def _listen(more: int) -> None:

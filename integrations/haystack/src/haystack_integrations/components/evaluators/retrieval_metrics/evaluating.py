@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 from haystack import Document, Pipeline
 from haystack.components.routers import ConditionalRouter
 
-from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Costs
+from haystack_integrations.components.evaluators.retrieval_metrics.tracing import ComponentCosts
 from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
-from retrieval_metrics.integration_api import Asked, Steps, Ways, known_score, listed
-from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on
+from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions, StageRankings, known_score, listed
+from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, Stages
 
 
-class _Evaluating:
+class PipelineEvaluationTask:
     """A pipeline and the questions that it is asked: the arguments of both functions, checked."""
 
     def __init__(
@@ -34,7 +34,7 @@ class _Evaluating:
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
         match: MatchBy = "id",
-        semantics: str | Rules = "standard",
+        rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
         documents: Any = None,
         workers: int = WORKERS,
@@ -45,8 +45,8 @@ class _Evaluating:
         costs: bool = False,
     ) -> None:
         retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
-        asked = Asked(questions, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
-        self.asking = asked.asking | {
+        asked = EvaluationTask(questions, metrics, match, rules=rules, clusters=clusters, documents=documents)
+        self.asking = asked.retrieve_arguments | {
             "workers": workers,
             "timeout": timeout,
             "retries": retries,
@@ -58,12 +58,12 @@ class _Evaluating:
                 "costs=True needs a pipeline, whose components it tells apart; the seconds of a single component are "
                 "those of each question, stages.last.seconds"
             )
-        self._asked, self._costs = asked, Costs() if costs else None
+        self._asked, self._costs = asked, ComponentCosts() if costs else None
         self.listening = nullcontext if self._costs is None else self._costs.listening
         if self._costs is not None:
             retriever = copy(retriever)
             retriever.noting = self._costs.of
-        self.ways = ways_of(retriever)
+        self.ways = resolve_retriever_functions(retriever)
 
     def stages(self, run: RetrievedRun) -> Stages:
         """Return the evaluation of each stage, the last with what the components cost."""
@@ -77,7 +77,7 @@ class _Evaluating:
         return evaluation.with_scores(scores, bounds=(0, None), lower_is_better=[*scores]).stages
 
 
-@arguments_of(_Evaluating)
+@takes_arguments_of(PipelineEvaluationTask)
 def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (they are those of _Evaluating)
     """Ask a pipeline every question, and evaluate what it holds after each of its steps.
 
@@ -140,16 +140,16 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         >>> {name: one.means["mrr"] for name, one in stages.items()}  # at rank 2, then at rank 1
         {'finder': 0.5, 'turner': 1.0}
     """
-    call = passed_on("evaluate_pipeline", _Evaluating, args, options)
+    call = forward_arguments("evaluate_pipeline", PipelineEvaluationTask, args, options)
     with call.listening():
         run = retrieve(call.ways, **call.asking)
     return call.stages(run)
 
 
-@arguments_of(_Evaluating)
+@takes_arguments_of(PipelineEvaluationTask)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
-    call = passed_on("aevaluate_pipeline", _Evaluating, args, options)
+    call = forward_arguments("aevaluate_pipeline", PipelineEvaluationTask, args, options)
     with call.listening():
         run = await aretrieve(call.ways, **call.asking)
     return call.stages(run)
@@ -206,7 +206,7 @@ class PipelineRetriever:
         if stray := [name for name in self._fixed if name not in self._names]:
             raise ValueError(f"inputs are given for {stray[0]!r}; the components are {_listed(self._names)}")
         self.outputs = self._last(pipeline) if output is None else self._named(output)
-        self._thing, free = pipeline, {ITSELF: sockets_of(pipeline, "input")}
+        self._thing, free = pipeline, {ITSELF: get_sockets(pipeline, "input")}
         if isinstance(pipeline, Pipeline):
             last = {name for name, _ in self.outputs}
             needed = last.union(*(_reached(pipeline.graph.predecessors, name) for name in last))
@@ -235,9 +235,9 @@ class PipelineRetriever:
         if isinstance(self._thing, Pipeline):
             graph = self._thing.graph  # what comes before another has fewer components before it
             order = sorted(graph.nodes, key=lambda name: (len(_reached(graph.predecessors, name)), name))
-        places = [(name, output) for name in order for output in outputs_of(self._names[name])]
+        places = [(name, output) for name in order for output in list_document_outputs(self._names[name])]
         places.sort(key=lambda place: place in self.outputs)
-        one = {name for name in order if len(outputs_of(self._names[name])) == 1}
+        one = {name for name in order if len(list_document_outputs(self._names[name])) == 1}
         return {name if name in one and name else _shown([(name, output)]): (name, output) for name, output in places}
 
     def __call__(self, text: str) -> list[Document]:
@@ -252,18 +252,20 @@ class PipelineRetriever:
         """Return the documents for a query; the asynchronous twin."""
         return self._reached(await self._results_async(text))
 
-    def steps(self, text: str) -> Steps:
+    def steps(self, text: str) -> StageRankings:
         """Return what a query got at each stage, as items of the core."""
         return self._steps(self._results(text))
 
-    async def steps_async(self, text: str) -> Steps:
+    async def steps_async(self, text: str) -> StageRankings:
         """Return what a query got at each stage; the asynchronous twin."""
         return self._steps(await self._results_async(text))
 
-    def _steps(self, results: Mapping[str, Any]) -> Steps:
+    def _steps(self, results: Mapping[str, Any]) -> StageRankings:
         self._reached(results)
         found = {stage: (results.get(name) or {}).get(output) for stage, (name, output) in self.stages.items()}
-        return Steps({stage: None if documents is None else items_of(documents) for stage, documents in found.items()})
+        return StageRankings(
+            {stage: None if documents is None else convert_items(documents) for stage, documents in found.items()}
+        )
 
     def _results(self, text: str) -> Mapping[str, Any]:
         """Return the outputs of every component that holds documents, by its name."""
@@ -313,7 +315,7 @@ class PipelineRetriever:
 
     def _last(self, pipeline: Any) -> list[tuple[str, str]]:
         """Return the outputs whose documents reach no other component that returns documents."""
-        makers = {name: outputs for name, one in self._names.items() if (outputs := outputs_of(one))}
+        makers = {name: outputs for name, one in self._names.items() if (outputs := list_document_outputs(one))}
         passed_on = set()
         if isinstance(pipeline, Pipeline):
             for start, end, edge in pipeline.graph.edges(data=True):
@@ -335,7 +337,7 @@ class PipelineRetriever:
     def _named(self, output: str | Sequence[str]) -> list[tuple[str, str]]:
         found = []
         for said in [output] if isinstance(output, str) else output:
-            known = [(name, one) for name, thing in self._names.items() for one in outputs_of(thing)]
+            known = [(name, one) for name, thing in self._names.items() for one in list_document_outputs(thing)]
             fitting = [(name, one) for name, one in known if said in {f"{name}.{one}".lstrip("."), name}]
             if len(fitting) != 1:
                 wrong = f"has several outputs with documents: {_shown(fitting)}" if fitting else "is no output"
@@ -346,7 +348,7 @@ class PipelineRetriever:
         return found
 
 
-def ways_of(retriever: PipelineRetriever) -> Ways:
+def resolve_retriever_functions(retriever: PipelineRetriever) -> RetrieverFunctions:
     """Return how the text of a query is asked, and how many documents a store is asked for, if the last is a store."""
     wanted = None
     if len(retriever.outputs) == 1:
@@ -354,9 +356,9 @@ def ways_of(retriever: PipelineRetriever) -> Ways:
         one = retriever._names[name]  # noqa: SLF001  (of this file)
         said = {key.lstrip("_"): value for key, value in vars(one).items()} | retriever._fixed.get(name, {})  # noqa: SLF001
         # Rankers and searches by words may have fewer, and so has a threshold.
-        if "query_embedding" in sockets_of(one, "input") and said.get("score_threshold") is None:
+        if "query_embedding" in get_sockets(one, "input") and said.get("score_threshold") is None:
             wanted = said.get("top_k")
-    return Ways(retriever.steps, retriever.steps_async, wanted)
+    return RetrieverFunctions(retriever.steps, retriever.steps_async, wanted)
 
 
 def _are_routes(pipeline: Pipeline, outputs: Sequence[tuple[str, str]]) -> bool:
@@ -410,15 +412,15 @@ QUERY = "query"
 """The name of inputs for the text of a query; rankers can take it without requiring it."""
 
 
-def sockets_of(thing: Any, side: Literal["input", "output"]) -> dict[str, Any]:
+def get_sockets(thing: Any, side: Literal["input", "output"]) -> dict[str, Any]:
     """Return the inputs or outputs of a component by name; none of what is not a component."""
     sockets = getattr(thing, f"__haystack_{side}__", None)
     return {} if sockets is None else sockets._sockets_dict  # noqa: SLF001  (public only once it is in a pipeline)
 
 
-def outputs_of(component: Any) -> list[str]:
+def list_document_outputs(component: Any) -> list[str]:
     """Return the names of the outputs that hold documents."""
-    outputs = sockets_of(component, "output").items()
+    outputs = get_sockets(component, "output").items()
     return [name for name, socket in outputs if any(kind == list[Document] for kind in _kinds(socket.type))]
 
 
@@ -453,8 +455,8 @@ def _kinds(kind: Any) -> Iterator[Any]:
 
 
 META = "meta."
-SOURCE = "source_id"
-START = "split_idx_start"
+SOURCE_KEY = "source_id"
+START_KEY = "split_idx_start"
 """The metadata in which Haystack's splitters write the document of a chunk, and its offset there."""
 LEVEL = "__level"
 """The metadata in which the hierarchical splitter writes how often a chunk was split; its source is then a chunk."""
@@ -469,12 +471,12 @@ def as_retrieved(document: Document) -> Retrieved:
         >>> item.id, item.source, item.start, item.end
         ('c2', 'book', 120, 138)
     """
-    source, start = document.meta.get(SOURCE), document.meta.get(START)
+    source, start = document.meta.get(SOURCE_KEY), document.meta.get(START_KEY)
     if isinstance(level := document.meta.get(LEVEL), int) and level > 1:
         source = None
     text = document.content
     placed = source is not None and text is not None and isinstance(start, int) and start >= 0
-    if SOURCE not in document.meta and text is not None:
+    if SOURCE_KEY not in document.meta and text is not None:
         # Converters keep the line ends of Windows in whole documents, but spans are written against what `open` reads.
         text = text.replace("\r\n", "\n")
     return Retrieved(
@@ -484,18 +486,18 @@ def as_retrieved(document: Document) -> Retrieved:
         start=start if placed else None,
         score=known_score(document.score),
         metadata=document.meta,
-        claimed=True,
+        offsets_unverified=True,
     )
 
 
-def items_of(documents: Any) -> list[Retrieved]:
+def convert_items(documents: Any) -> list[Retrieved]:
     """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`."""
     found = documents["documents"] if isinstance(documents, Mapping) and "documents" in documents else documents
     found = listed(found, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in found]
 
 
-def compared(document: Document, field: str) -> DocumentId | None:
+def get_match_value(document: Document, field: str) -> DocumentId | None:
     """Return the value by which a document is compared; None if it has none.
 
     Example:
@@ -509,7 +511,9 @@ def compared(document: Document, field: str) -> DocumentId | None:
         value = value.get(key) if isinstance(value, Mapping) else None
     if value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)):
         return value
-    raise TypeError(f"documents can be compared by a str or an int; {field} of {shown(document)} is {value!r}")
+    raise TypeError(
+        f"documents can be compared by a str or an int; {field} of {describe_document(document)} is {value!r}"
+    )
 
 
 def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
@@ -519,6 +523,6 @@ def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
         raise ValueError(f"{name} must be one of {allowed}, got {field!r}")
 
 
-def shown(document: Document) -> str:
+def describe_document(document: Document) -> str:
     """Return a short description of a document, for messages."""
     return f"document {document.id[:12]!r}, {document.content or '':.40}"

@@ -11,12 +11,12 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.evaluation import EvaluationRunResult
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
-    SOURCE,
-    START,
+    SOURCE_KEY,
+    START_KEY,
     as_retrieved,
-    compared,
+    describe_document,
+    get_match_value,
     require_field,
-    shown,
 )
 from retrieval_metrics import (
     Budget,
@@ -31,7 +31,7 @@ from retrieval_metrics import (
     evaluate,
 )
 from retrieval_metrics.integration_api import Scorer, listed
-from retrieval_metrics.integration_api.text import read_again, written
+from retrieval_metrics.integration_api.text import format_saved, parse_saved
 from retrieval_metrics.types import DocumentId
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class RetrievalEvaluator:
         *,
         document_comparison_field: str = "content",
         group_field: str | None = None,
-        semantics: str = "standard",
+        rules: str = "standard",
     ) -> None:
         """Create the evaluator.
 
@@ -91,7 +91,7 @@ class RetrievalEvaluator:
         Raises:
             ValueError: If a name or a setting is unknown.
         """
-        scorer = Scorer(metric, semantics=semantics)
+        scorer = Scorer(metric, rules=rules)
         self._metrics, self._semantics = scorer.metrics, scorer.rules
         require_field(document_comparison_field, "document_comparison_field", FIELDS)
         if group_field is not None:
@@ -100,7 +100,7 @@ class RetrievalEvaluator:
         self.metric = names[0] if len(names) == 1 else names
         self.document_comparison_field = document_comparison_field
         self.group_field = group_field
-        self.semantics = semantics
+        self.rules = rules
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as a dictionary, for saving a pipeline."""
@@ -109,7 +109,7 @@ class RetrievalEvaluator:
             metric=self.metric,
             document_comparison_field=self.document_comparison_field,
             group_field=self.group_field,
-            semantics=self.semantics,
+            semantics=self.rules,
         )
 
     @classmethod
@@ -171,12 +171,12 @@ class RetrievalEvaluator:
         failed = [question for question, row in enumerate(retrieved_documents) if row is None]
         run = RetrievedRun(rankings, {question: RuntimeError("the retriever failed") for question in failed})
         rules = self._rules(ground_truth_documents)
-        evaluation = evaluate(qrels, run, self._metrics, semantics=rules, match=match, documents=whole)
+        evaluation = evaluate(qrels, run, self._metrics, rules=rules, match=match, documents=whole)
         results = {
             str(metric): {
-                "score": Undefined.unless(evaluation.means[metric]),
+                "score": UndefinedValue.unless(evaluation.means[metric]),
                 "individual_scores": [
-                    Undefined.unless(evaluation.per_query[metric].get(question, nan)) for question in qrels
+                    UndefinedValue.unless(evaluation.per_query[metric].get(question, nan)) for question in qrels
                 ],
             }
             for metric in self._metrics
@@ -193,12 +193,12 @@ class RetrievalEvaluator:
         if any(scored) and not all(scored):
             raise ValueError(
                 "either all or none of a question's ground_truth_documents must have a score, its grade; "
-                f"{shown(expected[scored.index(False)])} has none"
+                f"{describe_document(expected[scored.index(False)])} has none"
             )
         groups: dict[DocumentId | tuple[Judged], dict[Judged, float]] = {}
         for document in expected:
             key = self._place(document, whole) if self.document_comparison_field == "span" else self._key(document)
-            named = None if self.group_field is None else compared(document, self.group_field)
+            named = None if self.group_field is None else get_match_value(document, self.group_field)
             group = groups.setdefault((key,) if named is None else named, {})
             grade = 1.0 if document.score is None else document.score
             group[key] = max(grade, group.get(key, grade))
@@ -208,7 +208,7 @@ class RetrievalEvaluator:
         """Return the rules: Haystack's own evaluators but that of NDCG take every expected document for relevant."""
         rules = self._semantics
         lowest = min((document.score for row in expected for document in row if document.score is not None), default=1)
-        if self.semantics != "haystack" or lowest > 0:
+        if self.rules != "haystack" or lowest > 0:
             return rules
         everything = {
             metric.name: {**rules.parameters.get(metric.name, {}), "rel": lowest}
@@ -218,21 +218,27 @@ class RetrievalEvaluator:
         return replace(rules, parameters={**rules.parameters, **everything})
 
     def _place(self, expected: Document, whole: Mapping[str, str]) -> Span:
-        source, claimed, text = str(expected.meta.get(SOURCE)), expected.meta.get(START), expected.content
+        source, claimed, text = str(expected.meta.get(SOURCE_KEY)), expected.meta.get(START_KEY), expected.content
         if source not in whole or not text:
-            raise ValueError(f"{shown(expected)}, is expected but its {SOURCE} {source!r} is not among the documents")
+            raise ValueError(
+                f"{describe_document(expected)}, is expected but its {SOURCE_KEY} {source!r} is not among the documents"
+            )
         within = whole[source]
         start = claimed if isinstance(claimed, int) and within.startswith(text, claimed) else within.find(text)
         if start < 0 or (start != claimed and within.find(text, start + 1) >= 0):
             where = "not found" if start < 0 else "found several times, and its split_idx_start is none of them"
-            raise ValueError(f"{shown(expected)}, is expected, and its content is {where} in document {source!r}")
+            raise ValueError(
+                f"{describe_document(expected)}, is expected, and its content is {where} in document {source!r}"
+            )
         return Span(source, start, start + len(text))
 
     def _key(self, expected: Document) -> DocumentId | Quote:
         field = self.document_comparison_field
-        value = compared(expected, "content" if field == "quote" else field)
+        value = get_match_value(expected, "content" if field == "quote" else field)
         if value is None:
-            raise ValueError(f"{shown(expected)}, is expected but has no {field}, which documents are compared by")
+            raise ValueError(
+                f"{describe_document(expected)}, is expected but has no {field}, which documents are compared by"
+            )
         return Quote(str(value)) if field == "quote" else value
 
     def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[Any, list[Any]], str]:
@@ -241,7 +247,7 @@ class RetrievalEvaluator:
         if field == "span":
             return {question: [as_retrieved(one) for one in documents] for question, documents in found.items()}, "id"
         keys = {
-            question: [None if field == "quote" else compared(document, field) for document in documents]
+            question: [None if field == "quote" else get_match_value(document, field) for document in documents]
             for question, documents in found.items()
         }
         if field != "quote":
@@ -274,14 +280,14 @@ class RetrievalEvaluator:
         everything = sum(map(len, keys.values()))
         said = (
             f"{len(without)} of {everything} retrieved documents have no {self.document_comparison_field}, for "
-            f"example {shown(without[0])}"
+            f"example {describe_document(without[0])}"
         )
         if len(without) == everything:
             raise ValueError(f"{said}; choose another document_comparison_field")
         warnings.warn(f"{said}; they count as not relevant", RetrievalWarning, stacklevel=4)
 
 
-class Undefined(float):
+class UndefinedValue(float):
     """The value of a question without one: NaN, which Haystack writes down as JSON can hold it.
 
     Example:
@@ -316,12 +322,12 @@ class PipelineEvaluation(Evaluation):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file that `save` writes."""
-        return {"file": written(self)}
+        return {"file": format_saved(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the evaluation of `to_dict`, equal to the last bit."""
-        return cls.of(read_again(data["file"]))
+        return cls.of(parse_saved(data["file"]))
 
 
 class RetrievalRunResult(EvaluationRunResult):

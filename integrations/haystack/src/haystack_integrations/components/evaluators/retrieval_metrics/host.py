@@ -9,29 +9,29 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
     PipelineRetriever,
-    items_of,
-    outputs_of,
+    convert_items,
+    get_sockets,
+    list_document_outputs,
+    resolve_retriever_functions,
     run_async,
-    sockets_of,
-    ways_of,
 )
-from retrieval_metrics.integration_api import Host, Ways
+from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions
 
 
 def _retriever(thing: Any) -> PipelineRetriever | None:
     """Return a pipeline or a component that returns documents as a retriever."""
     if isinstance(thing, PipelineRetriever):
         return thing
-    return PipelineRetriever(thing) if isinstance(thing, Pipeline) or outputs_of(thing) else None
+    return PipelineRetriever(thing) if isinstance(thing, Pipeline) or list_document_outputs(thing) else None
 
 
-def _ask(thing: Any) -> Ways | None:
+def _ask(thing: Any) -> RetrieverFunctions | None:
     retriever = _retriever(thing)
-    return None if retriever is None else ways_of(retriever)
+    return None if retriever is None else resolve_retriever_functions(retriever)
 
 
-def _model(thing: Any) -> Ways | None:
-    if "messages" not in sockets_of(thing, "input") or "replies" not in sockets_of(thing, "output"):
+def _model(thing: Any) -> RetrieverFunctions | None:
+    if "messages" not in get_sockets(thing, "input") or "replies" not in get_sockets(thing, "output"):
         return None
 
     def reply(prompt: str) -> Any:
@@ -40,14 +40,14 @@ def _model(thing: Any) -> Ways | None:
     async def areply(prompt: str) -> Any:
         return (await run_async(thing, messages=[ChatMessage.from_user(prompt)]))["replies"][0].text
 
-    return Ways(reply, areply)
+    return RetrieverFunctions(reply, areply)
 
 
-HOST = Host(
+HOST = HostAdapter(
     name="haystack",
-    ask=_ask,
-    items=items_of,
+    resolve_retriever=_ask,
+    convert_items=convert_items,
     model=_model,
-    documents=items_of,
+    documents=convert_items,
 )
 """Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import items_of
-from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Heard, Listener
-from retrieval_metrics.integration_api import Recording
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import convert_items
+from haystack_integrations.components.evaluators.retrieval_metrics.tracing import ObservedSpan, SpanListener
+from retrieval_metrics.integration_api import TraceRecording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @contextmanager
-def record(**settings: Any) -> Iterator[Recording]:
+def record(**settings: Any) -> Iterator[TraceRecording]:
     """Record what pipelines and agents search, read and cite inside a `with` statement.
 
     Ask each question inside `with recorded.question("q1"):`; what is asked outside is left out, and counted. Searches
@@ -43,24 +43,24 @@ def record(**settings: Any) -> Iterator[Recording]:
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    recording = Recording(**settings)
+    recording = TraceRecording(**settings)
     with _Recorder(recording).listening():
         yield recording
 
 
-class _Recorder(Listener):
-    def __init__(self, recording: Recording) -> None:
+class _Recorder(SpanListener):
+    def __init__(self, recording: TraceRecording) -> None:
         super().__init__()
         self._recording = recording
         self._numbers = count()
-        self._ids: dict[Heard, str] = {}
+        self._ids: dict[ObservedSpan, str] = {}
 
-    def begin(self, span: Heard) -> None:
+    def begin(self, span: ObservedSpan) -> None:
         self._ids[span] = str(next(self._numbers))
         around = None if span.around is None else self._ids.get(span.around)
         self._recording.start(self._ids[span], around, "other", span.operation, None)
 
-    def end(self, span: Heard, error: Exception | None) -> None:
+    def end(self, span: ObservedSpan, error: Exception | None) -> None:
         why = None if error is None else error.__cause__ or error  # a pipeline wraps the error of a component
         failure = {} if why is None else {"error": f"{type(why).__name__}: {why}"}
         attributes = {key: _plain(value) for key, value in span.tags.items()}
@@ -77,5 +77,5 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         documents = value and all(isinstance(one, Document) for one in value)
-        return list(items_of(list(value))) if documents else [_plain(one) for one in value]
+        return list(convert_items(list(value))) if documents else [_plain(one) for one in value]
     return value

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 COMPONENT, TOTAL = "haystack.component.run", "total_tokens"  # of which the other numbers are the parts
 
 
-class Heard(Span):
+class ObservedSpan(Span):
     """A span that is heard, and goes to the tracer that was there before."""
 
-    def __init__(self, operation: str, tags: dict[str, Any], around: Heard | None, inner: Span) -> None:
+    def __init__(self, operation: str, tags: dict[str, Any], around: ObservedSpan | None, inner: Span) -> None:
         self.operation = operation
         self.tags = tags
         self.around = around
@@ -47,18 +47,18 @@ class Heard(Span):
         return self.inner.get_correlation_data_for_logs()
 
 
-class Listener(Tracer):
+class SpanListener(Tracer):
     """Hears every span; another tracer goes on as before, and has its place again afterwards."""
 
     def __init__(self) -> None:
         self._before = tracer.actual_tracer
         self.is_over = False
-        self._current: ContextVar[Heard | None] = ContextVar("current", default=None)
+        self._current: ContextVar[ObservedSpan | None] = ContextVar("current", default=None)
 
-    def begin(self, span: Heard) -> None:
+    def begin(self, span: ObservedSpan) -> None:
         """Take a span that begins."""
 
-    def end(self, span: Heard, error: Exception | None) -> None:
+    def end(self, span: ObservedSpan, error: Exception | None) -> None:
         """Take a span that ends, with what it raised."""
 
     @contextmanager
@@ -76,17 +76,17 @@ class Listener(Tracer):
     def still_wanted(self) -> Tracer:
         """Return the tracer before, or the one before that if it listens no more."""
         before = self._before
-        return before.still_wanted() if isinstance(before, Listener) and before.is_over else before
+        return before.still_wanted() if isinstance(before, SpanListener) and before.is_over else before
 
     @contextmanager
     def trace(
         self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
     ) -> Iterator[Span]:
         """Open a span of the tracer before, and hear it."""
-        around = parent_span if isinstance(parent_span, Heard) else self._current.get()
+        around = parent_span if isinstance(parent_span, ObservedSpan) else self._current.get()
         inner_around = parent_span if around is None else around.inner
         with self._before.trace(operation_name, tags=tags, parent_span=inner_around) as inner:
-            span = Heard(operation_name, dict(tags or {}), around, inner)
+            span = ObservedSpan(operation_name, dict(tags or {}), around, inner)
             self.begin(span)
             token = self._current.set(span)
             error: Exception | None = None
@@ -104,7 +104,7 @@ class Listener(Tracer):
         return self._current.get() or self._before.current_span()
 
 
-class Costs(Listener):
+class ComponentCosts(SpanListener):
     """The seconds and the tokens of each component of a pipeline, such as `"rewriter prompt_tokens"`, by text asked."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class Costs(Listener):
         finally:
             self._asked.reset(token)
 
-    def end(self, span: Heard, error: Exception | None) -> None:  # noqa: ARG002  (what failed has cost something too)
+    def end(self, span: ObservedSpan, error: Exception | None) -> None:  # noqa: ARG002  (what failed has cost something too)
         """Add up a component; the tokens of models inside it are its own, unless it reports them too."""
         used, asked = _reported(span.tags.get("haystack.component.output")) or span.used, self._asked.get()
         if span.is_inside and span.around is not None:

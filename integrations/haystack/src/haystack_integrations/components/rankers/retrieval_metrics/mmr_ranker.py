@@ -10,10 +10,10 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
 from haystack.core.serialization import component_to_dict
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import run_async, shown
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import describe_document, run_async
 from retrieval_metrics import mmr
 from retrieval_metrics.integration_api import relevance_by, vector_cache
-from retrieval_metrics.integration_api.async_support import arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api.async_support import forward_arguments, positive_integer, takes_arguments_of
 
 Relevance = Literal["query", "score", "rank"]
 Ranked: TypeAlias = Callable[..., dict[str, list[Document]]]
@@ -108,7 +108,7 @@ class MMRRanker:
         if without and self.document_embedder is None:
             first = next(iter(without.values()))
             raise ValueError(
-                f"{shown(first)}, has no embedding, nor have {len(without) - 1} others; let the retriever "
+                f"{describe_document(first)}, has no embedding, nor have {len(without) - 1} others; let the retriever "
                 "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a document_embedder"
             )
         asks = bool(unique) and self.relevance == "query" and query_embedding is None
@@ -125,7 +125,7 @@ class MMRRanker:
         return without, query if asks else None, ranked
 
     @component.output_types(documents=list[Document])
-    @arguments_of(_asked)
+    @takes_arguments_of(_asked)
     def run(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:  # noqa: D417  (they are those of _asked)
         """Rank documents by MMR.
 
@@ -142,7 +142,7 @@ class MMRRanker:
         Raises:
             ValueError: If a required embedding or score is missing or not finite, or embeddings differ in length.
         """
-        without, query, ranked = passed_on("run", self._asked, args, inputs)
+        without, query, ranked = forward_arguments("run", self._asked, args, inputs)
 
         def embed(texts: list[str]) -> list[Any]:
             embedder: Any = self.document_embedder
@@ -152,10 +152,10 @@ class MMRRanker:
         return ranked(made, None if query is None else self.text_embedder.run(text=query)["embedding"])  # type: ignore[union-attr]  # checked
 
     @component.output_types(documents=list[Document])
-    @arguments_of(_asked)
+    @takes_arguments_of(_asked)
     async def run_async(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:
         """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
-        without, query, ranked = passed_on("run_async", self._asked, args, inputs)
+        without, query, ranked = forward_arguments("run_async", self._asked, args, inputs)
 
         async def embed(texts: list[str]) -> list[Any]:
             found = await run_async(self.document_embedder, documents=[without[text] for text in texts])
@@ -201,7 +201,9 @@ def _made(texts: Sequence[str], documents: Mapping[str, Document], answer: Mappi
     vectors = [embedded.get(documents[text].id) for text in texts]
     for text, vector in zip(texts, vectors, strict=True):
         if not vector:
-            raise ValueError(f"the document_embedder returned no embedding of {shown(documents[text])}, but {vector!r}")
+            raise ValueError(
+                f"the document_embedder returned no embedding of {describe_document(documents[text])}, but {vector!r}"
+            )
     return [np.asarray(vector, dtype=np.float64) for vector in vectors]
 
 
@@ -220,17 +222,21 @@ def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
     for document, vector in zip(documents, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
-                f"{shown(document)}, has an embedding of {len(vector)} numbers, and {shown(documents[0])}, one of "
+                f"{describe_document(document)}, has an embedding of {len(vector)} numbers, and {describe_document(documents[0])}, one of "
                 f"{len(vectors[0])}; all must come from one model"
             )
     stacked = np.array(vectors, dtype=np.float64)
     if not np.isfinite(stacked).all():
         at = int(np.flatnonzero(~np.isfinite(stacked).all(axis=1))[0])
-        raise ValueError(f"the embedding of {shown(documents[at])}, must hold finite numbers, got {vectors[at]!r:.80}")
+        raise ValueError(
+            f"the embedding of {describe_document(documents[at])}, must hold finite numbers, got {vectors[at]!r:.80}"
+        )
     return stacked
 
 
 def _score(document: Document) -> float:
     if document.score is None or not isfinite(document.score):
-        raise ValueError(f"relevance='score' needs a finite score, but {shown(document)}, has {document.score!r}")
+        raise ValueError(
+            f"relevance='score' needs a finite score, but {describe_document(document)}, has {document.score!r}"
+        )
     return document.score
