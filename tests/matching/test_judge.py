@@ -325,7 +325,7 @@ class TestWhatIsRefused:
         [
             ("share", 0, ValueError, "share must be above 0 and at most 1, got 0"),
             ("overlap", "half", TypeError, "overlap must be a number above 0 and at most 1, got 'half'"),
-            ("shortest_quote", 0, ValueError, "shortest_quote must be a positive integer"),
+            ("min_quote_length", 0, ValueError, "min_quote_length must be a positive integer"),
         ],
     )
     def test_options_without_meaning(self, option: str, value: Any, error: type[Exception], message: str) -> None:

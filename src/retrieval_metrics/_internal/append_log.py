@@ -251,7 +251,7 @@ ABANDONED = 60.0
 
 
 def save_text(path: str | PathLike[str], text: str) -> None:
-    """Write a text to a file as UTF-8; see `saving`."""
+    """Write a text to a file as UTF-8; see `open_atomically`."""
     with open_atomically(path) as file:
         file.write(text.encode())
 

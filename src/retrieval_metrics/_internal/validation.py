@@ -209,7 +209,7 @@ def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) 
     Example:
         >>> argument("clusters", None), argument("columns", {"query": OPEN}), argument("documents")
         ('clusters=None', "columns={'query': ...}", 'documents=')
-        >>> with spelled_by(lambda name, value: f"--{name} {value}"):
+        >>> with format_arguments_with(lambda name, value: f"--{name} {value}"):
         ...     argument("allow", "blanks")
         '--allow blanks'
     """
@@ -234,7 +234,7 @@ def python_or_cli_text(python: str, otherwise: str = "") -> str:
     """Return words that only help who writes Python, or others where a program was asked.
 
     Example:
-        >>> in_python("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
+        >>> python_or_cli_text("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
         'evaluate(qrels, run) takes the judgments first'
     """
     return python if _speller.get() is None else otherwise
@@ -264,7 +264,7 @@ def takes_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., Retur
 
     Example:
         >>> def asked(question, *, workers=8): ...
-        >>> @arguments_of(asked)
+        >>> @takes_arguments_of(asked)
         ... def ask(*args, **options):
         ...     return asked(*args, **options)
         >>> str(signature(ask))
@@ -283,7 +283,7 @@ def takes_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., Retur
 def forward_arguments(
     name: str, function: Callable[..., ReturnedT], args: tuple[Any, ...], options: dict[str, Any]
 ) -> ReturnedT:
-    """Call a function with the arguments of another that has them from `arguments_of`, and return its result.
+    """Call a function with the arguments of another that has them from `takes_arguments_of`, and return its result.
 
     Raises:
         TypeError: If the function does not take them; the message begins with the name of the other.

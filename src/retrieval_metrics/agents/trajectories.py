@@ -138,7 +138,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         """Return what the model that answered has read.
 
         Raises:
-            ValueError: If that is unknown for a query; `with_known("context")` leaves such queries out.
+            ValueError: If that is unknown for a query; `with_recorded("context")` leaves such queries out.
         """
         return self._view("context")
 
@@ -255,7 +255,7 @@ class Trajectories(Mapping[Any, Trajectory]):
                     f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; leave "
                     "such questions out"
                     + python_or_cli_text(
-                        f": known = trajectories.with_known({', '.join(map(repr, what))}), and evaluate a view of it "
+                        f": known = trajectories.with_recorded({', '.join(map(repr, what))}), and evaluate a view of it "
                         "with known.judgments(qrels)"
                     )
                 )

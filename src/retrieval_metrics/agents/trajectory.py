@@ -246,11 +246,13 @@ def merge_searches(trajectory: Trajectory, view: CallsView, per_call: int | None
     Example:
         >>> from retrieval_metrics import SearchCall, Trajectory
         >>> found = Trajectory([SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2", "d7"])], context=["d7"])
-        >>> seen_in(found, "union").ranking
+        >>> merge_searches(found, "union").ranking
         ['d1', 'd2', 'd7']
-        >>> seen_in(found, "interleaved").ranking  # d2 is the first of the second call before it is the second here
+        >>> merge_searches(
+        ...     found, "interleaved"
+        ... ).ranking  # d2 is the first of the second call before it is the second here
         ['d1', 'd2', 'd7']
-        >>> seen_in(found, "context").ranking
+        >>> merge_searches(found, "context").ranking
         ['d7']
     """
     if view in VIEW_FIELDS:

@@ -113,7 +113,7 @@ class AuditedRun:
         return RuleSetValues(applied, self.values(metric, applied))
 
     def values(self, metric: Metric, rules: Rules) -> FloatArray:
-        """Return a metric of every query under effective rules, shape (queries,); see `UnderRules`."""
+        """Return a metric of every query under effective rules, shape (queries,); see `RuleSetValues`."""
         values = score(self.judged(rules), metric, rules).values
         left_out = self.refused(rules)
         if rules.missing == "skip":

@@ -82,7 +82,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         found: The difference, with its values and tests.
         level: The confidence level; 1 - level is the accepted rate of false findings.
         margin: The largest acceptable loss; None if there is none, or nothing can be compared.
-        other_grades: What other grades could change; None if that was not asked.
+        unjudged_bounds: What other grades could change; None if that was not asked.
         caveats: Sentences on what else the conclusion rests on.
     """
 

@@ -297,7 +297,7 @@ def same_questions(one: Scores, other: Scores) -> bool:
 # Comparisons as JSON: the evaluation of each system, and the difference of each pair.
 
 OWN_COMPARISONS = {"scores", "metrics", "aligned", "differences"}
-"""Fields of `Compared` with a special form in the file, or that follow from these; all others are small records."""
+"""Fields of `ComparisonRecord` with a special form in the file, or that follow from these; all others are small records."""
 OTHERS = [field.name for field in fields(ComparisonRecord) if field.name not in OWN_COMPARISONS]
 
 
@@ -363,7 +363,7 @@ def decode_systems(document: SavedFile) -> dict[str, Scores]:
 
 
 def decode_comparison(document: SavedFile, *, differences: bool = True) -> dict[str, Any]:
-    """Return the fields of the `Compared` that was saved."""
+    """Return the fields of the `ComparisonRecord` that was saved."""
     content, scores = document.content, decode_systems(document)
     known: dict[str, Any] = {}
     for name in OTHERS:
@@ -470,7 +470,7 @@ def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
 
 
 def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
-    """Return a run as JSON holds it, and add its texts to those of the file; see `of_ranking`."""
+    """Return a run as JSON holds it, and add its texts to those of the file; see `encode_ranking`."""
     said = Section(rankings=_of_rankings(run, texts))
     if isinstance(run, RetrievedRun):
         said["failed"] = Lines(

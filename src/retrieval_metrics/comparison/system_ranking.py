@@ -276,12 +276,12 @@ class SystemRanking(Printed):
 
         Args:
             margin: The largest acceptable loss, such as 0.02.
-            cost: As in `frontier`.
-            metric: As in `frontier`.
+            cost: As in `pareto_frontier`.
+            metric: As in `pareto_frontier`.
 
         Raises:
-            KeyError: As in `frontier`.
-            ValueError: As in `frontier`.
+            KeyError: As in `pareto_frontier`.
+            ValueError: As in `pareto_frontier`.
         """
         gains, costs = self._all_gains(metric), self._costs(cost)
         kept = [one for one in costs if all(gains[one, other][1] >= -margin for other in costs if other != one)]

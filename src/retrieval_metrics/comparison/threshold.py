@@ -83,9 +83,9 @@ class Threshold(SavedFields):
         upper: The upper end of the share of new ones that will; without a score, the least that these can promise.
         answerable: How many questions have an answer.
         before: The mean of the metric over these without a threshold; NaN if there are none.
-        before_interval: Its 95 % interval.
+        mean_before_interval: Its 95 % interval.
         after: The mean with the threshold.
-        after_interval: Its 95 % interval.
+        mean_after_interval: Its 95 % interval.
         curve: What other thresholds would do, the lowest first.
         kinds: How many questions of each kind get an answer that they do not have, and how many there are.
     """

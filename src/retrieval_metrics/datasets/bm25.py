@@ -57,7 +57,7 @@ def find_longest_shared_run(left: Sequence[str], right: Sequence[str]) -> tuple[
     """Return where in the first text the longest run of words begins that both have, and how long it is.
 
     Example:
-        >>> longest_shared_run("why is the sky blue".split(), "because the sky is".split())
+        >>> find_longest_shared_run("why is the sky blue".split(), "because the sky is".split())
         (2, 2)
     """
     found = SequenceMatcher(None, left, right, autojunk=False).find_longest_match()
@@ -458,9 +458,9 @@ def find_pointing_words(question: str) -> str | None:
     """Return the words by which a question refers to something unseen; None if it does not.
 
     Example:
-        >>> pointing_words("What does the author think of it?"), pointing_words("Was sagt der Text?")
+        >>> find_pointing_words("What does the author think of it?"), find_pointing_words("Was sagt der Text?")
         ('What does the author', 'Was sagt der Text')
-        >>> pointing_words("Who opens the vault?") is None
+        >>> find_pointing_words("Who opens the vault?") is None
         True
     """
     found = _ENGLISH_POINTER.search(question)
@@ -490,7 +490,7 @@ def detect_language(tokens: Sequence[str], share: float = SHARE) -> str | None:
     """Return the language of a text, or that it has no spaces between words; None if neither is clear.
 
     Example:
-        >>> language_or_script([*"谁在夜里打开金库"]), language_or_script("wer darf die tür öffnen".split())
+        >>> detect_language([*"谁在夜里打开金库"]), detect_language("wer darf die tür öffnen".split())
         ('a script without spaces', 'German')
     """
     if len(tokens) >= FEWEST_WORDS and sum(_LETTER.fullmatch(token) is not None for token in tokens) * 2 > len(tokens):

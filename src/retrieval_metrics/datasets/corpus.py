@@ -226,7 +226,7 @@ def sentence_ranges(text: str) -> list[tuple[int, int]]:
 
     Example:
         >>> text = "It rains. Take an umbrella!\n\nOr not"
-        >>> [text[start:end] for start, end in sentence_places(text)]
+        >>> [text[start:end] for start, end in sentence_ranges(text)]
         ['It rains.', 'Take an umbrella!', 'Or not']
     """
     bounds = [0, *(found.end() for found in _SENTENCE.finditer(text)), len(text)]

@@ -178,7 +178,7 @@ class Agreement(Printed):
 
     @property
     def relevant(self) -> str:
-        """What is compared by `relevance_kappa`, in words."""
+        """What is compared by `binary_kappa`, in words."""
         return "relevant or not" if self.relevant_from is None else f"relevant (from {self.relevant_from:g}) or not"
 
     @property

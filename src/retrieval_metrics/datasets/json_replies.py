@@ -54,9 +54,9 @@ def parse_json_reply(
     r"""Return the fields of the one JSON object in a reply.
 
     Example:
-        >>> json_reply('Here it is: ```json {"grade": "2", "why": "it says so"} ```', {"grade": int})
+        >>> parse_json_reply('Here it is: ```json {"grade": "2", "why": "it says so"} ```', {"grade": int})
         {'grade': 2}
-        >>> json_reply('{"grade": "two"}', {"grade": int})
+        >>> parse_json_reply('{"grade": "two"}', {"grade": int})
         Traceback (most recent call last):
         retrieval_metrics.datasets.json_replies.BadReplyError: "grade" must be a whole number, got "two"
     """
@@ -82,7 +82,7 @@ def reply_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of a reply, for models that can be asked for one.
 
     Example:
-        >>> schema_of({"grade": int})["properties"]
+        >>> reply_schema({"grade": int})["properties"]
         {'grade': {'type': 'integer'}}
     """
     return {

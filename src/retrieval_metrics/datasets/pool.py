@@ -234,7 +234,7 @@ class Pool(SavedFields):
         )
 
     @takes_arguments_of(read_grades)
-    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of grades_of)
+    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of read_grades)
         """Ask a model to grade the pool.
 
         The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of

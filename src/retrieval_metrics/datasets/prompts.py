@@ -256,7 +256,7 @@ class QuestionPrompts:
         return self.filled("question", task=self.tasks[kind], language=self.language, passages=passages, reply=reply)
 
     def other_questions_prompt(self, question: str, quote: str, passages: str, *, by_number: bool) -> str:
-        """Return the prompt that asks which other passages answer a question; as `to_write`."""
+        """Return the prompt that asks which other passages answer a question; as `writing_prompt`."""
         reply = _OTHER_SENTENCES if by_number else _OTHER_QUOTES
         return self.filled("others", question=question, quote=quote, passages=passages, reply=reply)
 

@@ -122,7 +122,7 @@ class Evaluation(Printed):
         Example:
             >>> import retrieval_metrics as rm
             >>> scores = {"faithfulness": {"q1": 0.8, "q2": 0.6, "q3": None}}
-            >>> result = rm.Evaluation.of_scores(scores, bounds=(0, 1))
+            >>> result = rm.Evaluation.from_scores(scores, bounds=(0, 1))
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
@@ -142,7 +142,7 @@ class Evaluation(Printed):
         lower_is_better: str | Collection[str] = (),
         clusters: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
     ) -> Evaluation:
-        """Make an evaluation of the scores in a table; see `of_scores`.
+        """Make an evaluation of the scores in a table; see `from_scores`.
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
@@ -150,13 +150,13 @@ class Evaluation(Printed):
             metric: The column of metric names, in a table with one row per query and metric, as those of PyTerrier's
                 `perquery=True` and of `ir_measures.iter_calc`. None for a table with one row per query.
             value: The column of the scores; without `metric`, the column or columns that are metrics.
-            bounds: As in `of_scores`.
-            lower_is_better: As in `of_scores`.
-            clusters: As in `of_scores`.
+            bounds: As in `from_scores`.
+            lower_is_better: As in `from_scores`.
+            clusters: As in `from_scores`.
 
         Raises:
-            TypeError: If it is not a table, or as in `of_scores`.
-            ValueError: If a column is missing, a query has two scores of a metric, or as in `of_scores`.
+            TypeError: If it is not a table, or as in `from_scores`.
+            ValueError: If a column is missing, a query has two scores of a metric, or as in `from_scores`.
 
         Example:
             >>> import retrieval_metrics as rm
@@ -180,13 +180,13 @@ class Evaluation(Printed):
 
         Args:
             scores: The score of each query, by metric; a query without one is undefined in it.
-            bounds: As in `of_scores`.
-            lower_is_better: As in `of_scores`.
+            bounds: As in `from_scores`.
+            lower_is_better: As in `from_scores`.
 
         Raises:
-            TypeError: As in `of_scores`.
+            TypeError: As in `from_scores`.
             ValueError: If a metric is there already, a score is of another query, the evaluation was merged from
-                totals, or as in `of_scores`.
+                totals, or as in `from_scores`.
 
         Example:
             >>> import retrieval_metrics as rm

@@ -234,7 +234,7 @@ def make_given_scores(
     lower_is_better: str | Collection[str],
     clusters: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
 ) -> Scores:
-    """Return given scores as a record; see `Evaluation.of_scores`."""
+    """Return given scores as a record; see `Evaluation.from_scores`."""
     metrics, columns = _read(scores, bounds, lower_is_better)
     queries = tuple(dict.fromkeys(query for column in columns for query in column))
     if not queries:

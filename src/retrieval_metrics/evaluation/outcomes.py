@@ -189,7 +189,7 @@ class ExplanationTarget:
             the whole ranking.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
-        at_needed: Whether the cut-off is the number of documents or groups that each query needs, as in R-precision.
+        cuts_at_n_needed: Whether the cut-off is the number of documents or groups that each query needs, as in R-precision.
     """
 
     cutoffs: tuple[int | Budget, ...] = ()

@@ -345,7 +345,7 @@ def make_first_answer_check(
     """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
 
     Example:
-        >>> check = first_answer_check({"q1": ["d7"]}, "recall@2000chars")
+        >>> check = make_first_answer_check({"q1": ["d7"]}, "recall@2000chars")
         >>> try:
         ...     check({"q1": ["d7"]})
         ... except ValueError as error:

@@ -125,7 +125,7 @@ class Scores:
 
         Args:
             column: `value`: the metric. `ideal`: the value of an ideal ranking, if it can be less than 1. `residual`:
-                how much unjudged and unseen documents could add. `lowest`, `highest` and `depends`: the range over all
+                how much unjudged and unseen documents could add. `lowest`, `highest` and `depends_on_unjudged`: the range over all
                 orders of equal scores, and whether the two differ (1 or 0). `two_valued`: whether a query can only be
                 0 or 1 (1 or 0), if that depends on what it needs.
             metric: One of the metrics.

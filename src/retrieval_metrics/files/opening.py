@@ -198,7 +198,7 @@ COMPRESSIONS: Mapping[str, Compression] = {
     ".xz": Compression(
         b"\xfd7zXZ\x00",
         lambda file, _: lzma.LZMAFile(file),  # noqa: SIM115  (closed with the source)
-        lambda file, _: lzma.LZMAFile(file, "w"),  # noqa: SIM115  (closed by `saving_compressed`)
+        lambda file, _: lzma.LZMAFile(file, "w"),  # noqa: SIM115  (closed by `open_for_saving`)
         lambda: (EOFError, lzma.LZMAError),
     ),
     ".zip": Compression(b"PK\x03\x04", _open_member, _new_member, lambda: (EOFError, zlib.error, zipfile.BadZipFile)),

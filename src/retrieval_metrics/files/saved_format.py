@@ -314,7 +314,7 @@ RESERVED = {"number", "array", "tuple", "mapping", "record"}
 
 
 def encode_record(value: Any, where: str) -> Any:
-    """Return a value as JSON holds it, such that `record_of` returns an equal one, of the same types."""
+    """Return a value as JSON holds it, such that `decode_record` returns an equal one, of the same types."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, Integral):
@@ -348,7 +348,7 @@ def encode_record(value: Any, where: str) -> Any:
 
 
 def decode_record(value: Any) -> Any:
-    """Return what `of_record` was given."""
+    """Return what `encode_record` was given."""
     if isinstance(value, list):
         return [decode_record(each) for each in value]
     if not isinstance(value, dict):
@@ -468,6 +468,6 @@ def describe_match(scores: Scores) -> str | None:
     if not isinstance(match, Matching):
         return match if isinstance(match, str) else getattr(match, "__qualname__", type(match).__name__)
     usual = Matching()
-    options = ("collapse", "shortest_quote", "text_run", "share", "overlap")
+    options = ("collapse", "min_quote_length", "text_run", "share", "overlap")
     changed = (name for name in options if getattr(match, name) != getattr(usual, name))
     return ", ".join([str(match), *(f"{name}={getattr(match, name)!r}" for name in changed)])

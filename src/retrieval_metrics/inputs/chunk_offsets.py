@@ -95,7 +95,7 @@ class SourceText:
         r"""Return where in the text an offset is that counts "\r\n" as one character.
 
         Example:
-            >>> SourceText("a\r\nb").across_newlines(2), SourceText("a\nb").across_newlines(3)
+            >>> SourceText("a\r\nb").find_across_newlines(2), SourceText("a\nb").find_across_newlines(3)
             (3, 2)
         """
         if self._has_pairs:

@@ -38,7 +38,7 @@ class LongTable:
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        wanted: The roles of its columns, such as `OF_A_RUN`.
+        wanted: The roles of its columns, such as `RUN_ROLES`.
         columns: The columns of these roles, if their names do not show it; None for a role without a column.
         source: The name of the table, for messages.
         line: Names the line of a row in errors; None names the number of the row.

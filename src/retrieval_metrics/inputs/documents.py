@@ -68,7 +68,7 @@ def source_text_by_name(documents: Any, judged: Collection[str] = ()) -> dict[st
         ValueError: If two different documents have the name of a judged source, or none has such a name.
 
     Example:
-        >>> source_texts([Retrieved("doc7", "Keys are hashed.", source="keys.md")])
+        >>> source_text_by_name([Retrieved("doc7", "Keys are hashed.", source="keys.md")])
         {'keys.md': 'Keys are hashed.'}
     """
     if isinstance(documents, Mapping):
@@ -141,7 +141,7 @@ def digest_of(text: str) -> str:
 # Frameworks whose retrievers, documents and models the core accepts; installed integrations register them.
 
 GROUP = "retrieval_metrics.hosts"
-"""The entry point group. Each entry point has the name of a top-level module of the framework and loads a `Host`."""
+"""The entry point group. Each entry point has the name of a top-level module of the framework and loads a `HostAdapter`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ class HostAdapter:
     Attributes:
         name: The name of the framework, which is also that of the core's extra.
         ask: `ask(retriever)` returns a function from a query text to the answer, synchronous or asynchronous, or both
-            as `Ways`; None for an object that is not a retriever.
+            as `RetrieverFunctions`; None for an object that is not a retriever.
         items: `items(answer)` converts what such a function returns into items, best first, or into the `Steps` to it.
         model: `model(model)` returns a function from a prompt to a reply, or both ways; None for an object that is not
             a model.

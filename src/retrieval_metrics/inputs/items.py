@@ -112,7 +112,7 @@ class Quote(Piece):
     cuts a quote, neither chunk contains it; a `Span` does not have this problem.
 
     Attributes:
-        text: The quoted words. Short quotes occur by chance (see `Matching.shortest_quote`).
+        text: The quoted words. Short quotes occur by chance (see `Matching.min_quote_length`).
 
     Example:
         >>> import retrieval_metrics as rm

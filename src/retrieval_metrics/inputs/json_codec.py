@@ -151,7 +151,7 @@ def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
     """Return judgments, with what must not come back at grade -1.
 
     Example:
-        >>> with_forbidden(["d1"], ["d7"], "row 1")
+        >>> add_forbidden(["d1"], ["d7"], "row 1")
         {'d1': 1.0, 'd7': -1.0}
     """
     if isinstance(forbidden, (str, bytes, Mapping, Piece)) or not isinstance(forbidden, Iterable):
@@ -226,7 +226,7 @@ def _plain_list(values: list[Any], where: str) -> list[Any]:
 
 
 def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
-    """Return the ranking that `of_ranking` was given."""
+    """Return the ranking that `encode_ranking` was given."""
     if "items" in entry:
         where = f"query {entry['query']!r}"
         if texts is None:

@@ -102,7 +102,7 @@ class QuoteRule:
                     raise ValueError(
                         f"the quote {piece.text!r} for query {qrels.queries[query]!r} has {len(quote)} characters and "
                         f"would be found by chance; quote at least {matching.min_quote_length}"
-                        + python_or_cli_text(f", or set match=Matching(shortest_quote={len(quote)})")
+                        + python_or_cli_text(f", or set match=Matching(min_quote_length={len(quote)})")
                     )
                 self._quotes.setdefault(query, []).append((at, piece.text, quote))
 

@@ -43,7 +43,7 @@ def rank_ids(scores: Mapping[Any, float], order: ScoreOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Example:
-        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, BY_ID), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, AS_GIVEN)
+        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, BY_ID), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_AS_GIVEN)
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
@@ -158,7 +158,7 @@ class Matching:
         sources: The text of each source, under the name used in items and spans. With it, white space does not count
             towards what spans and items cover, and an item without offsets is searched for in its source. Without it,
             every character counts.
-        shortest_quote: A `Quote` with fewer characters, white space excluded, is an error, because it could occur by
+        min_quote_length: A `Quote` with fewer characters, white space excluded, is an error, because it could occur by
             chance.
         text_run: How many consecutive words must match for a word of a `Text` to count as covered.
         share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
@@ -182,7 +182,7 @@ class Matching:
 
     def __post_init__(self) -> None:
         get_match_key(self.by)
-        positive_integer(self.min_quote_length, "shortest_quote")
+        positive_integer(self.min_quote_length, "min_quote_length")
         positive_integer(self.min_common_words, "text_run")
         for name, value in (("share", self.min_coverage), ("overlap", self.min_overlap)):
             proportion(value, name, one=True)

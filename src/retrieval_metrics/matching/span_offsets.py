@@ -336,9 +336,9 @@ def repair_line_endings(
         >>> from retrieval_metrics import Span
         >>> from retrieval_metrics.inputs.chunk_offsets import SourceText
         >>> sources = {"terms": SourceText("Terms\r\n\r\nRefunds take\r\nfive days.")}
-        >>> read_across_newlines({0: Span("terms", 7, 30)}, sources, {0: ["refundstakefivedays."]})
+        >>> repair_line_endings({0: Span("terms", 7, 30)}, sources, {0: ["refundstakefivedays."]})
         ({0: Span(source='terms', start=9, end=33)}, [])
-        >>> read_across_newlines({0: Span("terms", 7, 30)}, sources, {})
+        >>> repair_line_endings({0: Span("terms", 7, 30)}, sources, {})
         ({0: Span(source='terms', start=7, end=30)}, [0])
     """
     read, doubtful, certain = dict(spans), [], 0

@@ -151,7 +151,7 @@ def is_separate_part(part: str, text: str) -> bool:
     """Return whether a part is in a text letter by letter, with a space or nothing on both sides.
 
     Example:
-        >>> stands_alone("working days", "Five working days"), stands_alone("500 euro", "It costs 2 500 euro")
+        >>> is_separate_part("working days", "Five working days"), is_separate_part("500 euro", "It costs 2 500 euro")
         (True, False)
     """
     at = text.find(part)

@@ -181,7 +181,7 @@ def format_one_line(text: str) -> str:
     r"""Return a text as one line, with control characters escaped.
 
     Example:
-        >>> print(on_one_line("two\nlines"))
+        >>> print(format_one_line("two\nlines"))
         two\nlines
     """
     return _BREAKS.sub(_as_escape, text.replace("\t", " "))

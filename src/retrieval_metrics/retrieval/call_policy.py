@@ -358,7 +358,7 @@ def is_event_loop_error(error: BaseException) -> bool:
     """Return whether an asynchronous client failed because it was used in two event loops.
 
     Example:
-        >>> is_of_another_loop(RuntimeError("<asyncio.locks.Event object> is bound to a different event loop"))
+        >>> is_event_loop_error(RuntimeError("<asyncio.locks.Event object> is bound to a different event loop"))
         True
     """
     return any(isinstance(one, RuntimeError) and _OTHER_LOOP.search(str(one)) for one in causes(error))

@@ -548,7 +548,7 @@ class AnswerLog:
                 raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
 
     def store(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
-        """Append an answer of `of_ranking`, or a failure of `of_error`, after which the query is asked again."""
+        """Append an answer of `encode_ranking`, or a failure of `encode_error`, after which the query is asked again."""
         question = question_fingerprint(text)
         self._journal.append({"query": encode_id(query), "question": question, **said, "seconds": seconds})
 

@@ -121,7 +121,7 @@ def find_possibly_best(
     Example:
         The third setting loses on every question.
 
-        >>> possibly_best([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2], [0.6, 0.7, 0.1], [0.5, 0.4, 0.3]] * 3).tolist()
+        >>> find_possibly_best([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2], [0.6, 0.7, 0.1], [0.5, 0.4, 0.3]] * 3).tolist()
         [True, True, False]
     """
     from scipy import stats  # noqa: PLC0415  (takes long to import)

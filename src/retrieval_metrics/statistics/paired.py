@@ -283,7 +283,7 @@ def min_significant_units(level: float) -> int:
     Its smallest p value is 2 / 2^n.
 
     Example:
-        >>> fewest_units(0.95), fewest_units(0.99)  # 2 / 2^6 = .031, 2 / 2^8 = .0078
+        >>> min_significant_units(0.95), min_significant_units(0.99)  # 2 / 2^6 = .031, 2 / 2^8 = .0078
         (6, 8)
     """
     return max(2, math.ceil(1 - math.log2(1 - level) - 1e-9))

@@ -208,7 +208,7 @@ def variance_allowance(freedom: float, power: float, level: float) -> float:
     """Return by how much more to plan with an estimated variance than with one that is known.
 
     Example:
-        >>> round(room_for_error(14, 0.8, 0.05), 2), room_for_error(math.inf, 0.8, 0.05)
+        >>> round(variance_allowance(14, 0.8, 0.05), 2), variance_allowance(math.inf, 0.8, 0.05)
         (1.13, 1.0)
     """
     if math.isinf(freedom):
@@ -223,7 +223,7 @@ def sd_bounds(count: float) -> tuple[float, float]:
     """Return by which factors the standard deviation of so many differences may be off, each at 80 % confidence.
 
     Example:
-        >>> low, high = spread_bounds(30)
+        >>> low, high = sd_bounds(30)
         >>> round(low, 2), round(high, 2)
         (0.91, 1.14)
     """

@@ -186,7 +186,7 @@ def parse_saved(text: str) -> Any:
 
     Example:
         >>> import retrieval_metrics as rm
-        >>> read_again(written(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
+        >>> parse_saved(written(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
         {'mrr': 0.5}
     """
     return _result(parse_saved_file(text.encode(), "the saved result"))

@@ -366,7 +366,7 @@ def test_a_store_that_is_not_known_takes_a_function_of_ones_own() -> None:
     known = Elsewhere.from_texts(TEXTS[:5], Counting(), ids=NAMES[:5])
     assert get_vectors(known)([Document("text 0", id=NAMES[0])])[0] is not None
     strange: Any = type("PGVector", (), {"embeddings": None})()
-    with pytest.raises(TypeError, match=r"vectors_of supports InMemoryVectorStore, .*got PGVector; .*vector_fn="):
+    with pytest.raises(TypeError, match=r"get_vectors supports InMemoryVectorStore, .*got PGVector; .*vector_fn="):
         get_vectors(strange)
     retriever: Any = known.as_retriever()
     with pytest.raises(TypeError, match=r"got VectorStoreRetriever; a retriever knows its store as"):

@@ -219,7 +219,7 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
             scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0).
         score_key: The metadata key of the score; by default `relevance_score`, or else `score`.
         embedding_key: The metadata key of the vector, if there is one.
-        vector_fn: Returns the vector of each document, or None; for example `vectors_of(store)`.
+        vector_fn: Returns the vector of each document, or None; for example `get_vectors(store)`.
         mmr_score_key: The metadata key for the MMR score, such as `"mmr_score"`; None (the default) leaves it out.
         mmr_rank_key: The metadata key for the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
         cache_size: How many vectors of embedded texts are kept in memory, as float32, 10,000 by default; shared by all

@@ -73,7 +73,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0).
         score_key: The metadata key of the score; by default `relevance_score`, or else `score`.
         embedding_key: The metadata key of the vector, if there is one.
-        vector_fn: Returns the vector of each document, or None; for example `vectors_of(store)`.
+        vector_fn: Returns the vector of each document, or None; for example `get_vectors(store)`.
         mmr_score_key: The metadata key for the MMR score, such as `"mmr_score"`; None (the default) leaves it out,
             because MultiQueryRetriever and others compare whole documents.
         mmr_rank_key: The metadata key for the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
@@ -121,7 +121,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         """Return a retriever over a vector store that embeds each query once and no documents.
 
         Args:
-            store: A store that `vectors_of` supports; or another, with `vector_fn=` or `embeddings=` in the settings.
+            store: A store that `get_vectors` supports; or another, with `vector_fn=` or `embeddings=` in the settings.
                 With `embeddings=`, its documents are embedded, each text once.
             k: How many documents to return.
             fetch_k: The number of candidates.

@@ -42,7 +42,7 @@ def get_vectors(store: VectorStore) -> VectorFunction:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
         >>> from langchain_core.vectorstores import InMemoryVectorStore
         >>> store = InMemoryVectorStore.from_texts(["a text"], DeterministicFakeEmbedding(size=3), ids=["a"])
-        >>> known, unknown = vectors_of(store)([Document("a text", id="a"), Document("another", id="b")])
+        >>> known, unknown = get_vectors(store)([Document("a text", id="a"), Document("another", id="b")])
         >>> len(known), unknown
         (3, None)
     """
@@ -52,13 +52,13 @@ def get_vectors(store: VectorStore) -> VectorFunction:
     hint = "; a retriever knows its store as retriever.vectorstore" if hasattr(store, "vectorstore") else ""
     got = f"{type(store).__name__}{hint}" if known is None else refusal
     raise TypeError(
-        f"vectors_of supports {', '.join(_KNOWN)}, got {got}; for another store write "
+        f"get_vectors supports {', '.join(_KNOWN)}, got {got}; for another store write "
         "vector_fn=lambda documents: [vector or None for each], or pass embeddings to embed the texts"
     )
 
 
 def is_supported_store(store: VectorStore) -> bool:
-    """Whether `vectors_of` supports a store."""
+    """Whether `get_vectors` supports a store."""
     return _known(store) is not None and _refusal(store) is None
 
 

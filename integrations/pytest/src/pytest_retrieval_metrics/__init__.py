@@ -1,6 +1,6 @@
 """Test retrieval quality with the fixture `retrieval_check`, which pytest finds by itself.
 
-For annotations there are `RetrievalCheck`, the type of the fixture, and `Checked`, the type of its result.
+For annotations there are `RetrievalCheck`, the type of the fixture, and `CheckResult`, the type of its result.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -324,7 +324,7 @@ def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
 FEW = 1_000_000
 """The largest number of judgments held by the driver, about 50 MB."""
 _OF_ROWS = RowColumns("query", "document", "number", "grade")
-"""The columns of the result of `to_rows`."""
+"""The columns of the result of `select_rows`."""
 
 
 class JudgmentRows(NamedTuple):

@@ -102,15 +102,15 @@ class Definition:
         undefined_if: When it is undefined for every query, in words.
         as_retrieved: Whether it counts the places of the ranking as retrieved, also where unjudged documents are
             removed.
-        says_how_good: Whether systems are compared in it; `judged` says how much is known of a system, not how good
+        is_quality_metric: Whether systems are compared in it; `judged` says how much is known of a system, not how good
             it is.
         needs_places: Whether it is defined only for judgments by spans or texts.
         by_document: Whether it treats alternatives one by one, as if there were no groups.
-        cuts_at_needed: Whether its cut-off is the number of relevant documents, or groups, of each query.
+        cuts_at_n_relevant: Whether its cut-off is the number of relevant documents, or groups, of each query.
         one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
         mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
             in closed form, for judgments without groups of several (with them too, if `by_document`). The judged run
-            has all documents of a tie at its first rank; the values of queries without ties are ignored. `OverOrders`
+            has all documents of a tie at its first rank; the values of queries without ties are ignored. `TieOrderValues`
             if a better order does not always have a better value. None, or a None returned: there is no closed form,
             and every order is tried.
         residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which

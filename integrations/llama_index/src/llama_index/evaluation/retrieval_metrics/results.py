@@ -295,7 +295,7 @@ def match_by_text(dataset: Any) -> EvaluationSet:
 
     Example:
         >>> dataset = {"queries": {"q": "why?"}, "corpus": {"n1": "because of that"}, "relevant_docs": {"q": ["n1"]}}
-        >>> judged_by_text(dataset).qrels
+        >>> match_by_text(dataset).qrels
         {'q': [Text(text='because of that')]}
     """
     content = read_dataset_content(dataset)

@@ -345,7 +345,7 @@ def source_text_by_name(documents: Iterable[Document], source: Source = "ref_doc
         ValueError: If two documents with different texts have the same name, or a document has none.
 
     Example:
-        >>> source_texts([Document(text="Slots save memory.", metadata={"file_name": "slots.md"})], "file_name")
+        >>> source_text_by_name([Document(text="Slots save memory.", metadata={"file_name": "slots.md"})], "file_name")
         {'slots.md': 'Slots save memory.'}
     """
     texts: dict[str, str] = {}
