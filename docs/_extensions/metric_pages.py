@@ -83,7 +83,7 @@ def _symbol(found: re.Match[str]) -> str:
 
 
 def _edges(definition: Definition) -> Iterator[str]:
-    metric = rm.Metric.of(definition.name, K if definition.takes_cutoff else None)
+    metric = rm.Metric(definition.name, K if definition.takes_cutoff else None)
     others = [
         name for name, rules in RULE_SETS.items() if rules is not STANDARD and rules.metrics and rules.has(metric.name)
     ]
@@ -123,7 +123,7 @@ def value_of(metric: rm.Metric, situation: Situation, semantics: str) -> str:
         try:
             other = rm.Retrieved("a") if metric.definition.needs_places else "a"
             run = {"other": [other], **situation.run}
-            result = rm.evaluate({"q": situation.qrels, "other": ["a"]}, run, [metric], semantics=semantics)
+            result = rm.evaluate({"q": situation.qrels, "other": ["a"]}, run, [metric], rules=semantics)
         except ValueError:
             return "error"
     value = result.per_query[metric].get("q", nan)

@@ -523,7 +523,7 @@ class GradedSample(NamedTuple):
             if open_:
                 yield (
                     f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
-                    "count as not relevant (judgments from before are added by Labels.of(qrels, by=...) and merge; "
+                    "count as not relevant (judgments from before are added by Labels.from_qrels(qrels, grader=...) and merge; "
                     'rm.compare(..., unjudged="bounds") says what the others could change)'
                 )
 
