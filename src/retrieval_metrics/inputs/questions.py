@@ -118,7 +118,7 @@ class Questions:
                     answers[query_id] = answer
                 if row.get(CONVERSATION_KEY) is not None:
                     conversation[query_id] = row[CONVERSATION_KEY]
-        return replace(cls._checked(queries, qrels, provenance), answers=answers, conversation=history)
+        return replace(cls._checked(queries, qrels, provenance), answers=answers, conversation=conversation)
 
     @classmethod
     def _checked(
