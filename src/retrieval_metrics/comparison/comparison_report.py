@@ -211,9 +211,6 @@ def _failures(data: QueryData, called: str = "") -> Table:
         [OUTCOME_LABELS[kind], *(f"{data.failures[name][kind]:,}" for name in systems)]
         for kind, _ in total.most_common()
     ]
-        [OUTCOME_LABELS[kind], *(f"{data.failures[name][kind]:,}" for name in systems)]
-        for kind, _ in total.most_common()
-    ]
     return Table([f"needed {data.unit}s", *([called] if called else systems)], rows)
 
 
