@@ -70,7 +70,7 @@ def evaluate_with_labels(
         runs: The run of each system, by the name of the system; or a single run.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. If a rubric says from which grade a document is
             relevant (`Labels.scale`), `mrr` means `mrr(rel=2)`, and so on.
-        people: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
+        human: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
             of other queries are ignored.
         model: The model's grades for all queries, likewise.
         sample: How people's queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model, runs=runs)`,
@@ -110,7 +110,7 @@ def evaluate_with_labels(
         >>> sample = rm.EvaluationSet.from_dataset({query: [] for query in queries}).sample(20)
         >>> people = {query: {"d1": 3, "d2": 0} for query in sample}
         >>> model = {query: {"d1": 3, "d2": 1} for query in queries}
-        >>> estimate = rm.evaluate_with_labels(run, "mrr", people=people, model=model, sample=sample)
+        >>> estimate = rm.evaluate_with_labels(run, "mrr", human=people, model=model, sample=sample)
         >>> round(estimate.means["mrr"]["the run"], 2), estimate.model["mrr"]["the run"]
         (0.85, 1.0)
 

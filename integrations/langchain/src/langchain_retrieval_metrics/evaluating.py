@@ -67,7 +67,7 @@ class _EvaluationTask:
         self.evaluation = asked.evaluation
         self.ways = resolve_retriever(retriever, config, query_key, tools, documents_key, tells=True)
         self.asking = asked.retrieve_arguments | {
-            "items": partial(items_in, documents_key=documents_key),
+            "convert": partial(items_in, documents_key=documents_key),
             "workers": choose_n_workers(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,

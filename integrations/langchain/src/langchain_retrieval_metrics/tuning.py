@@ -118,7 +118,7 @@ class _Tuning:
         )
         self._config = config
         self.asking = self._asked.retrieve_arguments | {
-            "items": convert_items,
+            "convert": convert_items,
             "workers": choose_n_workers(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,
