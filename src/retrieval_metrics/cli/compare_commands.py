@@ -191,7 +191,7 @@ def run_changes(given: argparse.Namespace) -> bool:
         result.save(given.save)
     means, ends = result.means, result.intervals()
     records = [
-        {"metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high} for name, mean in means.items()
+        {"metric": name, "mean": mean, "ci_low": ends[name].low, "ci_high": ends[name].high} for name, mean in means.items()
     ]
     return output.finish(
         output.CommandOutput(result.tables, output.fields(result, "means", "per_query"), records), given
