@@ -150,7 +150,7 @@ def test_rules_of_ones_own(tmp_path: Any) -> None:
         name="mine",
         duplicates="count",
         parameters={"ndcg": {"gain": "binary"}},
-        exceptions={"map": {"repeats": "ignore"}},
+        exceptions={"map": {"duplicates": "ignore"}},
     )
     result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "b", "a"]}, ["ndcg@2", "map"], rules=rules)
     result.save(tmp_path / "result.json")

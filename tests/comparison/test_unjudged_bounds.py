@@ -115,10 +115,10 @@ def quiet(qrels: Any, run: Any) -> dict[str, float]:
 def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
     (said,) = comparison.conclusions
-    assert said.kind == "depends on what is unjudged"
+    assert said.kind == "depends_on_unjudged"
     assert said.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
     assert "with other grades of the unjudged among the first 4 it could be" in said.sentence
-    assert standing_of(comparison) == "not known"
+    assert standing_of(comparison) == "undetermined"
     assert "(exact)" in str(comparison)
 
 
@@ -148,7 +148,7 @@ def test_every_metric_is_bounded_at_its_own_depth() -> None:
     assert both.unjudged.depths == {"map": None, "ndcg@5": 5}
     assert both.unjudged.differences["map", "new", "old"] == alone.unjudged.differences["map", "new", "old"]
     assert both.unjudged.differences["map", "new", "old"] == pytest.approx((-0.509, 0.366), abs=0.001)
-    assert [each.kind for each in both.conclusions] == ["depends on what is unjudged", "worse"]
+    assert [each.kind for each in both.conclusions] == ["depends_on_unjudged", "worse"]
 
 
 def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
@@ -192,7 +192,7 @@ def test_sampling_and_ignorance_are_one_sentence() -> None:
     old = {query: ["b", "a", "c"] for query in qrels}
     new = old | {query: ["a", "b", "c"] for query in list(qrels)[:3]}
     (few,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
-    assert few.kind == "no clear difference"
+    assert few.kind == "not_significant"
     assert "better" not in few.sentence
     assert few.sentence.endswith(", and nothing is unjudged among the first 3.")
     (same,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
@@ -206,7 +206,7 @@ def test_ties_of_the_rules_decide_what_is_among_the_first() -> None:
     one, two = ({query: dict(scores) for query in qrels} for scores in ({"b": 1.0, "z": 1.0}, {"z": 2.0, "b": 1.0}))
     for rules in ({"semantics": "llama_index"}, {"ties": "input"}, {"ties": "expected"}):
         comparison = quietly(qrels, {"one": one, "two": two}, "precision@1", unjudged="bounds", **rules)
-        assert comparison.conclusions.get("precision@1").kind == "depends on what is unjudged"
+        assert comparison.conclusions.get("precision@1").kind == "depends_on_unjudged"
         assert comparison.to_judge(1)
 
 

@@ -15,7 +15,12 @@ from retrieval_metrics._internal.validation import (
     require_same_id_type,
     warn,
 )
-from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE, as_similarity, distinct_ranking
+from retrieval_metrics.comparison.ranking_overlap import (
+    RBO_PERSISTENCE,
+    as_similarity,
+    distinct_ranking,
+    is_change_bound,
+)
 from retrieval_metrics.datasets.pool import pool
 from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -63,7 +68,8 @@ def changes(
     of agreement. Against exact search it is the recall of an index, whichever side is named first. Two empty rankings
     agree. `rbo` is rank-biased overlap with p = 0.9, or `rbo(p=0.8)`, extrapolated (Webber, Moffat, Zobel 2010; ties as
     in Corsi, Urbano 2024). `ndcg@k`, `precision@k`, `mrr`, `recall@k` and `hit_rate@k` stand for two columns: the most
-    that they can have lost and gained, whatever the judgments. All are in [0, 1].
+    that they can have lost and gained, whatever the judgments; `max_loss(ndcg@10)` and `max_gain(ndcg@10)`
+    are one each. All are in [0, 1].
 
     Args:
         before: The ranking of each query, as in `evaluate`.
@@ -89,7 +95,7 @@ def changes(
         >>> result = rm.changes(exact, index, ["overlap@3", "precision@3"])
         >>> result.per_query["overlap@3"]["q1"]  # 2 of 3
         0.6666666666666666
-        >>> result.means["possible loss of precision@3"]  # c may be relevant: (1/3 + 0) / 2
+        >>> result.means["max_loss(precision@3)"]  # c may be relevant: (1/3 + 0) / 2
         0.16666666666666666
     """
     if not tolerance >= 0:
@@ -104,7 +110,7 @@ def changes(
         for measure in dict.fromkeys(measures.values()):
             for column, value in zip(measure.columns, measure.of(one, other), strict=True):
                 columns[column][query] = value
-    lower = [column for column in columns if column.startswith("possible")]
+    lower = [column for column in columns if is_change_bound(column)]
     scores = make_given_scores(columns, (0, 1), lower, clusters)
     runs = {"before": before, "after": after}
     return Changes(scores, runs=runs, match=match, pairs=pairs, measures=list(dict.fromkeys(measures.values())))
@@ -151,7 +157,7 @@ class Changes(Evaluation):
         positive_integer(n, "n")
         names = list(map(str, self.metrics))
         name = names[min(1, len(names) - 1)] if metric is None else match_metric_name(metric, names)
-        sign = -1 if name.startswith("possible") else 1
+        sign = -1 if is_change_bound(name) else 1
         same = 0.0 if sign < 0 else 1.0
         values = self.per_query[name]
         moved = (query for query in values if abs(values[query] - same) > _NEARLY)
@@ -275,9 +281,9 @@ class Changes(Evaluation):
                 f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle precision@{k}"
                 + python_or_cli_text("; .pool(questions) collects them")
             )
-        wide = [name for name, mean in self.means.items() if name.startswith("possible") and mean > WIDE]
-        if any(name.startswith("possible") for name in self.means):
-            said.append("possible loss and gain: the most that any grades of the documents would make of the change")
+        wide = [name for name, mean in self.means.items() if is_change_bound(name) and mean > WIDE]
+        if any(is_change_bound(name) for name in self.means):
+            said.append("max_loss and max_gain: the most that any grades of the documents would make of the change")
         if wide:
             said.append(f"too wide to tell without grades: {numbers.join_names(wide)}")
         return said + self._unknown()

@@ -133,7 +133,7 @@ def compare_scores(
     )
     if looks > 1:
         differences = Differences(
-            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
+            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), selected_from=looks) for each in differences
         )
     bounds = None
     if unjudged == "bounds":
@@ -149,17 +149,17 @@ def compare_scores(
     return Comparison(
         scores=scores,
         metrics=metrics,
-        aligned=aligned,
+        paired_values=aligned,
         baseline=baseline,
         level=level,
         differences=differences,
         margin=margin,
         clusters=clusters,
-        ignorance=measure_judged_coverage(scores, ranked),
+        judged_coverage=measure_judged_coverage(scores, ranked),
         unjudged=bounds,
         notes=tuple(notes),
         budgets=budgets,
-        drawn=(resamples, seed),
+        resampling=(resamples, seed),
     )
 
 
@@ -252,9 +252,9 @@ def compare(
             documents up to its own cut-off; a conclusion then says whether such grades could change it. `"condensed"`
             removes unjudged documents from the rankings, as in `evaluate`, which favours systems whose documents are
             less judged (Sakai and Kando 2008).
-        unseen: With `"bounds"`, how many further relevant documents a query may have that nobody judged or retrieved: a
+        unretrieved_relevant: With `"bounds"`, how many further relevant documents a query may have that nobody judged or retrieved: a
             number for every query, or a mapping from query id to number. None assumes that there are none.
-        semantics: The rules, as in `evaluate`.
+        rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
@@ -279,7 +279,7 @@ def compare(
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
-        >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.of("mrr"))
+        >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.get("mrr"))
         first is better than second in mrr, by 0.500 in every query.
 
     References:
@@ -296,14 +296,14 @@ def compare(
         "resamples": resamples,
         "seed": seed,
         "unjudged": unjudged,
-        "unseen": unretrieved_relevant,
+        "unretrieved_relevant": unretrieved_relevant,
         "show_progress": show_progress,
     }
     if _are_evaluations(qrels):
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         given = {
-            "semantics": rules != "standard",
+            "rules": rules != "standard",
             "match": match != "id",
             "ties": ties is not None,
             "documents": documents is not None,
@@ -325,7 +325,7 @@ def compare(
     require_comparable(list(runs), terms)
     truth = as_qrels(truths)
     options: dict[str, Any] = {
-        "semantics": rules,
+        "rules": rules,
         "match": with_source_texts(match, documents, truth, truths),
         "ties": ties,
         "clusters": find_clusters(qrels, truth, clusters),

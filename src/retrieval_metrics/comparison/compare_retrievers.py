@@ -51,7 +51,7 @@ class _Retrieval:
         resume: str | PathLike[str] | None = None,
         **options: Any,
     ) -> None:
-        options |= {"show_progress": show_progress, "baseline": baseline, "semantics": rules, "match": match}
+        options |= {"show_progress": show_progress, "baseline": baseline, "rules": rules, "match": match}
         if not isinstance(retrievers, Mapping):
             raise TypeError(
                 f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
@@ -69,10 +69,10 @@ class _Retrieval:
         options["match"] = with_source_texts(
             options["match"], options.pop("documents", None), self.qrels, self.questions
         )
-        rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
-        if rules.get("unjudged") == "bounds":
-            del rules["unjudged"]
-        check = make_first_answer_check(self.qrels, self.metrics, **rules)
+        scoring = {name: options[name] for name in ("rules", "match", "ties", "unjudged") if name in options}
+        if scoring.get("unjudged") == "bounds":
+            del scoring["unjudged"]
+        check = make_first_answer_check(self.qrels, self.metrics, **scoring)
         self._rehearse(list(retrievers))
         self._retrievers = retrievers
         self._resume = resume

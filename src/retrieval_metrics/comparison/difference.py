@@ -176,7 +176,7 @@ class Difference:
 
         Args:
             power: Probability of finding it.
-            span: The largest change of a query; None takes the largest possible difference.
+            max_difference: The largest change of a query; None takes the largest possible difference.
         """
         reach = self.max_difference if max_difference is None else max_difference
         if reach <= 0:

@@ -267,7 +267,7 @@ def plan(
     if found.target > known.span:
         raise ValueError(f"the largest possible difference in {of} is {known.span:g}, got {found.target:g}")
     rows = tuple(PlanScenario(*each, *_needed(found, *each[1:], found.target)) for each in known.spreads)
-    return replace(found, rows=rows)
+    return replace(found, scenarios=rows)
 
 
 def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[int, int | None]:

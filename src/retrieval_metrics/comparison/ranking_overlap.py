@@ -55,6 +55,9 @@ RBO_PERSISTENCE = 0.9
 """The persistence of rank-biased overlap: the first ten ranks have 86 % of the weight."""
 _OVERLAP = re.compile(r"overlap@([1-9]\d*)")
 _RBO = re.compile(r"rbo(?:\(p=([-\d.]+)\))?")
+MAX_LOSS = "max_loss"
+MAX_GAIN = "max_gain"
+_BOUND = re.compile(rf"(?P<side>{MAX_LOSS}|{MAX_GAIN})\((?P<metric>.+)\)")
 _SINGLE = ("mrr", "recall", "hit_rate")
 
 
@@ -62,7 +65,8 @@ class RankingSimilarity(NamedTuple):
     """A measure of two rankings.
 
     Attributes:
-        columns: The names of its values; two for a metric that needs judgments: how much it can have lost and gained.
+        columns: The names of its values; two for a metric that needs judgments: how much it can have lost and gained,
+            such as `max_loss(ndcg@10)` and `max_gain(ndcg@10)`.
         of: Returns the values of two rankings, before and after.
         k: How many ranks it looks at; None for all.
     """
@@ -73,7 +77,7 @@ class RankingSimilarity(NamedTuple):
 
 
 def as_similarity(name: str | Metric, tolerance: float = 0.0) -> RankingSimilarity:
-    """Return what a name means: `overlap@k`, `rbo`, or a metric whose possible change has bounds."""
+    """Return what a name means: `overlap@k`, `rbo`, a metric whose change has bounds, or one of these."""
     given = str(name).strip()
     if found := _OVERLAP.fullmatch(given):
         depth = int(found[1])
@@ -86,11 +90,20 @@ def as_similarity(name: str | Metric, tolerance: float = 0.0) -> RankingSimilari
         return RankingSimilarity((column,), lambda one, other: (rank_biased_overlap(one, other, p),), None)
     if re.match(r"overlap|rbo", given):
         raise ValueError(f"{given!r} must be written overlap@10 or rbo, which sees every rank, or rbo(p=0.8)")
-    metric = as_metric(name)
+    bound = _BOUND.fullmatch(given)
+    metric = as_metric(name if bound is None else bound["metric"])
     refuse_unbounded(metric)
     k = metric.k if isinstance(metric.k, int) else None
-    columns = (f"possible loss of {metric}", f"possible gain of {metric}")
-    return RankingSimilarity(columns, lambda one, other: most_moved(one, other, metric.name, k), k)
+    columns = (f"{MAX_LOSS}({metric})", f"{MAX_GAIN}({metric})")
+    if bound is None:
+        return RankingSimilarity(columns, lambda one, other: most_moved(one, other, metric.name, k), k)
+    side = 0 if bound["side"] == MAX_LOSS else 1
+    return RankingSimilarity((columns[side],), lambda one, other: (most_moved(one, other, metric.name, k)[side],), k)
+
+
+def is_change_bound(column: str) -> bool:
+    """Return whether a column is the most that a metric can have lost or gained."""
+    return _BOUND.fullmatch(column) is not None
 
 
 def refuse_unbounded(metric: Metric) -> None:

@@ -73,7 +73,7 @@ class Threshold(SavedFields):
     Attributes:
         score: What scores above it stays; None if these questions can promise nothing, minus infinity if nothing needs
             to be cut.
-        false_answer: The largest share of new questions without an answer that may get one.
+        max_false_answers: The largest share of new questions without an answer that may get one.
         level: With which confidence.
         metric: The metric that shows what it costs.
         n: How many questions without an answer there are.
@@ -218,8 +218,8 @@ def threshold(
     """Return the score above which results stay, so that few new questions without an answer get one.
 
     A question has no answer if nothing has a grade above 0. Of the best score of each, cut-offs are tried from the
-    strictest down, until the exact binomial bound of the share that exceeds it is first above `false_answer`. Whatever
-    the distribution of the scores, ties included, the share among new questions like these is then above `false_answer`
+    strictest down, until the exact binomial bound of the share that exceeds it is first above `max_false_answers`. Whatever
+    the distribution of the scores, ties included, the share among new questions like these is then above `max_false_answers`
     with a probability of at most 1 - `level`; for clustered questions this holds approximately. Questions with an
     answer take no part in the choice, so what it costs is unbiased. Choosing among several runs or shares by what comes
     out voids the promise.
@@ -228,7 +228,7 @@ def threshold(
         questions: The questions with their judgments, as in `evaluate`; some of them without an answer.
         run: Their rankings with scores, higher is better: by document id, or lists of `Retrieved` with a score.
         metric: The metric that shows what a threshold costs the questions with an answer.
-        false_answer: The largest share of new questions without an answer that may get one.
+        max_false_answers: The largest share of new questions without an answer that may get one.
         level: The confidence, above one half.
         clusters: The clusters of the questions, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.

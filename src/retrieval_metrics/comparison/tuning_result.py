@@ -255,9 +255,9 @@ class Tuning(TuningResult, Printed):
                 **one.parameters,
                 **one.means,
                 "difference": 0.0 if one.difference is None else one.difference.mean,
-                "p": 1.0 if one.difference is None else one.difference.p_corrected,
-                "chosen": one.selection_rate,
-                "allowed": one.feasible,
+                "p_corrected": 1.0 if one.difference is None else one.difference.p_corrected,
+                "selection_rate": one.selection_rate,
+                "feasible": one.feasible,
             }
             for one in self.settings
         ]

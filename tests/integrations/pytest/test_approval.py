@@ -24,7 +24,7 @@ def test_the_baseline_is_an_evaluation_of_which_a_change_can_be_read(builds: Bui
     builds.baseline()
     held = builds.held()
     assert held.means == {"ndcg@10": 1.0, "mrr": 1.0}
-    assert held.labels == {"test": "test_words", "check": "", "repeats": 1, "ndcg@10": 1.0, "mrr": 1.0}
+    assert held.labels == {"test": "test_words", "check": "", "rounds": 1, "ndcg@10": 1.0, "mrr": 1.0}
     assert held.explain("q7").findings[0].rank == 1
     before = (builds.path / WORDS).read_text().splitlines()
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12).assert_outcomes(passed=1)
@@ -343,7 +343,7 @@ def test_a_metric_that_the_baseline_lacks_is_computed_from_its_rankings(builds: 
 
 
 def test_a_metric_that_rankings_of_several_rounds_do_not_give_is_not_compared(builds: Builds) -> None:
-    builds.write(SUITE.replace("baseline=True", "baseline=True, repeats=2"))
+    builds.write(SUITE.replace("baseline=True", "baseline=True, rounds=2"))
     builds.baseline()
     builds.write(SUITE.replace('"mrr"', '"recall@2"'))
     result = builds.run()
