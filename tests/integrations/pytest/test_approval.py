@@ -268,7 +268,7 @@ def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) ->
     failed.stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.679 (p < 0.001), 18 of 28 queries", "  q12 (question 12?): *"])
 
 
-OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, semantics=RULES").replace(
+OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").replace(
     "    LOST",
     """    import retrieval_metrics as rm
     RULES = rm.Rules(name="standard", parameters={"mrr": {"rel": 2}})
@@ -280,7 +280,7 @@ OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, semantics=RULES").r
     ("change", "said"),
     [
         (SUITE.replace('"e": 1', '"e": 2'), "there is no query that is the same *40 of 40 queries judged differently*"),
-        (SUITE.replace("True", 'True, semantics="trec_eval"'), "*different rules cannot be compared*"),
+        (SUITE.replace("True", 'True, rules="trec_eval"'), "*different rules cannot be compared*"),
         (OTHER_RULES, "*the parameters of metrics differ*"),
     ],
     ids=["judgments", "rules", "the content of rules"],
@@ -359,7 +359,7 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "cut short": (lambda text: text[:400], "*test_words.json is damaged or cut short at line *"),
     "of a newer version": (
-        lambda text: text.replace('"version": 2', '"version": 7'),
+        lambda text: text.replace('"version": 1', '"version": 7'),
         "*has format version 7*pip install*",
     ),
     "another file": (lambda _: "[]", "*test_words.json holds no saved result*"),

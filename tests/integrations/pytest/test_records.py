@@ -75,7 +75,7 @@ def test_a_test_that_passes_when_it_runs_again_has_not_failed(builds: Builds) ->
     assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
 
 
-NOTHING = SUITE.replace("at_least={", "semantics='standard', at_least={").replace(
+NOTHING = SUITE.replace("at_least={", "rules='standard', at_least={").replace(
     'return ["d"', 'return [] if query == "q1" else ["d"'
 )
 

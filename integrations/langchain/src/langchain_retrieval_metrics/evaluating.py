@@ -85,8 +85,9 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
             function. It is invoked in threads, or awaited if it is only asynchronous.
         dataset: Rows `{"query": ..., "relevant": ...}`, pairs `(query, relevant)`, LangSmith's `Example`s or rows
             `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
-            `EvaluationSet.from_dataset` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` that are
-            all needed, each by any of its members. A `Quote`, `Text`, `Span` or `Metadata` of the core can replace an
+            `EvaluationSet.from_dataset` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]`
+            that are all needed, each by any of its members. A `Quote`, `Text`, `Span` or `Metadata` of the core can
+            replace an
             id: quotes and texts are searched for in `page_content`, spans are compared with `metadata["source"]` and
             `metadata["start_index"]`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
