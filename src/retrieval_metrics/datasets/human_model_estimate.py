@@ -552,10 +552,8 @@ def model_graders_note(human: Labels | QuestionsOrQrels) -> list[str]:
     """Return a note on the models among those whose grades are taken for people's."""
     held = human.labels if isinstance(human, Labels) else ()
     if names := list(dict.fromkeys(label.grader for label in held if label.kind == "model")):
-        return [
-            f"{numbers.join_names(names)} graded as a model, not as a person: what is said of people holds for its "
-            "grades"
-        ]
+        graders = numbers.join_names(names)
+        return [f"{graders} graded as a model, not as a person: what is said of people holds for its grades"]
     return []
 
 
