@@ -92,7 +92,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any], dict[str,
     options["unjudged"] = unjudged
     options["level"] = rng.choice([0.95, 0.95, 0.8, 0.99])
     if options["unjudged"] == "bounds":
-        options["unseen"] = rng.choice([None, None, 1, 2])
+        options["unretrieved_relevant"] = rng.choice([None, None, 1, 2])
     if n >= 6 and rng.random() < 0.3:
         options["clusters"] = {query: at // rng.choice([1, 2, 3]) for at, query in enumerate(qrels)}
     return qrels, runs, options

@@ -374,7 +374,7 @@ class RuleDifference:
     """A rule that makes a metric differ from the reference.
 
     Attributes:
-        semantics: The rule set that differs.
+        rule_name: The rule set that differs.
         metric: The metric.
         rules: The rule, such as `duplicates=count`; several if only all of them together make the difference.
         meaning: The rule in words.
@@ -479,11 +479,11 @@ class Audit(Printed):
         together: dict[tuple[str, tuple[str, ...], str], list[RuleDifference]] = {}
         for found in self.differences:
             together.setdefault((found.rule_name, found.rules, found.meaning), []).append(found)
-        for (semantics, _, meaning), of_rule in together.items():
+        for (rule_name, _, meaning), of_rule in together.items():
             where = ", ".join(f"{found.metric} in {len(found.queries)}" for found in of_rule)
             shown = max(of_rule, key=lambda found: abs(np.nan_to_num(found.value - found.reference)))
             yield (
-                f"{semantics}: {meaning} ({where} of {len(self.queries)}); {shown.metric} of query {shown.example!r} "
+                f"{rule_name}: {meaning} ({where} of {len(self.queries)}); {shown.metric} of query {shown.example!r} "
                 f"is {_number(shown.value)} instead of {_number(shown.reference)}"
                 + (f": {shown.detail}" if shown.detail else "")
             )

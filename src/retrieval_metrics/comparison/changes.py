@@ -278,8 +278,8 @@ class Changes(Evaluation):
         apart = sum(len(set(one.documents[:k]) ^ set(other.documents[:k])) for one, other in pairs.values())
         if apart:
             said.append(
-                f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle precision@{k}"
-                + python_or_cli_text("; .pool(questions) collects them")
+                f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle "
+                f"precision@{k}" + python_or_cli_text("; .pool(questions) collects them")
             )
         wide = [name for name, mean in self.means.items() if is_change_bound(name) and mean > WIDE]
         if any(is_change_bound(name) for name in self.means):
@@ -300,7 +300,8 @@ class Changes(Evaluation):
         ]
         if cut and any(one.k is not None for one in self._measures):
             said.append(
-                f"{numbers.format_count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as {cut[0]!r}: what "
+                f"{numbers.format_count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as "
+                f"{cut[0]!r}: what "
                 f"ties with the last is not seen; keep more than {k}"
             )
         lengths = [min(len(one.documents), len(other.documents)) for one, other in self._pairs.values()]
@@ -312,7 +313,8 @@ class Changes(Evaluation):
         added = sum(query not in self._pairs for query in self._runs["after"])
         if lost:
             said.append(
-                f"{numbers.format_query_count(len(lost))} missing after, such as {lost[0]!r}, as if nothing was retrieved"
+                f"{numbers.format_query_count(len(lost))} missing after, such as {lost[0]!r}, as if nothing was "
+                f"retrieved"
             )
         if added:
             said.append(f"{numbers.format_query_count(added)} only after, left out")
@@ -391,6 +393,7 @@ def _pairs(
         some = " and ".join(repr(next(iter(one))) for one in documents)
         warn(
             f"no document is in both runs, which hold, for example, {some}. If ids are new after a change, say what "
-            f"makes two items the same: {format_argument('match', 'source')}, or {format_argument('match', 'metadata:<name>')}"
+            f"makes two items the same: {format_argument('match', 'source')}, or "
+            f"{format_argument('match', 'metadata:<name>')}"
         )
     return pairs

@@ -177,7 +177,8 @@ def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None
     widest = max((one.definition.bounds[1] - one.definition.bounds[0] for one in metrics), default=inf)
     if margin is not None and margin > widest:
         raise ValueError(
-            f"{argument_name('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
+            f"{argument_name('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by "
+            f"at most "
             f"{widest:g}{percentage_hint(margin, widest)}"
         )
 
@@ -199,9 +200,9 @@ def require_comparable(systems: Sequence[Any], terms: ComparisonOptions) -> None
     unjudged = terms.get("unjudged")
     if unjudged not in (None, *UNJUDGED):
         raise ValueError(f"{argument_name('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
-    if terms.get("unseen") is not None and unjudged != "bounds":
+    if terms.get("unretrieved_relevant") is not None and unjudged != "bounds":
         raise ValueError(
-            f"{format_argument('unseen')} has a meaning only with {format_argument('unjudged', 'bounds')}"
+            f"{format_argument('unretrieved_relevant')} has a meaning only with {format_argument('unjudged', 'bounds')}"
             + python_or_cli_text(f", got unjudged={unjudged!r}")
         )
 
@@ -252,8 +253,9 @@ def compare(
             documents up to its own cut-off; a conclusion then says whether such grades could change it. `"condensed"`
             removes unjudged documents from the rankings, as in `evaluate`, which favours systems whose documents are
             less judged (Sakai and Kando 2008).
-        unretrieved_relevant: With `"bounds"`, how many further relevant documents a query may have that nobody judged or retrieved: a
-            number for every query, or a mapping from query id to number. None assumes that there are none.
+        unretrieved_relevant: With `"bounds"`, how many further relevant documents a query may have that nobody judged
+            or retrieved: a number for every query, or a mapping from query id to number. None assumes that there are
+            none.
         rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.

@@ -31,9 +31,9 @@ class ConclusionGroup(NamedTuple):
     """What a sentence speaks of in one metric: a system beside others, of all of which the same is concluded.
 
     Attributes:
-        of: The system that all pairs have.
+        system: The system that all pairs have.
         these: The pairs, in the order in which the others are named.
-        leads: Whether the sentence speaks of that system beside the others, or of the others beside it.
+        system_first: Whether the sentence speaks of that system beside the others, or of the others beside it.
     """
 
     system: str

@@ -79,7 +79,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
 
     Attributes:
         kind: What is concluded.
-        found: The difference, with its values and tests.
+        details: The difference, with its values and tests.
         level: The confidence level; 1 - level is the accepted rate of false findings.
         margin: The largest acceptable loss; None if there is none, or nothing can be compared.
         unjudged_bounds: What other grades could change; None if that was not asked.
@@ -282,7 +282,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
     """One conclusion for each pair of systems and metric, pair by pair; printed as a sentence each.
 
     Attributes:
-        flattered: How much the best system of each metric is flattered by being chosen, from five systems on.
+        selection_bias: How much the best system of each metric is flattered by being chosen, from five systems on.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -426,7 +426,7 @@ class JudgedCoverage(NamedTuple):
 
     Attributes:
         k: How many documents of each ranking are counted.
-        judged: The mean of judged@k of each system; NaN if it retrieved nothing.
+        shares: The mean of judged@k of each system; NaN if it retrieved nothing.
         has_nonrelevant: Whether the judgments include documents that are not relevant. If not, judged means relevant,
             and a better system has a larger share.
     """
@@ -483,8 +483,8 @@ class UnjudgedBounds:
         depths: Per metric, among how many first documents of each compared run the unjudged ones are graded: its
             cut-off, or None for the whole ranking. All other unjudged documents count as not relevant, as usual.
         grades: The grades that each of them can have: 0, and those that occur in the judgments.
-        unseen: The largest number of further relevant documents per query, neither judged nor retrieved, that the
-            bounds allow for.
+        unretrieved_relevant: The largest number of further relevant documents per query, neither judged nor retrieved,
+            that the bounds allow for.
         means: Per metric and system, the least and the greatest mean.
         differences: Per metric, system and baseline, the least and the greatest mean difference. A document has one
             grade in both systems.
@@ -549,8 +549,8 @@ class SelectionBias(NamedTuple):
         metric: The metric.
         system: The system with the best mean.
         systems: From how many it was chosen.
-        mean: Its mean on these questions.
-        worth: The mean, on new questions, of what is chosen as it was; see `rm.tune`, whose estimator this is.
+        observed: Its mean on these questions.
+        expected: The mean, on new questions, of what is chosen as it was; see `rm.tune`, whose estimator this is.
         sign: 1 where higher is better, else -1.
     """
 

@@ -38,7 +38,8 @@ def distinct_ranking(rankings: OrderedRankings, ranking: Any, query: QueryId) ->
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no value for {format_argument('match', str(rankings.matching))}; "
+            f"an item in the ranking of query {query!r} has no value for "
+            f"{format_argument('match', str(rankings.matching))}; "
             f"say what makes two items the same, such as {format_argument('match', 'source')}"
         )
     if not isinstance(ranking, Mapping):
@@ -123,8 +124,8 @@ def overlap(one: DistinctRanking, other: DistinctRanking, k: int, tolerance: flo
     Ties at rank k, on either side, are broken in favour of agreement, so a tie that is broken otherwise is no change.
 
     Example:
-        >>> first = Placed(["a", "b", "c"], np.array([3.0, 2.0, 2.0]))  # b and c tie
-        >>> overlap(first, Placed(["a", "c"], np.array([2.0, 1.0])), 2)
+        >>> first = DistinctRanking(["a", "b", "c"], np.array([3.0, 2.0, 2.0]))  # b and c tie
+        >>> overlap(first, DistinctRanking(["a", "c"], np.array([2.0, 1.0])), 2)
         1.0
     """
     longest = max(min(k, len(one.documents)), min(k, len(other.documents)))
@@ -155,7 +156,7 @@ def rank_biased_overlap(one: DistinctRanking, other: DistinctRanking, p: float =
     with itself (Webber, Moffat, Zobel 2010, equation 32; Corsi, Urbano 2024, the variant b).
 
     Example:
-        >>> first, second = Placed("ab", np.array([2.0, 1.0])), Placed("ba", np.array([2.0, 1.0]))
+        >>> first, second = DistinctRanking("ab", np.array([2.0, 1.0])), DistinctRanking("ba", np.array([2.0, 1.0]))
         >>> round(rank_biased_overlap(first, second, 0.5), 6)  # half for the first rank, 1 for all others
         0.5
     """
@@ -216,7 +217,7 @@ def most_moved(before: DistinctRanking, after: DistinctRanking, name: str, k: in
     is at most its largest term. Each bound is attained by some judgment.
 
     Example:
-        >>> first, second = Placed("ab", np.array([2.0, 1.0])), Placed("ac", np.array([2.0, 1.0]))
+        >>> first, second = DistinctRanking("ab", np.array([2.0, 1.0])), DistinctRanking("ac", np.array([2.0, 1.0]))
         >>> loss, gain = most_moved(first, second, "ndcg", 2)
         >>> round(loss, 4), round(gain, 4)  # if b, or c, alone is relevant: 1 / log2(3)
         (0.6309, 0.6309)

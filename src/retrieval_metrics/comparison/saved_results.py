@@ -288,7 +288,9 @@ def same_questions(one: Scores, other: Scores) -> bool:
 # Comparisons as JSON: the evaluation of each system, and the difference of each pair.
 
 OWN_COMPARISONS = {"scores", "metrics", "paired_values", "differences"}
-"""Fields of `ComparisonRecord` with a special form in the file, or that follow from these; all others are small records."""
+"""Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
+
+All others are small records."""
 OTHERS = [field.name for field in fields(ComparisonRecord) if field.name not in OWN_COMPARISONS]
 
 

@@ -180,9 +180,9 @@ class RankedSystem:
         system: The system.
         mean: Its mean.
         interval: The confidence interval of its mean.
-        standing: How it stands to the baseline, which is `"baseline"` itself: `"better"`, `"not_significant"`,
-            `"worse"`, or `"undetermined"` if that depends on what is unjudged or cannot be compared. Without a baseline,
-            how it stands to the system with the largest mean that none is better than, which is `"best"`.
+        status: How it stands to the baseline, which is `"baseline"` itself: `"better"`, `"not_significant"`, `"worse"`,
+            or `"undetermined"` if that depends on what is unjudged or cannot be compared. Without a baseline, how it
+            stands to the system with the largest mean that none is better than, which is `"best"`.
     """
 
     system: str
@@ -196,18 +196,19 @@ class SystemRanking(Printed):
     """The systems by metric, best first, and how each stands to the baseline or to the best.
 
     Attributes:
-        places: The places by metric, best first.
-        impossible: How many of the tests find nothing with this many queries, unless others agree with them on each.
+        by_metric: The places by metric, best first.
+        n_unattainable: How many of the tests find nothing with this many queries, unless others agree with them on
+            each.
         tests: How many differences were tested.
-        units: How many queries, or clusters of them, the comparison has.
+        n_units: How many queries, or clusters of them, the comparison has.
         baseline: The system all others were compared with; None if every pair was compared.
         seconds: The mean time per query of each system whose run has it.
         level: The confidence level of the intervals.
         margin: The largest acceptable loss; None if there is none, or no baseline.
-        within: By metric, whether each system is no worse than the baseline by more than the margin.
-        gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least that
-            it gains by the joint interval.
-        concluded: By metric, what is concluded of the best system beside the others, or of the others beside the
+        noninferiority: By metric, whether each system is no worse than the baseline by more than the margin.
+        _gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least
+            that it gains by the joint interval.
+        _concluded: By metric, what is concluded of the best system beside the others, or of the others beside the
             baseline.
 
     Example:
@@ -215,7 +216,7 @@ class SystemRanking(Printed):
         >>> qrels = {f"q{i}": ["d"] for i in range(12)}
         >>> good, bad = {query: ["d"] for query in qrels}, {query: ["x", "y", "d"] for query in qrels}
         >>> comparison = rm.compare(qrels, {"bad": bad, "good": good, "same": good}, "mrr")
-        >>> [(place.system, place.standing) for place in comparison.ranking.places["mrr"]]
+        >>> [(place.system, place.status) for place in comparison.ranking.by_metric["mrr"]]
         [('good', 'best'), ('same', 'not_significant'), ('bad', 'worse')]
     """
 
@@ -253,7 +254,7 @@ class SystemRanking(Printed):
             >>> qrels = {f"q{i}": ["d"] for i in range(12)}
             >>> good, bad = {query: ["d"] for query in qrels}, {query: ["x", "y", "d"] for query in qrels}
             >>> ranking = rm.compare(qrels, {"bad": bad, "good": good, "big": good}, "mrr").ranking
-            >>> ranking.frontier({"bad": 1, "good": 2, "big": 9})
+            >>> ranking.pareto_frontier({"bad": 1, "good": 2, "big": 9})
             {'bad': 'on', 'good': 'on', 'big': 'possibly'}
         """
         gains, costs = self._all_gains(metric), self._costs(cost)

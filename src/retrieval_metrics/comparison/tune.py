@@ -107,7 +107,8 @@ def tune(
     settings, default_name = _settings(candidates, default, parameters)
     if default_name not in settings:
         raise ValueError(
-            f"the default, {default_name!r}, is not among the settings: {numbers.join_names(list(settings), MAX_NAMED_SETTINGS)}"
+            f"the default, {default_name!r}, is not among the settings: "
+            f"{numbers.join_names(list(settings), MAX_NAMED_SETTINGS)}"
         )
     # Everything is refused before the first call that costs.
     require_comparable(list(settings), {"baseline": default_name, "level": level, "seed": seed})

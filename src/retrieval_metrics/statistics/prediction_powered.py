@@ -36,7 +36,7 @@ class CorrectedMean:
         degrees: The degrees of freedom of that variance.
         labelled: How many labelled queries people's values are defined for.
         queries: How many queries there are in all.
-        people: The mean of people's values alone, weighted by the sample's weights.
+        human: The mean of people's values alone, weighted by the sample's weights.
         model: The mean of the model's values alone; NaN if none is defined.
         slope: How much people's value rises per 1 of the model's, on the labelled queries.
         spread: The variance of people's values.
@@ -421,10 +421,10 @@ class DrawnSample:
         at = np.asarray(labelled, np.int64)
         if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
             raise ValueError(
-                f"people and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
+                f"human and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
                 f"{predicted.shape}"
             )
-        for name, array in (("people", values), ("model", predicted)):
+        for name, array in (("human", values), ("model", predicted)):
             arrays.finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
         if len(np.unique(at)) < len(at) or (at.size and not 0 <= at.min() <= at.max() < len(predicted)):
             raise ValueError(f"labelled must be {len(at)} different positions below {len(predicted)}, got {at}")

@@ -250,7 +250,7 @@ def make_file_name(test: str, name: str = "", ending: str = ".json") -> str:
     many file systems ignore case.
 
     Example:
-        >>> file_name("TestSearch::test_words[bm25]"), file_name("test_words", "BM25")
+        >>> make_file_name("TestSearch::test_words[bm25]"), make_file_name("test_words", "BM25")
         ('TestSearch.test_words[bm25].json', 'test_words.BM25-56cbcbd4.json')
     """
     full = test.replace("::", ".") + (f".{name}" if name else "")
