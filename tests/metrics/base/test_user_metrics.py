@@ -251,7 +251,7 @@ def test_what_cannot_be_defined_is_refused(
 def test_a_name_is_given_once() -> None:
     rm.define_metric("mine", own_ndcg)
     assert rm.define_metric("mine", own_ndcg) == rm.Metric("mine")  # the same again, as when a module is reloaded
-    with pytest.raises(ValueError, match=r"'mine' is already defined by own_ndcg in .*test_define; .*replace=True"):
+    with pytest.raises(ValueError, match=r"'mine' is already defined by own_ndcg in .*test_user_metrics; .*replace=True"):
         rm.define_metric("mine", dcg)
     with pytest.raises(ValueError, match="is already defined"):
         rm.define_metric("mine", own_ndcg, k=False)
