@@ -53,7 +53,7 @@ class Comparison(ComparisonRecord, Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        from retrieval_metrics.comparison.saved_results import has_same_numbers  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import has_same_numbers  # noqa: PLC0415  (seldom asked for)
 
         return has_same_numbers(self, other)
 
@@ -103,7 +103,7 @@ class Comparison(ComparisonRecord, Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.saved_results import save_comparison  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import save_comparison  # noqa: PLC0415  (seldom asked for)
 
         save_comparison(self, path, labels, rankings=rankings)
 
@@ -208,7 +208,7 @@ class Comparison(ComparisonRecord, Printed):
         return comparison_tables(self)
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_report import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.comparison.comparison_html import comparison_html  # noqa: PLC0415  (only needed in a notebook)
 
         return comparison_html(self)
 

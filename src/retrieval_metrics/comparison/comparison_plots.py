@@ -1,18 +1,14 @@
-"""The figures of results: of evaluations, comparisons and histories."""
+"""The figures of comparisons and thresholds."""
 
 from __future__ import annotations
 
-from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_tables import (
-    cutoff_lines,
+from retrieval_metrics.comparison.comparison_charts import (
     drawn_systems_notes,
-    evaluation_mean_charts,
     main_pair_changes,
-    precision_recall_points,
     select_drawn_systems,
     sorted_changes,
     star_notes,
@@ -20,13 +16,14 @@ from retrieval_metrics.comparison.comparison_tables import (
     win_shares,
 )
 from retrieval_metrics.comparison.system_ranking import rank_systems, systems_in_order
-from retrieval_metrics.metrics.base.metric import Metric, as_metric, match_metric_name
+from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, precision_recall_points
+from retrieval_metrics.evaluation.evaluation_plots import require_plot_kind
+from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import TIED_COLOUR, NameKey, line_style
 from retrieval_metrics.reports.plots import (
     SMALL_FONT_SIZE,
     Panel,
-    add_title,
     changes_panel,
     cutoffs_panel,
     figure,
@@ -36,7 +33,6 @@ from retrieval_metrics.reports.plots import (
     shares_panel,
     simplify_axes,
     start_y_at_zero,
-    wrap_text,
 )
 
 if TYPE_CHECKING:
@@ -46,33 +42,16 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.system_ranking import ComparisonRecord
     from retrieval_metrics.comparison.threshold import Threshold
-    from retrieval_metrics.evaluation.scores import Record, Scores, Totals
     from retrieval_metrics.reports.plots import Plot
-    from retrieval_metrics.storage.history import Entry
 
 
 MOST_PAIRS = 6
 """The largest number of pairs of systems drawn query by query; of more, those told apart most clearly."""
 
 
-def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
-    """Draw an evaluation; see `Evaluation.plot`."""
-    _known(kind, "intervals", "cutoffs", "precision_recall")
-    if kind == "precision_recall":
-        return figure([points_panel(precision_recall_points({"": record.per_query_scores}))], across)
-    lines = [as_metric(metric)] if metric else with_cutoff(record)
-    if kind == "cutoffs" and not lines:
-        raise ValueError(f"none of {', '.join(map(str, record.metrics))} has a cut-off; name a metric, such as 'ndcg'")
-    panels = [] if kind == "cutoffs" else [rows_panel(chart) for chart in evaluation_mean_charts(record)]
-    if kind == "cutoffs" or (kind == "overview" and record.origin):
-        scores = {"": record.per_query_scores}
-        panels += [cutoffs_panel(cutoff_lines(scores, line), small=len(lines) > 1) for line in lines]
-    return figure(panels, across)
-
-
 def comparison_figure(comparison: ComparisonRecord, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
     """Draw a comparison; see `Comparison.plot`."""
-    _known(kind, "intervals", "differences", "wins", "cutoffs", "precision_recall")
+    require_plot_kind(kind, "intervals", "differences", "wins", "cutoffs", "precision_recall")
     name = _told(comparison, metric)
     if kind == "overview":
         return _overview(comparison, name, across)
@@ -123,12 +102,6 @@ def _said_of_means(comparison: ComparisonRecord) -> str:
     return "; ".join([*drawn_systems_notes(comparison), *star_notes(comparison), signs, bars])
 
 
-def with_cutoff(record: Record) -> list[Metric]:
-    """Return the metrics with a cut-off, each name once."""
-    cut = {metric.name: metric for metric in reversed(record.metrics) if metric.k is not None}
-    return list(reversed(cut.values()))
-
-
 def _means(
     comparison: ComparisonRecord, metrics: Sequence[Metric], key: NameKey, drawn: Sequence[str], *, small: bool
 ) -> list[Panel]:
@@ -160,12 +133,6 @@ def _cut(comparison: ComparisonRecord, metric: str | Metric | None) -> Metric:
     return next((each for each in comparison.metrics if each.definition.takes_cutoff), chosen)
 
 
-def _known(kind: str, *kinds: str) -> None:
-    if kind not in {"overview", *kinds}:
-        to_file = f"; to write a file: .plot().savefig({kind!r})" if "." in kind else ""
-        raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}{to_file}")
-
-
 def threshold_figure(found: Threshold) -> Plot:
     """Return the figure of the false answers, their bound and the metric over the score of a threshold."""
     curve = [one for one in found.curve if np.isfinite(one.score)]
@@ -195,72 +162,3 @@ def threshold_figure(found: Threshold) -> Plot:
         simplify_axes(axes, grid="y")
 
     return figure([Panel(draw, rows=12)], title=found.conclusion, wide=2)
-
-
-MOST_LABELS = 8
-"""The number of labels below a panel."""
-HALF = 0.5
-"""If all means are below this, words are written above them."""
-LETTERS = 20
-"""The number of letters of a label that are shown; `History.table` has whole labels."""
-
-
-def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int | None) -> Plot:
-    """Return the figure of a metric; lines join means on the same questions under the same rules."""
-    name = match_metric_name(metric, {each for entry in entries for each in entry.means})
-    having = [entry for entry in entries if name in entry.means]
-    if not having:
-        known = dict.fromkeys(each for entry in entries for each in entry.means)
-        raise ValueError(f"no entry has {name}; the metrics are {', '.join(known)}")
-
-    def draw(axes: Axes) -> None:
-        start, top = 0, float(np.nanmax([entry.means[name] for entry in having])) < HALF
-        for at in range(1, len(having) + 1):
-            if at == len(having) or having[at].differs_from(having[at - 1]):
-                _draw(axes, having[start:at], start, name)
-                if at < len(having):
-                    _break(axes, at, having[at - 1], having[at], top=top)
-                start = at
-        step = -(-len(having) // MOST_LABELS)
-        places = range(0, len(having), step)
-        labels = [wrap_text(shorten(having[at].label, LETTERS, placeholder="…"), LETTERS) for at in places]
-        axes.set_xticks(list(places), labels, rotation=30, ha="right", rotation_mode="anchor")
-        looks = numbers.format_count(sum(entry.questions == having[-1].questions for entry in having), "look", "looks")
-        axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")
-        add_title(axes, f"{name}, mean and 95 % interval")
-        start_y_at_zero(axes)
-        simplify_axes(axes, grid="y")
-
-    return figure([Panel(draw, rows=10)], across, wide=2)
-
-
-def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
-    means = np.array([entry.means[name] for entry in entries])
-    ends = np.array([entry.intervals[name] for entry in entries])
-    reach = np.where(np.isfinite(ends), np.abs(ends - means[:, None]), 0).T
-    places = start + np.arange(len(entries))
-    axes.errorbar(
-        places,
-        means,
-        yerr=np.nan_to_num(reach),
-        color=line_style(0).colour,
-        marker="o",
-        markersize=6.5,
-        elinewidth=2.4,
-        linewidth=1.2,
-    )
-
-
-def _break(axes: Axes, at: int, before: Entry, after: Entry, *, top: bool) -> None:
-    what = " and ".join(after.differs_from(before))
-    axes.axvline(at - 0.5, linestyle=":", linewidth=1, color=TIED_COLOUR)
-    axes.annotate(
-        f"{what} changed",
-        (at - 0.5, 1 if top else 0),
-        xycoords=("data", "axes fraction"),
-        xytext=(3, -3 if top else 3),
-        textcoords="offset points",
-        va="top" if top else "bottom",
-        rotation=90,
-        fontsize=SMALL_FONT_SIZE,
-    )

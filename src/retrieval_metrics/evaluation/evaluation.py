@@ -453,7 +453,7 @@ class Evaluation(Printed):
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.comparison_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.evaluation.evaluation_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
         return evaluation_figure(self._record, kind, metric, across)
 
@@ -490,7 +490,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.comparison.comparison_report import evaluation_report  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.evaluation_report import evaluation_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
         known = self.scores.query_texts
@@ -517,7 +517,7 @@ class Evaluation(Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.saved_results import save_evaluation  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.evaluation_file import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
         save_evaluation(self._record, path, labels, rankings=rankings)
@@ -537,7 +537,7 @@ class Evaluation(Printed):
         return [summary.summary_table(self._record)]
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_report import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.evaluation.evaluation_html import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
         return evaluation_html(self._record)
 

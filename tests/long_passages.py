@@ -1,0 +1,15 @@
+"""Many queries with long retrieved texts, for what a notebook shows of them."""
+
+import retrieval_metrics as rm
+
+N = 150
+JUDGED = {f"q{at}": [f"needed {at}"] for at in range(N)}
+TEXT = "<b>a passage</b> of some length that says what was looked for, " * 20
+
+
+def run(every: int) -> dict[str, list[rm.Retrieved]]:
+    return {
+        query: [rm.Retrieved(f"other {at}-{part}", TEXT) for part in range(9)]
+        + ([rm.Retrieved(f"needed {at}", TEXT)] if at % every else [])
+        for at, query in enumerate(JUDGED)
+    }
