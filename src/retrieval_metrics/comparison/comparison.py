@@ -198,11 +198,11 @@ class Comparison(ComparisonRecord, Printed):
         from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        known = next(iter(self.scores.values())).query_texts
-        shown = ReportOptions.of(
-            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        judged_texts = next(iter(self.scores.values())).query_texts
+        options = ReportOptions.read(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        comparison_report(self, path, title, shown)
+        comparison_report(self, path, title, options)
 
     def _tables(self) -> Sequence[Table]:
         return comparison_tables(self)

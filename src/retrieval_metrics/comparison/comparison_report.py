@@ -22,17 +22,17 @@ from retrieval_metrics.comparison.comparison_tables import (
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_systems, systems_in_order
 from retrieval_metrics.evaluation.about_section import format_about_section
-from retrieval_metrics.evaluation.evaluation_report import (
+from retrieval_metrics.evaluation.query_report import QueryData
+from retrieval_metrics.evaluation.report_sections import (
     cutoff_chart,
     outcomes_table,
     queries_section,
     unjudged_sentences,
 )
-from retrieval_metrics.evaluation.query_report import QueryData
 from retrieval_metrics.evaluation.value_counts import values_table
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
-from retrieval_metrics.reports import charts as draw
-from retrieval_metrics.reports import numbers, page
+from retrieval_metrics.reports import charts, numbers, page
+from retrieval_metrics.reports.charts import NameKey
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
@@ -41,81 +41,107 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.system_ranking import ComparisonRecord
     from retrieval_metrics.evaluation.query_report import ReportOptions
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
-SENTENCES = 8
-"""The largest number of sentences of a verdict that are shown; more are folded, and the ranking comes first."""
+# The largest number of sentences that are shown; more are folded, and the ranking comes first.
+MAX_SENTENCES = 8
 
 
 def comparison_report(
-    comparison: ComparisonRecord, path: str | PathLike[str], title: str, shown: ReportOptions
+    comparison: ComparisonRecord, path: str | PathLike[str], title: str, options: ReportOptions
 ) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
     main = choose_leading_metric(comparison.metrics)
     pair = choose_main_pair(comparison, main)
-    by_pair = comparison.differences.tables
-    sentences = comparison.conclusions.sentences
-    leads = len(sentences) <= SENTENCES
-    said = sentences if leads else [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
-    order = systems_in_order(comparison, main)
-    key = draw.NameKey(comparison.systems)  # the same in every picture
-    charts = system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order))
-    means = [draw.rows(key(chart)) for chart in charts]
-    main_means = means.pop(comparison.metrics.index(main))
-    words, changes = page.sentences(key(said)), draw.changes(key(main_pair_changes(comparison, main)))
-    unjudged = [page.paragraph(key(sentence)) for sentence in unjudged_sentences(comparison.scores)]
-    told = all(scores.origin is not None for scores in comparison.scores.values())
-    data = QueryData(comparison.scores, comparison.metrics, main, pair, shown) if told else None
-    failures = "" if data is None else page.table(key(outcomes_table(data)))
-    values = "" if data is None else page.table(key(values_table(comparison.scores, main)))
-    fewer = [*drawn_systems_notes(comparison), *star_notes(comparison)]
-    names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []  # once all of the page is keyed
-    first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
-    timed = retrieval_tables(comparison)
-    ranking = (
-        replace(rank_systems(comparison), seconds={}) if timed else rank_systems(comparison)
-    )  # the times stand below
-    rest = [
-        page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
-        draw.grid(*means),
-        page.section("How sure", *_pairs(by_pair, comparison.pairs.index(pair))),
-        *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
-        page.folded("All means with their intervals", page.table(means_table(comparison))),
-        page.table(Table((), (), [*method_notes(comparison), *design_effect_notes(comparison)])),
-        *map(page.table, timed),
-    ]
-    if data is None:
-        page.write(
-            path, title or _title(comparison), [first, *rest, *format_about_section(comparison.scores, GLOSSARY, None)]
-        )
+    title = title or _title(comparison)
+    # One key for all of the page: a name has the same number in every picture.
+    key = NameKey(comparison.systems)
+    knows_runs = all(scores.origin is not None for scores in comparison.scores.values())
+    if not knows_runs:
+        parts = _parts_about_numbers(comparison, main, pair, key)
+        page.write(path, title, [*parts, *format_about_section(comparison.scores, GLOSSARY, None)])
         return
-    held, length = data.data()
+    data = QueryData(comparison.scores, comparison.metrics, main, pair, options)
+    outcomes = page.section(f"What went wrong, for {main}", page.table(key(outcomes_table(data))))
+    values = page.table(key(values_table(comparison.scores, main)))
+    first, *others = _parts_about_numbers(comparison, main, pair, key)
+    page_data, text_length = data.data()
     parts = [
         first,
-        page.section(f"What went wrong, for {main}", failures),
-        *rest,
-        page.folded(
-            f"{main} by query and over the cut-off",
-            values,
-            cutoff_chart(comparison.scores, main),
-        ),
-        queries_section(data, held),
-        *format_about_section(comparison.scores, GLOSSARY, length),
+        outcomes,
+        *others,
+        page.folded(f"{main} by query and over the cut-off", values, cutoff_chart(comparison.scores, main)),
+        queries_section(data, page_data),
+        *format_about_section(comparison.scores, GLOSSARY, text_length),
     ]
-    page.write(path, title or _title(comparison), parts, held)
+    page.write(path, title, parts, page_data)
+
+
+def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey) -> list[str]:
+    """Return what needs no single queries: the answer first, then the ranking, the means and the differences.
+
+    It comes after everything else whose names are in the key, because it shows the key.
+    """
+    order = systems_in_order(comparison, main)
+    means = []
+    for chart in system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order)):
+        means.append(charts.rows(key(chart)))
+    main_means = means.pop(comparison.metrics.index(main))
+    unjudged = [page.paragraph(key(sentence)) for sentence in unjudged_sentences(comparison.scores)]
+    answer = _answer(comparison, main, main_means, key)
+    times = retrieval_tables(comparison)
+    ranking = rank_systems(comparison)
+    if times:
+        # The times stand in their own table.
+        ranking = replace(ranking, seconds={})
+    parts = [
+        answer,
+        page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
+        charts.grid(*means),
+        page.section("How sure", *_difference_parts(comparison.differences.tables, comparison.pairs.index(pair))),
+    ]
+    sentences = comparison.conclusions.sentences
+    if len(sentences) > MAX_SENTENCES:
+        parts.append(page.folded("Every pair in a sentence", page.sentences(sentences)))
+    parts.append(page.folded("All means with their intervals", page.table(means_table(comparison))))
+    notes = [*method_notes(comparison), *design_effect_notes(comparison)]
+    parts.append(page.table(Table((), (), notes)))
+    parts += [page.table(table) for table in times]
+    return parts
+
+
+def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: NameKey) -> str:
+    """Return which system is better in words, beside its picture; of many sentences the picture comes first."""
+    sentences = comparison.conclusions.sentences
+    has_few_sentences = len(sentences) <= MAX_SENTENCES
+    if not has_few_sentences:
+        sentences = [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
+    words = page.sentences(key(sentences))
+    changes = charts.changes(key(main_pair_changes(comparison, main)))
+    drawn = [main_means]
+    key_lines = [*key.lines, *drawn_systems_notes(comparison), *star_notes(comparison)]
+    if key_lines:
+        drawn.append(page.sentences(key_lines))
+    drawn.append(changes)
+    return page.beside(words, charts.grid(*drawn), picture_leads=not has_few_sentences)
 
 
 def _title(comparison: ComparisonRecord) -> str:
     names = list(comparison.systems)
-    short = len(names) <= MAX_NAMES and not draw.NameKey(names).numbers
-    return f"Comparison of {numbers.join_names(names) if short else f'{len(names):,} systems'}"
+    are_short = not NameKey(names).numbers
+    if len(names) <= MAX_NAMES and are_short:
+        return f"Comparison of {numbers.join_names(names)}"
+    return f"Comparison of {len(names):,} systems"
 
 
-def _pairs(tables: Sequence[Table], shown: int) -> list[str]:
+def _difference_parts(tables: Sequence[Table], shown_index: int) -> list[str]:
     """Return the differences of the main pair, and the folded differences of all others."""
-    others = [table for at, table in enumerate(tables) if at != shown]
-    folded = [page.folded(table.title, page.table(table._replace(title=""))) for table in others]
-    return [
-        page.table(tables[shown]),
-        *([page.folded(f"{numbers.format_count(len(folded), 'other pair')}", *folded)] if folded else []),
-    ]
+    folded = []
+    for index, table in enumerate(tables):
+        if index != shown_index:
+            folded.append(page.folded(table.title, page.table(table._replace(title=""))))
+    parts = [page.table(tables[shown_index])]
+    if folded:
+        parts.append(page.folded(numbers.format_count(len(folded), "other pair"), *folded))
+    return parts

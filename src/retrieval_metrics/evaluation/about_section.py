@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.evaluation.counts import describe_counts
+from retrieval_metrics.evaluation.evaluation_wording import COLUMN_MEANINGS, format_shortened_texts
 from retrieval_metrics.reports import page
 from retrieval_metrics.reports.tables import Table
 
@@ -16,33 +17,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.evaluation.scores import Scores
-COLUMNS = {
-    "mean": "the mean of the metric over all queries for which it is defined.",
-    "n": "how many queries that is.",
-    "found": "how much of what a query needs is among its first results.",
-}
 
 
-def format_about_section(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: int | None) -> list[str]:
-    """Return the folded last section of a report."""
+def format_about_section(
+    systems: Mapping[str, Scores], column_meanings: Mapping[str, str], text_length: int | None
+) -> list[str]:
+    """Return the folded last section of a report, with the columns it has besides those of every report."""
     first = next(iter(systems.values()))
-    metrics = Table(["metric", "what it says"], [[str(one), one.in_words] for one in first.metrics], words=(0, 1))
-    columns = Table(["column", "meaning"], [list(item) for item in (COLUMNS | dict(glossary)).items()], words=(0, 1))
+    metric_rows = [[str(metric), metric.in_words] for metric in first.metrics]
+    column_rows = [[column, meaning] for column, meaning in {**COLUMN_MEANINGS, **column_meanings}.items()]
     facts = [
-        f"Written on {_today()} by retrieval-metrics {_version()}, Python {'.'.join(map(str, sys.version_info[:3]))}.",
+        f"Written on {_today()} by retrieval-metrics {_package_version()}, Python {_python_version()}.",
         f"Rules: {first.rules.name}.",
-        *(
-            f"{name}{': ' * bool(name)}{'; '.join(describe_counts(one.counts, one.rules, one.metrics))}."
-            for name, one in systems.items()
-        ),
     ]
-    if length is not None:
-        facts.append(
-            f"Texts of more than {length:,} characters are shortened, around the needed words if there are any."
-        )
+    for name, scores in systems.items():
+        counts = "; ".join(describe_counts(scores.counts, scores.rules, scores.metrics))
+        facts.append(f"{name}: {counts}." if name else f"{counts}.")
+    if text_length is not None:
+        facts.append(format_shortened_texts(text_length))
+    metrics_table = Table(["metric", "what it says"], metric_rows, words=(0, 1))
+    columns_table = Table(["column", "meaning"], column_rows, words=(0, 1))
     return [
-        page.folded("What the metrics say", page.table(metrics)),
-        page.folded("What the columns mean", page.table(columns)),
+        page.folded("What the metrics say", page.table(metrics_table)),
+        page.folded("What the columns mean", page.table(columns_table)),
         page.folded("About this report", page.sentences(facts)),
     ]
 
@@ -54,8 +51,12 @@ def _today() -> str:
     return now.date().isoformat()
 
 
-def _version() -> str:
+def _package_version() -> str:
     try:
         return version("retrieval-metrics")
     except PackageNotFoundError:  # used without being installed
         return "of unknown version"
+
+
+def _python_version() -> str:
+    return ".".join(map(str, sys.version_info[:3]))

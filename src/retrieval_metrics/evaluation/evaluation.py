@@ -493,11 +493,11 @@ class Evaluation(Printed):
         from retrieval_metrics.evaluation.evaluation_report import evaluation_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        known = self.scores.query_texts
-        shown = ReportOptions.of(
-            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        judged_texts = self.scores.query_texts
+        options = ReportOptions.read(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        evaluation_report(self.scores, path, title, shown)
+        evaluation_report(self.scores, path, title, options)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True

@@ -7,43 +7,46 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.explanation import worst
 from retrieval_metrics.evaluation.summary import plain_summary_table
-from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
+from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import numbers, page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.evaluation.scores import Scores, Totals
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
-# The display of evaluations and comparisons in notebooks, without a server, a script or a plot.
+# The number of queries with the lowest values that are shown.
+N_WORST = 5
 
-LOWEST = 5
-"""The number of queries with the lowest values that are shown."""
-MOST = 2_000
-"""The largest number of queries for which a notebook shows the worst unasked; for more it takes a moment."""
+# For more queries it takes a moment to find the worst, so a notebook does not show them unasked.
+MAX_QUERIES_EXPLAINED = 2_000
 
 
 def evaluation_html(record: Scores | Totals) -> str:
     """Return the means in plain words, and the worst queries with their results, if these are kept."""
-    worst = (
-        worst_queries_html(record.per_query_scores, choose_leading_metric(record.metrics), {}) if record.origin else ""
-    )
-    said = system_wide_warnings({"": record.per_query_scores}) if record.origin else []
-    return "".join(map(page.paragraph, said)) + plain_summary_table(record).html() + worst
+    table = plain_summary_table(record).html()
+    if not record.origin:
+        return table
+    scores = record.per_query_scores
+    worst_queries = worst_queries_html(scores, choose_leading_metric(record.metrics), {})
+    warnings = [page.paragraph(warning) for warning in system_wide_warnings({"": scores})]
+    return "".join(warnings) + table + worst_queries
 
 
-def worst_queries_html(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system: str = "") -> str:
-    """Return the folded queries with the lowest values; nothing where no ranking is known or there are too many."""
-    if scores.origin is None or len(scores.queries) > MOST:
+def worst_queries_html(scores: Scores, metric: Metric, corpus: Mapping[Any, str], suffix: str = "") -> str:
+    """Return the folded queries with the lowest values; nothing where no ranking is known or there are too many.
+
+    The suffix names the system in the title.
+    """
+    if scores.origin is None or len(scores.queries) > MAX_QUERIES_EXPLAINED:
         return ""
-    lowest = worst(scores, metric, LOWEST, None, corpus)
-    folded = (
-        page.folded(
-            f"{numbers.value(each.values[lowest.metric])}  {each.query} {each.text}".rstrip(),
-            *(table._replace(title="").html() for table in each.tables),
-        )
-        for each in lowest
-    )
-    title = f"the {metric.definition.worst} {metric}{of_system}: {lowest.summary}"
-    return page.folded(title, *folded)
+    lowest = worst(scores, metric, N_WORST, None, corpus)
+    folded = []
+    for explanation in lowest:
+        value = numbers.value(explanation.values[lowest.metric])
+        title = f"{value}  {explanation.query} {explanation.text}".rstrip()
+        tables = [table._replace(title="").html() for table in explanation.tables]
+        folded.append(page.folded(title, *tables))
+    return page.folded(f"the {metric.definition.worst} {metric}{suffix}: {lowest.summary}", *folded)

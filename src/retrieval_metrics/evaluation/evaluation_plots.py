@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, evaluation_mean_charts, precision_recall_points
-from retrieval_metrics.metrics.base.metric import Metric, as_metric
-from retrieval_metrics.reports.plots import (
-    cutoffs_panel,
-    figure,
-    points_panel,
-    rows_panel,
-)
+from retrieval_metrics.metrics.base.metric import as_metric
+from retrieval_metrics.reports.plots import cutoffs_panel, figure, points_panel, rows_panel
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Record, Scores, Totals
+    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.plots import Plot
 
 
@@ -23,20 +19,26 @@ def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric |
     require_plot_kind(kind, "intervals", "cutoffs", "precision_recall")
     if kind == "precision_recall":
         return figure([points_panel(precision_recall_points({"": record.per_query_scores}))], across)
-    lines = [as_metric(metric)] if metric else metrics_with_cutoff(record)
-    if kind == "cutoffs" and not lines:
+    metrics_over_k = [as_metric(metric)] if metric else metrics_with_cutoff(record)
+    if kind == "cutoffs" and not metrics_over_k:
         raise ValueError(f"none of {', '.join(map(str, record.metrics))} has a cut-off; name a metric, such as 'ndcg'")
-    panels = [] if kind == "cutoffs" else [rows_panel(chart) for chart in evaluation_mean_charts(record)]
+    panels = []
+    if kind != "cutoffs":
+        panels += [rows_panel(chart) for chart in evaluation_mean_charts(record)]
     if kind == "cutoffs" or (kind == "overview" and record.origin):
-        scores = {"": record.per_query_scores}
-        panels += [cutoffs_panel(cutoff_lines(scores, line), small=len(lines) > 1) for line in lines]
+        systems = {"": record.per_query_scores}
+        is_small = len(metrics_over_k) > 1
+        panels += [cutoffs_panel(cutoff_lines(systems, over_k), small=is_small) for over_k in metrics_over_k]
     return figure(panels, across)
 
 
 def metrics_with_cutoff(record: Record) -> list[Metric]:
-    """Return the metrics with a cut-off, each name once."""
-    cut = {metric.name: metric for metric in reversed(record.metrics) if metric.k is not None}
-    return list(reversed(cut.values()))
+    """Return the metrics with a cut-off, each name once: the first of it, in the place of its last."""
+    metric_by_name: dict[str, Metric] = {}
+    for metric in reversed(record.metrics):
+        if metric.k is not None:
+            metric_by_name[metric.name] = metric
+    return list(reversed(metric_by_name.values()))
 
 
 def require_plot_kind(kind: str, *kinds: str) -> None:
