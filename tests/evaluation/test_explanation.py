@@ -1,89 +1,19 @@
-"""What became of each relevant document, told for one query and summed over all."""
+"""Explanations of single queries, and the failures summed over all."""
 
 import pickle
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.types import Finding, Judgments, QrelsMapping, Ranking
 
-
-def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, Finding]:
-    qrels: dict[str, Judgments] = {"q": truth, "other": ["o"]}
-    run: dict[str, Ranking] = {"q": ranking, "other": ["o"]}
-    evaluation = rm.evaluate(qrels, run, metric)
-    return {finding.document: finding for finding in evaluation.explain("q", metric).findings}
-
-
-def test_found_has_its_rank() -> None:
-    finding = explained({"d": 2}, ["x", "d"])["d"]
-    assert (finding.kind, finding.rank, finding.grade, finding.is_failure) == ("found", 2, 2, False)
-
-
-def test_beyond_the_cut_off() -> None:
-    finding = explained(["d"], ["x", "y", "d"])["d"]
-    assert (finding.kind, finding.rank, finding.detail) == ("below_cutoff", 3, "beyond the cut-off 2")
-
-
-def test_never_retrieved_says_how_much_was() -> None:
-    finding = explained(["d"], ["x", "y", "z"])["d"]
-    assert (finding.kind, finding.rank) == ("not_retrieved", None)
-    assert finding.detail == "never retrieved; the ranking has 3 documents"
-
-
-def test_a_tie_is_lost_only_if_another_order_of_equals_would_have_won_it() -> None:
-    lost = explained(["b"], {"x": 3, "e": 1, "d": 1, "c": 1, "b": 1})["b"]
-    assert (lost.kind, lost.rank) == ("lost_tie", 5)
-    assert lost.detail == "lost a tie: 4 documents have its score, from rank 2 on"
-    too_low = explained(["b"], {"x": 3, "y": 2, "c": 1, "b": 1})["b"]
-    assert too_low.kind == "below_cutoff"
-
-
-def test_behind_repeats_only_if_without_them_it_would_be_found() -> None:
-    assert explained(["d"], ["x", "x", "x", "d"])["d"].detail == "behind 2 repeated documents"
-    assert explained(["d"], ["x", "x", "y", "z", "d"])["d"].kind == "below_cutoff"
-
-
-def test_behind_chunks_only_if_one_of_each_document_would_let_it_in() -> None:
-    behind = explained(["d1"], ["d3#1", "d3#2", "d3#9", "d1"])["d1"]
-    assert (behind.kind, behind.detail) == ("behind_same_document", "behind 2 further chunks of d3")
-    assert explained(["d1"], ["d3#1", "d3#2", "d4#1", "d5", "d1"])["d1"].kind == "below_cutoff"
-    two = explained(["d1"], ["d3#1", "d4#1", "d3#2", "d4#2", "d3#3", "d1"], "ndcg@3")["d1"]
-    assert two.detail == "behind 2 further chunks of d3 and 1 of other documents"
-    itself = explained(["d3#4"], ["d3#1", "d3#2", "d3#9", "d3#4"])["d3#4"]
-    assert itself.detail == "behind 2 further chunks of d3"
-
-
-@pytest.mark.parametrize(("relevant", "retrieved"), [("d7", "d7#3"), ("d7", "d7_chunk_3"), ("d7::p2", "d7")])
-def test_another_granularity(relevant: str, retrieved: str) -> None:
-    finding = explained([relevant], ["x", retrieved])[relevant]
-    assert finding.kind == "id_granularity"
-    assert finding.detail == f"its id occurs nowhere in the run, but {retrieved!r} does, at rank 2"
-
-
-def test_an_id_that_occurs_elsewhere_in_the_run_is_at_the_right_granularity() -> None:
-    for other in (["d7"], {"d7": 1.0}):
-        run: dict[str, Ranking] = {"q": ["d7#3"], "other": other}
-        finding = rm.evaluate({"q": ["d7"], "other": ["d7"]}, run, "mrr").explain("q").findings[0]
-        assert finding.kind == "not_retrieved"
-
-
-def test_nothing_retrieved_and_a_retriever_that_failed() -> None:
-    with pytest.warns(rm.RetrievalWarning):
-        evaluation = rm.evaluate(
-            {"empty": ["d"], "failed": ["d"], "fine": ["d"]},
-            rm.RetrievedRun({"empty": [], "failed": [], "fine": ["d"]}, {"failed": TimeoutError("too slow")}),
-            "mrr",
-        )
-    assert evaluation.explain("empty").findings[0].kind == "empty_ranking"
-    assert evaluation.explain("failed").findings[0].detail == "the retriever failed: TimeoutError: too slow"
-    assert evaluation.worst("mrr").failures == {"empty_ranking": 1, "retriever_error": 1}
+if TYPE_CHECKING:
+    from retrieval_metrics.types import QrelsMapping, Ranking
 
 
 def test_alternatives_of_a_group_that_is_satisfied_are_not_needed() -> None:
@@ -113,33 +43,6 @@ def test_the_number_of_a_group_is_counted_within_its_query_and_shown_where_it_sa
     explanation = evaluation.explain("q", "recall")
     assert ("group" in str(explanation).splitlines()[1]) is (groups is not None)
     assert [one.groups for one in explanation.findings] == (groups or [(1,), (2,)])
-
-
-def test_metrics_of_the_first_relevant_document_need_only_one() -> None:
-    evaluation = rm.evaluate({"q": ["a", "b"]}, {"q": ["a", "x"]}, ["mrr@2", "recall@2"])
-    assert evaluation.worst("mrr@2").failures == {}
-    assert evaluation.worst("recall@2").failures == {"not_retrieved": 1}
-
-
-def test_what_could_not_fit_is_no_failure_unless_it_is_worth_more() -> None:
-    assert explained(["a", "b", "c"], ["a", "b", "c"])["c"].kind == "cutoff_full"
-    assert explained({"a": 1, "b": 1, "c": 2}, ["a", "b", "c"])["c"].kind == "below_cutoff"
-
-
-def test_the_threshold_of_the_metric_says_what_is_relevant() -> None:
-    assert set(explained({"a": 1, "b": 2}, ["x"], "recall(rel=2)@2")) == {"b"}
-
-
-def test_r_precision_cuts_at_the_number_of_relevant_documents() -> None:
-    found = explained(["a", "b"], ["a", "x", "b"], "r_precision")
-    assert (found["a"].kind, found["b"].kind) == ("found", "below_cutoff")
-
-
-def test_without_a_metric_the_largest_cut_off_counts() -> None:
-    evaluation = rm.evaluate({"q": ["d"]}, {"q": ["x", "y", "d"]}, ["ndcg@2", "mrr@3", "map"])
-    explanation = evaluation.explain("q")
-    assert explanation.findings[0].kind == "found"
-    assert list(explanation.values) == ["ndcg@2", "mrr@3", "map"]
 
 
 def test_the_worst_come_first_and_all_failures_are_summed() -> None:
@@ -201,23 +104,6 @@ def test_what_came_back_stands_beside_what_was_needed() -> None:
     assert "The missing one." in lines[4]
     assert "Nothing of the kind." in lines[7]
     assert "The missing one." in str(evaluation.worst("recall@10", corpus={"c": "The missing one."}))
-
-
-def test_what_has_no_name_of_its_own_is_called_by_its_place() -> None:
-    invented = "7b442f32-8372-425f-b5c7-003b7319a42e"
-    items = [
-        rm.Retrieved(invented, "one", "guide.md", 40),
-        rm.Retrieved(None, "two", "guide.md"),
-        rm.Retrieved("mine", "three", "guide.md", 80),
-        rm.Retrieved(invented, "four"),
-        rm.Retrieved(None, "five"),
-        rm.Retrieved(None, "what was needed"),
-    ]
-    result = rm.evaluate({"q": [rm.Quote("what was needed")]}, {"q": items}, "recall@5")
-    called = ["guide.md@40", "guide.md", "mine", invented, "-"]
-    assert [each.label for each in result.explain("q").results] == called
-    assert [each.id for each in result.explain("q").results] == [invented, None, "mine", invented, None]
-    assert "guide.md@40: one" in str(result.worst("recall@5", 1))
 
 
 def test_the_texts_of_an_evaluation_set_are_known() -> None:
@@ -295,32 +181,6 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
     assert result.worst("recall@2").failures == {"below_cutoff": 1, "not_retrieved": 1}
 
 
-def test_behind_repeats_of_a_budget_only_if_it_would_fit_without_them() -> None:
-    chunks = [rm.Retrieved(name, name * size) for name, size in (("a", 100), ("a", 100), ("x", 10), ("d", 60))]
-    for size, detail in (
-        (180, "behind 1 repeated document"),  # 100 + 10 + 60 characters without the repeat
-        (160, "does not fit into the first 160 characters: it ends at 270"),
-    ):
-        found = rm.evaluate({"q": ["d"]}, {"q": chunks}, f"recall@{size}chars").explain("q").findings[0]
-        assert found.detail == detail
-
-
-def test_items_matched_by_source_repeat_it() -> None:
-    chunks = [rm.Retrieved(f"c{at}", source=source) for at, source in enumerate(["s1", "s1", "s1", "s2"])]
-    result = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match="source")
-    assert result.explain("q").findings[0].detail == "behind 2 repeated documents"
-    once = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match=rm.Matching(by="source", deduplicate=True))
-    assert once.explain("q").findings[0].rank == 2
-
-
-def test_chunks_of_one_source_stand_in_the_way() -> None:
-    chunks = [
-        rm.Retrieved(name, source=source) for name, source in (("a", "s1"), ("b", "s1"), ("c", "s1"), ("d", "s2"))
-    ]
-    finding = rm.evaluate({"q": ["d"]}, {"q": chunks}, "recall@2").explain("q").findings[0]
-    assert finding.detail == "behind 2 further chunks of s1"
-
-
 def test_a_run_in_columns_is_explained_like_the_dict_it_stands_for() -> None:
     qrels = {"q1": ["d1"], "q2": ["d7"], "q3": ["d9"], "q4": ["d4"]}
     run = {
@@ -383,35 +243,6 @@ def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
     twice = rm.EvaluationSet.from_dataset([("What is a slot?", ["a"]), ("what is a slot?", ["a", "c"])])
     run: dict[Any, list[str]] = {query: ["a"] for query in twice.qrels}
     assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))
-
-
-@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-def test_what_was_retrieved_only_in_part_says_so() -> None:
-    """A chunk boundary cut the quote; a text or a span is covered too little."""
-    text = "It is known that the horn sounds for five seconds in each minute of dense fog, and no longer."
-    quote = "the horn sounds for five seconds in each minute of dense fog"
-    first, second = (rm.Retrieved(str(at), text[at : at + 45], "s", at) for at in (0, 45))
-    start = text.index(quote)
-    for piece in (rm.Quote(quote), rm.Text(quote), rm.Span("s", start, start + len(quote))):
-        evaluation = rm.evaluate({"q": [piece]}, {"q": [first]}, ["recall", "recall@5"])
-        assert evaluation.means["recall"] == 0.0
-        (finding,) = evaluation.explain("q").failures
-        assert (finding.kind, finding.detail) == ("not_retrieved", "not retrieved whole: rank 1 holds a part of it")
-    (finding,) = rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [first, second]}, "recall").explain("q").findings
-    assert finding.detail == "not retrieved whole: ranks 1 and 2 hold a part of it"
-    (finding,) = (
-        rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [rm.Retrieved("x", "Oil is dear.")]}, "recall")
-        .explain("q")
-        .findings
-    )
-    assert finding.detail == "never retrieved; the ranking has 1 document"
-
-
-def test_a_call_has_room_for_all_that_it_finds() -> None:
-    calls = [rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["y"], turn=2)]
-    view = rm.Trajectories({"q": rm.Trajectory(calls)}).union()
-    (_, late) = rm.evaluate({"q": ["x", "y"]}, view, "recall@1calls").explain("q").findings
-    assert (late.kind, late.detail) == ("over_budget", "beyond the first 1 call: call 2 found it")
 
 
 @pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.outcome_search import document_of, same_document
-from retrieval_metrics.evaluation.outcomes import FAILURES, RelevantTexts
+from retrieval_metrics.evaluation.id_granularity import document_of, is_same_document
+from retrieval_metrics.evaluation.outcomes import FAILURES
 
 IDS = [*(f"d{at}" for at in range(6)), *(f"d{at}#{part}" for at in range(3) for part in range(3)), "e 1", "e", "f/e"]
 METRICS = ["recall@2", "recall(rel=2)@1", "mrr@3", "ndcg", "r_precision", "full_recall@1", "precision@4"]
@@ -126,12 +126,5 @@ def absent(name: str, order: list[str], run: Any, query: str) -> str:
     if not order:
         return "empty_ranking"
     elsewhere = any(name in other for other in run.values())
-    related = not elsewhere and any(same_document(name, other) for other in order)
+    related = not elsewhere and any(is_same_document(name, other) for other in order)
     return "id_granularity" if related else "not_retrieved"
-
-
-def test_the_words_of_a_quote_are_marked_where_a_text_has_them() -> None:
-    needed = RelevantTexts(rm.Matching(), {}, {})
-    item = rm.Retrieved("a", "Refunds take five working days.")
-    assert needed.marked_ranges(item, rm.Quote("five working")) == [(13, 25)]
-    assert needed.marked_ranges(item, rm.Quote("six working")) == []

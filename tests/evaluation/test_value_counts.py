@@ -32,7 +32,7 @@ def test_given_scores_of_few_values_are_counted_by_value() -> None:
 
 def test_the_table_has_a_column_for_each_system_and_perfect_before_undefined() -> None:
     first = rm.evaluate(WITH_UNDEFINED, {**RUN, "none": ["x"]}, "mrr")
-    second = rm.evaluate(WITH_UNDEFINED, dict.fromkeys(WITH_UNDEFINED, ["d"]), "mrr")
+    second = rm.evaluate(WITH_UNDEFINED, dict.fromkeys(WITH_UNDEFINED, ("d",)), "mrr")
     table = values_table({"a": first.scores, "b": second.scores}, first.metrics[0])
     assert table.header == ["queries by mrr", "a", "b"]
     assert [row[0] for row in table.rows][-2:] == ["perfect", "undefined"]
