@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     """How many of the first items count: one number for all queries, one for each query, or all items (None)."""
     Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
     """One ranking as grades in rank order; None means not judged."""
-    Speller = Callable[[str, Any], str | None]
 
 
 EXTRAS = {
@@ -184,23 +181,11 @@ def group_pairs(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[Value
 
 # How messages name an argument: as Python writes it, or as a program that was asked calls it.
 
-_speller: ContextVar[Speller | None] = ContextVar("speller", default=None)
-
 ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
 """What a file holds where Python has lists of items."""
 
 OPEN: Any = ...
 """The value of an argument, or of a key in it, if a message leaves it to the reader."""
-
-
-@contextmanager
-def format_arguments_with(speller: Speller) -> Iterator[None]:
-    """Name arguments as a program calls them, in all messages that are made inside."""
-    before = _speller.set(speller)
-    try:
-        yield
-    finally:
-        _speller.reset(before)
 
 
 def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
@@ -209,14 +194,7 @@ def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) 
     Example:
         >>> format_argument("clusters", None), format_argument("columns", {"query": OPEN}), format_argument("documents")
         ('clusters=None', "columns={'query': ...}", 'documents=')
-        >>> with format_arguments_with(lambda name, value: f"--{name} {value}"):
-        ...     format_argument("allow", "blanks")
-        '--allow blanks'
     """
-    speller = _speller.get()
-    spelled = None if speller is None else speller(name, value)
-    if spelled is not None:
-        return spelled
     return f"{name}={'' if value is OPEN else _literal(value)}" if python is None else python
 
 
@@ -237,7 +215,8 @@ def python_or_cli_text(python: str, otherwise: str = "") -> str:
         >>> python_or_cli_text("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
         'evaluate(qrels, run) takes the judgments first'
     """
-    return python if _speller.get() is None else otherwise
+    del otherwise
+    return python
 
 
 def argument_order_hint() -> str:

@@ -24,7 +24,7 @@ from retrieval_metrics.cli.input_files import (
     read_run_file,
     read_run_or_saved,
 )
-from retrieval_metrics.cli.option_names import use_option_names
+from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
 from retrieval_metrics.datasets.sample import select_queries
@@ -134,10 +134,10 @@ def run_convert(given: argparse.Namespace) -> bool:
     with output.for_reader(sys.stdout):
         if given.what == "qrels":
             judged = read_qrels_file(given, given.source)
-            with use_option_names(given, "target"):
+            with reading(given, "target"):
                 rm.write_qrels(judged, given.target, format=given.write_as)
         else:
             found = read_run_file(given, given.source)
-            with use_option_names(given, "target"):
+            with reading(given, "target"):
                 rm.write_run(found, given.target, format=given.write_as, tag=given.tag)
     return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.agents.trajectory import truncate_ranking
-from retrieval_metrics.cli.option_names import use_option_names
+from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
 from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, open_source
 from retrieval_metrics.files.saved_format import is_saved
@@ -143,7 +143,7 @@ LARGE = 50_000_000
 
 def read_qrels_file(given: argparse.Namespace, path: str) -> rm.Qrels:
     """Read judgments as the options say."""
-    with use_option_names(given, "qrels"):
+    with reading(given, "qrels"):
         return rm.read_qrels(
             path,
             format=given.qrels_format,
@@ -156,7 +156,7 @@ def read_qrels_file(given: argparse.Namespace, path: str) -> rm.Qrels:
 def read_run_file(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
     settings = dict(given.reading)
-    with use_option_names(given, "run"):
+    with reading(given, "run"):
         run = rm.read_run(
             path,
             format=given.run_format,

@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics._internal.validation import RetrievalWarning, format_arguments_with
+from retrieval_metrics._internal.validation import RetrievalWarning
 from retrieval_metrics.cli import output
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     if sys.stdout is None or sys.stderr is None:
         return WRONG  # there is nowhere to report it
+    given = argparse.Namespace()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RetrievalWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, given)
             try:
-                return _run(arguments)
+                return _run(arguments, given)
             finally:
                 with output.for_reader(sys.stdout):
                     """What argparse or a command wrote, and nobody may read."""
@@ -46,14 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         said = str(error) or "there is not enough memory; a TREC run can be streamed with --memory SIZE"
-        output.say(f"error: {said}")
+        output.say(f"error: {_in_options(said, given)}")
         _discard_output()
         return WRONG
     except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, given: argparse.Namespace) -> int:
     completing = "_ARGCOMPLETE" in os.environ  # a shell asks what can come next
     words = os.environ["COMP_LINE"].split() if completing else sys.argv[1:] if arguments is None else arguments
     called = next((word for word in words if word in COMMANDS), None)
@@ -68,21 +69,27 @@ def _run(arguments: Sequence[str] | None) -> int:
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.cli import arguments as shared  # noqa: PLC0415
-    from retrieval_metrics.cli.option_names import format_option  # noqa: PLC0415
 
-    given = argparse.Namespace()
-    with format_arguments_with(partial(format_option, given)):
-        shared.import_metrics(arguments)
-        top.parse_args(arguments, given)
-        shared.refuse_unknown_metrics(given)
-        shared.refuse_lost_files(given)
-        met: bool = given.run_command(given)
+    shared.import_metrics(arguments)
+    top.parse_args(arguments, given)
+    shared.refuse_unknown_metrics(given)
+    shared.refuse_lost_files(given)
+    met: bool = given.run_command(given)
     return 0 if met else BELOW
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+def _in_options(message: str, given: argparse.Namespace) -> str:
+    """Return a message of the library with the options of the command."""
+    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+
+    return translate(message, given)
+
+
+def _show_warning(
+    given: argparse.Namespace, message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
     kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
-    output.say(f"{kind}: {message}")
+    output.say(f"{kind}: {_in_options(str(message), given)}")
 
 
 def _defect(error: Exception) -> int:

@@ -32,6 +32,10 @@ WIDTH = 120
 """The width to which sentences are wrapped if there is no terminal."""
 
 
+# What holds sentences in the data of a result.
+SENTENCES = {"notes", "skipped", "summary"}
+
+
 class CommandOutput(NamedTuple):
     """A result in the three forms from which all formats are made.
 
@@ -52,10 +56,26 @@ class CommandOutput(NamedTuple):
 
 def finish(shown: CommandOutput, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
     """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
-    _write(shown, given.format, given.output)
+    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+
+    _write(_in_options(shown, given), given.format, given.output)
     for failure in failures:
-        _complain(failure)
+        _complain(translate(failure, given))
     return not failures
+
+
+def _in_options(shown: CommandOutput, given: argparse.Namespace) -> CommandOutput:
+    """Return a result whose sentences name the options of the command."""
+    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+
+    tables = []
+    for table in shown.tables:
+        notes = [translate(note, given) for note in table.notes]
+        tables.append(table._replace(notes=notes, title=translate(table.title, given)))
+    data = dict(shown.data)
+    for name in SENTENCES & data.keys():
+        data[name] = [translate(sentence, given) for sentence in data[name]]
+    return shown._replace(tables=tables, data=data)
 
 
 def _write(shown: CommandOutput, kind: str | None, path: str | None) -> None:
