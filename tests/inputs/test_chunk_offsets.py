@@ -69,7 +69,7 @@ def test_what_cannot_be_placed_is_named_and_kept() -> None:
     located = rm.locate(chunks, {"s": "a text"})
     assert located == chunks
     assert located.unlocated == ["x", "y"]
-    assert repr(located) == "<3 chunks, 0 ambiguous, 2 unplaced>"
+    assert repr(located) == "<3 chunks, 0 ambiguous, 2 unlocated>"
 
 
 def test_offsets_are_checked_against_the_text() -> None:

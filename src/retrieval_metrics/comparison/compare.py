@@ -39,7 +39,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.summary import percentage_hint
 from retrieval_metrics.files.saved_format import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.json_codec import judgments_fingerprint
+from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.judge import with_source_texts

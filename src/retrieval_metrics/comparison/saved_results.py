@@ -25,19 +25,14 @@ from retrieval_metrics.files.saved_format import (
 )
 from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.items import get_match_key
-from retrieval_metrics.inputs.json_codec import (
-    decode_error,
-    decode_judgments,
-    decode_ranking,
-    encode_error,
-    encode_id,
-    encode_judgments,
-    encode_ranking,
-    to_json_value,
-)
+from retrieval_metrics.inputs.json_codec import decode_judgments, encode_id, encode_judgments, to_json_value
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import CONVERSATION_KEY, Provenance, Questions
-from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.ranking_codec import decode_error, decode_ranking, encode_error, encode_ranking
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.matching.ranking_order import Matching
 from retrieval_metrics.metrics.base.metric import (

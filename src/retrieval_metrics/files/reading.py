@@ -14,20 +14,21 @@ from retrieval_metrics.files.formats import FORMATS, detect_format
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.tabular_rows import read_entries_frame, read_table
 from retrieval_metrics.files.trec import read_trec_qrels, read_trec_run
+from retrieval_metrics.inputs.batch import Batch
 from retrieval_metrics.inputs.column_detection import (
     DOCUMENT_COLUMNS,
     JUDGMENT_ROLES,
     RUN_ROLES,
     SCORE_COLUMNS,
-    Batch,
-    is_dataframe,
     parse_allowances,
 )
 from retrieval_metrics.inputs.dataframes import LongTable
+from retrieval_metrics.inputs.frame_columns import is_dataframe
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.json_codec import decode_item, decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection

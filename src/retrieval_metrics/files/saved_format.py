@@ -28,13 +28,13 @@ from retrieval_metrics.comparison.difference import Difference
 from retrieval_metrics.evaluation.budget_coverage import BudgetFill, BudgetUse
 from retrieval_metrics.files.opening import Limits, open_for_saving, open_source
 from retrieval_metrics.inputs.clusters import Clusters
-from retrieval_metrics.inputs.json_codec import (
+from retrieval_metrics.inputs.fingerprints import (
     fingerprint,
     judgments_fingerprint,
     question_fingerprint,
     ranking_fingerprint,
-    to_json_value,
 )
+from retrieval_metrics.inputs.json_codec import to_json_value
 from retrieval_metrics.matching.budget import Budget, BudgetFills
 from retrieval_metrics.matching.ranking_order import Matching
 from retrieval_metrics.metrics.base.rules import Rules

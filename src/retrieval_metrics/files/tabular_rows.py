@@ -23,10 +23,10 @@ from retrieval_metrics.files.encodings import (
 )
 from retrieval_metrics.files.formats import DOCUMENT_LIST_KEYS, FORMATS
 from retrieval_metrics.files.opening import Reader
+from retrieval_metrics.inputs.batch import find_first_duplicate
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS, find_columns
-from retrieval_metrics.inputs.dataframes import find_first_duplicate
 from retrieval_metrics.inputs.json_codec import FORBIDDEN_KEY
-from retrieval_metrics.inputs.run import as_list, require_finite_scores
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import IntArray
     from retrieval_metrics.files.formats import Format
-    from retrieval_metrics.inputs.column_detection import Batch, Columns, Role
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.column_detection import Columns, Role
     from retrieval_metrics.inputs.qrels import Qrels
 
 

@@ -16,10 +16,11 @@ import numpy as np
 from retrieval_metrics._internal.validation import format_argument, import_optional, python_or_cli_text
 from retrieval_metrics.files.encodings import decode_line, format_line_location, name_file_in_errors
 from retrieval_metrics.files.opening import open_source
-from retrieval_metrics.inputs.column_detection import warn_about_score_direction
-from retrieval_metrics.inputs.dataframes import find_first_duplicate, regroup_by_query, split_by_query
+from retrieval_metrics.inputs.batch import find_first_duplicate, regroup_by_query, split_by_query
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import RetrievedRun, Run, StreamedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.inputs.score_checks import warn_about_score_direction
 from retrieval_metrics.reports.progress import progress
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import FloatArray
     from retrieval_metrics.files.opening import Limits, Reader
-    from retrieval_metrics.inputs.column_detection import Batch
+    from retrieval_metrics.inputs.batch import Batch
 
     Part = tuple[pl.Series, pl.Series, FloatArray]
 

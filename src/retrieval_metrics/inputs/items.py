@@ -288,9 +288,7 @@ def get_match_key(match: str | Key | KeyedMatching) -> Key:
     if isinstance(by, str) and by.startswith(METADATA_PREFIX) and by != METADATA_PREFIX:
         name = by.removeprefix(METADATA_PREFIX)
         return lambda item: item.value(name)
-    raise ValueError(
-        f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}"
-    )
+    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}")
 
 
 def _match_hint(by: Any) -> str:

@@ -210,7 +210,11 @@ def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
 
 def decode_judgments(value: Any, where: str) -> Any:
     """Return judgments as `evaluate` takes them, from JSON: also an object of `relevant` and `forbidden`."""
-    if isinstance(value, dict) and isinstance(value.get(FORBIDDEN_KEY), list) and value.keys() <= RELEVANT_AND_FORBIDDEN:
+    if (
+        isinstance(value, dict)
+        and isinstance(value.get(FORBIDDEN_KEY), list)
+        and value.keys() <= RELEVANT_AND_FORBIDDEN
+    ):
         return add_forbidden(decode_judgments(value.get("relevant", []), where), value[FORBIDDEN_KEY], where)
     if not isinstance(value, list):
         return value

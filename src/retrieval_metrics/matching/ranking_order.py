@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.run import Run, round_scores
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.single_precision import round_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
