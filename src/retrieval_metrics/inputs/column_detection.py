@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
 
 QUERY_COLUMNS = ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id")
@@ -113,13 +112,17 @@ def find_columns(
         if isinstance(requirement, str) and role not in column_by_role and role not in columns_by_user:
             _require_no_candidate(present, role, requirement, column_by_role, source)
     if "repeated" not in allow:
-        for name in column_by_role.values():
-            if present.count(name) > 1:
-                raise ValueError(
-                    f"{source} has two columns named {name!r}; remove one, or pass allow='repeated', with "
-                    "which the first counts"
-                )
+        _require_single_columns(present, column_by_role, source)
     return column_by_role
+
+
+def _require_single_columns(present: list[str], column_by_role: Mapping[str, str], source: str) -> None:
+    for name in column_by_role.values():
+        if present.count(name) > 1:
+            raise ValueError(
+                f"{source} has two columns named {name!r}; remove one, or pass allow='repeated', with which the first "
+                "counts"
+            )
 
 
 def _separator_note(present: list[str]) -> str:

@@ -186,7 +186,7 @@ def _read_fields(value: dict[str, Any]) -> _DocumentFields:
         document.address = _find_first(value, ADDRESS_KEYS)
     if document.text is None and document.metadata:  # as Pinecone, Elasticsearch and Qdrant keep it
         document.text = _find_first(_as_dict(document.metadata), TEXT_KEYS)
-    if document.id != document.id:  # noqa: PLR0124  (NaN, which frames write for what is missing)
+    if document.id != document.id:  # NaN, which frames write for what is missing
         document.id = None
     return document
 

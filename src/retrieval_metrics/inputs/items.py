@@ -27,9 +27,9 @@ class Retrieved:
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
-        offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a section, a
-            page or an earlier form of the text, so they count only where the text of the source, or the quote beside a
-            span, confirms them.
+        offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
+            section, a page or an earlier form of the text, so they count only where the text of the source, or the
+            quote beside a span, confirms them.
 
     Raises:
         TypeError: If the text is not a str, or an offset is not an int.
