@@ -131,9 +131,9 @@ class Quote(Piece):
 class Text(Piece):
     """A reference text, satisfied once the retrieved items together contain enough of its words.
 
-    A word counts as contained if a run of words around it appears unchanged in an item (see `Matching.text_run`); case,
-    punctuation and white space do not matter. A chunk inside a long reference covers a part of it, and the chunk that
-    completes `Matching.share` of the reference satisfies it.
+    A word counts as contained if a run of words around it appears unchanged in an item (see
+    `Matching.min_common_words`); case, punctuation and white space do not matter. A chunk inside a long reference
+    covers a part of it, and the chunk that completes `Matching.min_coverage` of the reference satisfies it.
 
     Attributes:
         text: The reference, such as a chunk of the index that was judged.

@@ -89,7 +89,7 @@ def encode_judged(judged: Any, where: str) -> dict[str, Any]:
         values = {name: _tuples_to_lists(value) for name, value in judged.values}
         entry = {"type": "metadata", "values": to_json_value(values, f"Metadata judged for {where}")}
         if judged.negated:
-            entry["inverted"] = True
+            entry["negated"] = True
         return entry
     if isinstance(judged, Piece):
         raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")  # noqa: TRY004  (said of the file)
@@ -125,7 +125,7 @@ def _decode_id(arguments: dict[str, Any], entry: Mapping[str, Any], where: str) 
 
 
 def _decode_metadata(arguments: dict[str, Any]) -> Metadata:
-    is_negated = arguments.pop("inverted", False)
+    is_negated = arguments.pop("negated", False)
     (values,) = arguments.values()
     metadata = Metadata(**{name: _lists_to_tuples(value) for name, value in values.items()})
     return ~metadata if is_negated else metadata

@@ -21,7 +21,7 @@ ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")
 RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
-CONVERSATION_KEY = "history"
+CONVERSATION_KEY = "conversation"
 
 
 def read_questions(questions_class: type[QuestionsT], dataset: Any) -> QuestionsT:

@@ -70,13 +70,13 @@ def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> di
             encoded[name] = True
         else:
             encoded[name] = encode_ranking(stage_ranking, query)
-    return {"steps": encoded} if encoded else {}
+    return {"stages": encoded} if encoded else {}
 
 
 def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
     """Return the stages that `encode_stages` was given."""
     stages = StageRankings()
-    for name, encoded in entry.get("steps", {}).items():
+    for name, encoded in entry.get("stages", {}).items():
         if encoded is True:
             stages[name] = ranking
         elif encoded is None:
