@@ -12,16 +12,8 @@ from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.difference import Differences, PairedValues
 from retrieval_metrics.comparison.system_ranking import ComparisonRecord
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    SavedFile,
-    Section,
-    decode_column,
-    decode_record,
-    encode_column,
-    encode_record,
-    write_saved_file,
-)
+from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import decode_judgments, encode_id, encode_judgments, to_json_value

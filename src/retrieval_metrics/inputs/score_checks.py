@@ -45,9 +45,7 @@ def score_direction_note(rows: Iterable[tuple[Hashable, float, float]]) -> str:
     if not rankings:
         return ""
     ranks, scores = zip(*chain.from_iterable(rankings), strict=True)
-    has_whole_scores = all(score.is_integer() for score in scores)
-    has_whole_ranks = all(rank.is_integer() for rank in ranks)
-    if has_whole_scores and not has_whole_ranks:
+    if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
         return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
     if _has_equal_ranks(rankings):
         return ""
