@@ -243,7 +243,7 @@ def _read_plain_rows(
     source: Reader, first_row: dict[str, Any], column_by_role: Mapping[str, str]
 ) -> pl.DataFrame | None:
     """Return the columns of rows that all have the keys of the first, each once; None if anything is irregular."""
-    import polars as pl  # noqa: PLC0415  (an extra)
+    import polars as pl
 
     if not {type(value) for value in first_row.values()} <= {str, int, float}:
         return None

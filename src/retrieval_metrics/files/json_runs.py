@@ -93,7 +93,7 @@ def _read_ordered(rankings: Mapping[Any, Any], source: str, allow: Collection[st
 
 def _as_column(documents: list[Any]) -> Any:
     """Return documents as a column, of text if there are none."""
-    import polars as pl  # noqa: PLC0415  (an extra)
+    import polars as pl
 
     return documents or pl.Series([], dtype=pl.String)
 

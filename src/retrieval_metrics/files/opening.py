@@ -206,7 +206,7 @@ class Reader:
                 line_end = text.readline(self.limits.line + 1)
                 n_bytes = len(start) + len(line_end)
                 if not n_bytes_before:
-                    start = start.removeprefix(BYTE_ORDER_MARK)  # noqa: PLW2901  (the same text)
+                    start = start.removeprefix(BYTE_ORDER_MARK)
                 piece = start + line_end
                 is_unfinished = not piece.endswith(b"\n")
                 if is_unfinished or len(piece) > self.limits.line:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 
-# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
-
 JSON_HINT = "write .json or .jsonl"
 # The columns of judgments; those of TSV files are BEIR's.
 QRELS_COLUMNS = ("query", "document", "grade")

@@ -76,14 +76,14 @@ def read_qrels(
     if is_dataframe(source):
         return Qrels.from_frame(source, columns=columns, allow=allow)
     with open_source(source, limits) as reader, name_file_in_errors(reader.name):
-        format = _require_format(reader, format, columns)
+        detected = _require_format(reader, format, columns)
         allowed = parse_allowances(allow)
-        if format == "trec":
+        if detected == "trec":
             return read_trec_qrels(reader)
-        content = _read_content(reader, format, JUDGMENT_ROLES, columns, allowed)
+        content = _read_content(reader, detected, JUDGMENT_ROLES, columns, allowed)
         if isinstance(content, dict):
             return _read_json_qrels(content, reader.name, allowed)
-        table = _as_long_table(content, JUDGMENT_ROLES, columns, _table_name(reader, format), allowed)
+        table = _as_long_table(content, JUDGMENT_ROLES, columns, _table_name(reader, detected), allowed)
         return Qrels.from_table(table.judgments())
 
 
@@ -121,17 +121,22 @@ def _read_content(
             if columns:
                 raise ValueError(f"{source.name} is a JSON object, without columns that columns= could name")
             return content
-        source = as_lines(content, source)
-        format = "jsonl"
+        return _read_lines(as_lines(content, source), roles, columns, allow)
     if format == "jsonl":
-        entries = read_queries_per_line(source, allow, columns)
-        if entries is None:
-            return read_document_rows(source, roles, columns, allow)
-        return entries
+        return _read_lines(source, roles, columns, allow)
     table = read_table(source, format)
     entries = read_entries_frame(table, source.name, allow)
     if entries is None:
         return table
+    return entries
+
+
+def _read_lines(
+    source: Reader, roles: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
+) -> dict[str, Any] | FileTable:
+    entries = read_queries_per_line(source, allow, columns)
+    if entries is None:
+        return read_document_rows(source, roles, columns, allow)
     return entries
 
 
@@ -216,20 +221,20 @@ def read_run(
     if is_dataframe(source):
         return Run.from_frame(source, columns=columns, allow=allow)
     with open_source(source, limits) as reader, name_file_in_errors(reader.name):
-        format = _require_format(reader, format, columns)
+        detected = _require_format(reader, format, columns)
         allowed = parse_allowances(allow)
-        if format != "json" and (subset is not None or split is not None):
-            raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {format}")
-        if format == "trec":
+        if detected != "json" and (subset is not None or split is not None):
+            raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {detected}")
+        if detected == "trec":
             return read_trec_run(source, reader, memory, show_progress=show_progress)
-        content = _read_content(reader, format, RUN_ROLES, columns, allowed)
+        content = _read_content(reader, detected, RUN_ROLES, columns, allowed)
         if isinstance(content, dict):
             rankings: Mapping[str, Any] = content
-            if format == "json":
+            if detected == "json":
                 rankings = select_mteb_rankings(content, reader.name, subset, split)
             if "blanks" not in allowed:
                 for query in rankings:
                     _require_no_blanks(query, "query", reader.name)
             return read_json_run(rankings, reader.name, allowed)
-        table = _as_long_table(content, RUN_ROLES, columns, _table_name(reader, format), allowed)
+        table = _as_long_table(content, RUN_ROLES, columns, _table_name(reader, detected), allowed)
         return Run([table.rankings()])

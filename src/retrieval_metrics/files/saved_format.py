@@ -241,7 +241,7 @@ class SavedFields(Printed):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save it to a file that `load` reads."""
-        sections = {name: _one_entry_per_line(value) for name, value in self._encode().items()}
+        sections = {name: _with_entry_lines(value) for name, value in self._encode().items()}
         write_saved_file(path, self.kind, sections)
 
     def __eq__(self, other: object) -> bool:
@@ -264,7 +264,7 @@ def decode_saved_fields(saved_class: type[SavedT], document: SavedFile) -> Saved
         return saved_class(**values)
 
 
-def _one_entry_per_line(value: Any) -> Any:
+def _with_entry_lines(value: Any) -> Any:
     """Return a value with one line per entry, if it has entries."""
     if not isinstance(value, dict):
         return value

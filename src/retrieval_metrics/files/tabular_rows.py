@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Reader
 
 
-# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
-
 # What the streaming format of Arrow begins with.
 ARROW_STREAM_MARK = b"\xff" * 4
 

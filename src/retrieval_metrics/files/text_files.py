@@ -106,14 +106,14 @@ def _read_texts(path: Source, limits: Limits | None, what: Literal["query", "doc
 
 def _read_rows(source: Reader) -> Iterator[_Row]:
     """Yield every row with an id and a text."""
-    format = find_format_by_name(source.file_name)
-    if format not in FORMATS_BY_NAME:
+    format_name = find_format_by_name(source.file_name)
+    if format_name not in FORMATS_BY_NAME:
         is_json = source.beginning().lstrip().startswith(b"{")
-        format = "jsonl" if is_json else "tsv"
-    if format == "jsonl":
+        format_name = "jsonl" if is_json else "tsv"
+    if format_name == "jsonl":
         for number, line, values in read_jsonl_objects(source):
             yield _Row(format_line_location(source.name, number, line), values)
-    elif format == "json":
+    elif format_name == "json":
         content = read_json_file(source)
         if isinstance(content, list):
             for number, values in enumerate(content, start=1):
@@ -121,10 +121,10 @@ def _read_rows(source: Reader) -> Iterator[_Row]:
             return
         for query, text in content.items():
             yield _Row(f"{source.name}, query {query!r}", {"id": query, "text": text})
-    elif format == "tsv":
+    elif format_name == "tsv":
         yield from _read_tab_separated(source)
     else:
-        rows = read_table(source, format).frame.collect().iter_rows(named=True)
+        rows = read_table(source, format_name).frame.collect().iter_rows(named=True)
         for number, values in enumerate(rows, start=1):
             yield _Row(f"{source.name}, row {number}: {values}", values)
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Part = tuple[pl.Series, pl.Series, FloatArray]
 
 
-# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
-
 BLANK = ord(" ")
 # The bytes in columns; all other bytes separate columns.
 COLUMN_BYTES = bytes(range(BLANK + 1, 256))

@@ -192,7 +192,7 @@ def _require_format(path: str | PathLike[str], format: str | None) -> str:
 
 
 def _write_frames(path: str | PathLike[str], format: str, frames: Iterator[pl.DataFrame]) -> None:
-    import polars as pl  # noqa: PLC0415  (an extra)
+    import polars as pl
 
     if format in BINARY_FORMATS:
         frame = pl.concat(list(frames), how="vertical")
@@ -233,7 +233,7 @@ def _write_entries(path: str | PathLike[str], format: str, entries: Iterable[tup
 def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
     for query in content:
         if not isinstance(query, str):
-            raise ValueError(
+            raise ValueError(  # noqa: TRY004  (the format cannot hold it)
                 f"the keys of a JSON object are text, so query {query!r} would become text; write .jsonl or "
                 ".parquet, or convert the ids with str"
             )
