@@ -434,7 +434,7 @@ def _rejudged(one: Scores, other: Scores) -> set[QueryId]:
     if one.origin is None or other.origin is None:
         return set()
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
-    if ours.same_columns(theirs):
+    if ours.has_same_columns(theirs):
         return set()
     found = set()
     for at, query in enumerate(ours.queries):

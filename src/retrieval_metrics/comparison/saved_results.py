@@ -265,7 +265,7 @@ def same_questions(one: Scores, other: Scores) -> bool:
         return False
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
     return ours is theirs or (
-        ours.same_columns(theirs)
+        ours.has_same_columns(theirs)
         and ours.largest_grade == theirs.largest_grade
         and dict(ours.texts) == dict(theirs.texts)
         and dict(ours.provenance) == dict(theirs.provenance)

@@ -90,7 +90,7 @@ def _is_one_value(start: bytes) -> bool:
 
 def _iterate_value(reader: Reader) -> Iterator[Any]:
     try:
-        content = json.loads(reader.whole_text())
+        content = json.loads(reader.read_text())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
     if isinstance(content, list):

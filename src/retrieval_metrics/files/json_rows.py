@@ -131,7 +131,7 @@ def read_json_file(source: Reader, allow: Collection[str] = ()) -> dict[str, Any
             hint = "; if it has one object per line, pass format='jsonl'"
         return f"{source.name} cannot be read as JSON: {message}{hint}"
 
-    content = parse_json(source.whole_text().decode(), locate, allow)
+    content = parse_json(source.read_text().decode(), locate, allow)
     if isinstance(content, dict):
         return content
     element_note = ""

@@ -179,7 +179,7 @@ class Reader:
         with self._open_text() as text:
             return b"".join(iter(partial(text.read, PIECE_BYTES), b""))
 
-    def whole_text(self) -> bytes:
+    def read_text(self) -> bytes:
         """Return the whole content as UTF-8 text without a byte order mark, its lines of any length."""
         start = self.beginning()
         require_no_utf16_mark(start, self.name)

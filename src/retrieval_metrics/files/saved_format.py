@@ -186,7 +186,7 @@ def is_saved(path: str | PathLike[str]) -> bool:
 def read_saved_file(path: str | PathLike[str]) -> SavedFile:
     """Read a file of this format."""
     with open_source(path, SAVED_FILE_LIMITS) as source:
-        return parse_saved_file(source.whole_text(), fspath(path))
+        return parse_saved_file(source.read_text(), fspath(path))
 
 
 def parse_saved_file(text: bytes, name: str) -> SavedFile:

@@ -294,7 +294,7 @@ class Qrels:
             group[self.documents[int(self.member_document[member])]] = float(self.member_grade[member])
         return [groups[group] for group in sorted(groups)]
 
-    def same_columns(self, other: Qrels) -> bool:
+    def has_same_columns(self, other: Qrels) -> bool:
         """Return whether these are the same judgments in the same order, which is found out without hashing them."""
         return (
             len(self.queries) == len(other.queries)

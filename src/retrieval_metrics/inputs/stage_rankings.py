@@ -39,7 +39,7 @@ class StageRankings(dict[str, Any]):
         return None
 
     @classmethod
-    def of_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
+    def from_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
         """Return the stages of nested calls in the order of their starts: (id, parent, name, what it returned).
 
         A call stands behind those inside it, and calls beside one another in the order in which they began, whichever
