@@ -13,10 +13,11 @@ from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.agents.trajectory import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
-from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, open_source
+from retrieval_metrics.files.compressions import COMPRESSIONS
+from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.text_files import read_texts
-from retrieval_metrics.files.trec import COMMENT, RUN_LAYOUT
+from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
 from retrieval_metrics.inputs.run import StreamedRun
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def read_run_name(path: str) -> str:
     if not Path(path).is_file():
         return "standard input"
     with open_source(path) as source:
-        words = COMMENT.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
+        words = COMMENT_PATTERN.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
     return words[-1].decode(errors="replace") if len(words) == len(RUN_LAYOUT.fields) else _name_of(path)
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
-from retrieval_metrics.inputs.documents import find_host
-from retrieval_metrics.inputs.json_codec import fingerprint
+from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
 from retrieval_metrics.retrieval.sync_async import choose_function

@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade

@@ -20,7 +20,13 @@ from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_retrieval_metrics.stepping import StageHandler, with_stages
 from retrieval_metrics import Retrieved
-from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions, TraceRecording, known_score, listed
+from retrieval_metrics.integration_api import (
+    HostAdapter,
+    RetrieverFunctions,
+    TraceRecording,
+    as_list_of,
+    finite_score_or_none,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -337,7 +343,7 @@ def as_retrieved(document: Document) -> Retrieved:
         text=document.page_content,
         source=source if isinstance(source, str) else None,
         start=start if placed else None,
-        score=known_score(score),
+        score=finite_score_or_none(score),
         metadata=metadata,
         offsets_unverified=True,
     )
@@ -347,7 +353,7 @@ def convert_items(documents: Any) -> list[Retrieved]:
     """Return what a retriever returned as items of the core, each under its own id; items stay as they are."""
     if isinstance(documents, list) and all(isinstance(one, Retrieved) for one in documents):
         return documents  # of the searches of an agent
-    found = listed(documents, Document, "a retriever must return a list of Documents")
+    found = as_list_of(documents, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in found]
 
 
@@ -384,7 +390,7 @@ def read_score(document: Document, key: str | None) -> float:
             f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
             "Name its key with score_key=..., or use relevance='rank'"
         )
-    if (score := known_score(found)) is None:
+    if (score := finite_score_or_none(found)) is None:
         raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
     return score
 

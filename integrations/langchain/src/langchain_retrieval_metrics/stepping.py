@@ -78,7 +78,7 @@ class StageHandler(BaseCallbackHandler):
         """Return an answer with the steps to it."""
         runs = sorted(self._runs.items(), key=lambda run: run[1].place)
         return StagedAnswer(
-            answer, StageRankings.of_spans((str(key), str(run.parent), run.name, run.found) for key, run in runs)
+            answer, StageRankings.from_spans((str(key), str(run.parent), run.name, run.found) for key, run in runs)
         )
 
     def on_chain_start(

@@ -22,7 +22,7 @@ from llama_index.evaluation.retrieval_metrics.results import (
     to_json_judgments,
 )
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Metric, Qrels, Retrieved
-from retrieval_metrics.integration_api import EvaluationTask, RowScorer, known_score, listed
+from retrieval_metrics.integration_api import EvaluationTask, RowScorer, as_list_of, finite_score_or_none
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
@@ -387,7 +387,7 @@ def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | 
         source(scored),
         start,
         end,
-        known_score(scored.score),
+        finite_score_or_none(scored.score),
         node.metadata,
         offsets_unverified=claimed,
     )
@@ -411,7 +411,7 @@ def get_nodes(answer: Any) -> list[NodeWithScore]:
     """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`."""
     found = getattr(answer, "source_nodes", answer)
     said = "a retriever must return a list of nodes with scores, or a response with source_nodes"
-    found = listed(found, (NodeWithScore, BaseNode), said)
+    found = as_list_of(found, (NodeWithScore, BaseNode), said)
     return [one if isinstance(one, NodeWithScore) else NodeWithScore(node=one) for one in found]
 
 

@@ -76,7 +76,7 @@ class StageRecorder:
     def _inside(self) -> StageRankings:
         if self._error is not None:
             raise self._error
-        return StageRankings.of_spans((span, *told) for span, told in self._spans.items())
+        return StageRankings.from_spans((span, *told) for span, told in self._spans.items())
 
     def __enter__(self) -> None:
         self._token: Token[StageRecorder | None] = _TOLD.set(self)
