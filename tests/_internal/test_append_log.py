@@ -35,7 +35,7 @@ def test_processes_and_threads_append_at_once(tmp_path: Path) -> None:
         worker.start()
     for worker in appending:
         worker.join()
-    entries = AppendLog(path, "test").entries()
+    entries = AppendLog(path, "test").read_entries()
     assert len(entries) == 200
     for who in range(5):
         assert [entry["n"] for entry in entries if entry["who"] == who] == list(range(40))
@@ -75,10 +75,10 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> No
     with path.open("ab") as file:
         file.write(torn)
     with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
-        assert journal.entries() == [{"n": 1}]
+        assert journal.read_entries() == [{"n": 1}]
     with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
         journal.append({"n": 2})
-    assert journal.entries() == [{"n": 1}, {"n": 2}]
+    assert journal.read_entries() == [{"n": 1}, {"n": 2}]
 
 
 def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:
         else:
             with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
                 AppendLog(path, "test").append({"n": 2})
-        assert AppendLog(path, "test").entries()[-1] == {"n": 2}
+        assert AppendLog(path, "test").read_entries()[-1] == {"n": 2}
 
 
 def test_a_last_line_without_a_line_break_is_kept(tmp_path: Path) -> None:
@@ -100,9 +100,9 @@ def test_a_last_line_without_a_line_break_is_kept(tmp_path: Path) -> None:
     journal = AppendLog(path, "test")
     journal.append({"n": 1})
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
-    assert journal.entries() == [{"n": 1}]
+    assert journal.read_entries() == [{"n": 1}]
     journal.append({"n": 2})
-    assert journal.entries() == [{"n": 1}, {"n": 2}]
+    assert journal.read_entries() == [{"n": 1}, {"n": 2}]
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     journal.append({"n": 2})
     path.write_bytes(path.read_bytes().replace(b'"n": 1', b'"n": '))
     with pytest.raises(ValueError, match=r"journal\.jsonl, line 2: this is not an entry"):
-        journal.entries()
+        journal.read_entries()
 
 
 def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
     other = AppendLog(tmp_path / "other.jsonl", "poem")
     other.append({})
     with pytest.raises(ValueError, match="must be a file of kind 'test', but it is of kind 'poem'"):
-        AppendLog(other.path, "test").entries()
+        AppendLog(other.path, "test").read_entries()
 
 
 def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
@@ -150,10 +150,10 @@ def test_a_changed_line_is_named(tmp_path: Path) -> None:
     for number in (1, 2):
         journal.append({"n": number, "digest of": "x"})
     journal.append({})
-    assert journal.entries() == [{"n": 1, "digest of": "x"}, {"n": 2, "digest of": "x"}, {}]
+    assert journal.read_entries() == [{"n": 1, "digest of": "x"}, {"n": 2, "digest of": "x"}, {}]
     path.write_bytes(path.read_bytes().replace(b'"n": 2', b'"n": 3'))
     with pytest.raises(ValueError, match=r"journal\.jsonl, line 3: the line was changed after it was written"):
-        journal.entries()
+        journal.read_entries()
 
 
 def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path)
     theirs.append({"n": 2})
     one, other = ours.path.read_bytes(), theirs.path.read_bytes()
     path.path.write_bytes(one + b"\n" + other + b"\r\n")
-    assert path.entries() == [{"n": 1}, {"n": 2}]
+    assert path.read_entries() == [{"n": 1}, {"n": 2}]
     path.append({"n": 3})
-    assert path.entries() == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert path.read_entries() == [{"n": 1}, {"n": 2}, {"n": 3}]
     conflict = one + b"<<<<<<< HEAD\n" + one.splitlines(keepends=True)[1] + b"=======\n" + other + b">>>>>>> branch\n"
     path.path.write_bytes(conflict)
-    for use in (path.entries, lambda: path.append_after(lambda _: {"n": 4})):
+    for use in (path.read_entries, lambda: path.append_after(lambda _: {"n": 4})):
         with pytest.raises(ValueError, match=r"merged\.jsonl, line 3: '<<<<<<< HEAD' marks a conflict .* merge=union"):
             use()
     assert path.path.read_bytes() == conflict

@@ -26,13 +26,13 @@ def test_a_scale_has_0_and_every_end(
     values: list[tuple[float, float, float]], least: float, ends: tuple[float, float]
 ) -> None:
     rows = [ChartRow("a", value, rm.types.Interval(low, high), "") for value, low, high in values]
-    assert ChartRows.of("", "", rows, least).ends == ends
+    assert ChartRows.scaled("", "", rows, least).ends == ends
 
 
 @pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
 def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
     rows = [ChartRow("a", sum(ends) / 2, rm.types.Interval(*ends), "")]
-    drawn = [draw.rows(ChartRows.of("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
+    drawn = [draw.rows(ChartRows.scaled("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
     assert drawn == [1, int(ends[0] < 0)]
 
 

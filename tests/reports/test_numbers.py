@@ -22,6 +22,6 @@ def test_numbers_are_written_for_reading() -> None:
     ]  # fmt: skip
     assert numbers.interval(Interval(0.00003, 0.0412)) == "[0.0000, 0.0412]"  # as precise as the larger end
     assert numbers.change(0.71391, 0.71389) == "0.71391 -> 0.71389"
-    assert numbers.apart(0.79996, 0.8)[0] == "0.79996"  # what is below a floor is seen to be below it
+    assert numbers.format_distinct(0.79996, 0.8)[0] == "0.79996"  # what is below a floor is seen to be below it
     assert numbers.join_names(["a", "b"]) == "a and b"
     assert (numbers.size(float("inf")), numbers.size(0.05)) == ("-", "0.0500")

@@ -27,7 +27,7 @@ FINITE = st.floats(-1e100, 1e100) | st.floats(0, 1) | st.sampled_from([5e-324, -
 
 
 def exact(values: list[float]) -> ExactSums:
-    return ExactSums.of(np.array(values, dtype=np.float64))
+    return ExactSums.from_values(np.array(values, dtype=np.float64))
 
 
 @given(st.lists(FINITE, min_size=1, max_size=60))
@@ -35,14 +35,14 @@ def test_the_sums_are_those_of_fractions_and_rounded_once(values: list[float]) -
     sums = exact(values)
     assert Fraction(sums.total, 2**1126) == sum(map(Fraction, values))
     assert Fraction(sums.total_of_squares, 2**1126) == sum(Fraction(value * value) for value in values)
-    assert sums.rounded() == Sums.of(np.array(values))
+    assert sums.rounded() == Sums.from_values(np.array(values))
 
 
 @given(st.lists(st.lists(FINITE, max_size=20), min_size=1, max_size=6), st.randoms())
 def test_parts_in_any_order_give_the_sums_of_the_whole(parts: list[list[float]], rng: random.Random) -> None:
     whole = exact([value for part in parts for value in part])
     rng.shuffle(parts)
-    assert ExactSums.merged(map(exact, parts)) == whole
+    assert ExactSums.merge(map(exact, parts)) == whole
 
 
 def test_what_is_not_a_number_is_left_out_and_what_is_infinite_refused() -> None:
@@ -61,7 +61,7 @@ def test_of_nothing_there_is_no_mean() -> None:
 def test_a_million_values_of_all_sizes_are_summed_to_the_last_bit() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(size=1_000_000) * 2.0 ** rng.integers(-300, 300, size=1_000_000)
-    assert ExactSums.of(values).rounded().total == math.fsum(values.tolist())
+    assert ExactSums.from_values(values).rounded().total == math.fsum(values.tolist())
 
 
 UNIT = st.floats(0, 1, allow_nan=False)
@@ -246,7 +246,7 @@ def test_an_unbounded_metric_gets_a_finite_interval_once_its_values_differ() -> 
 @given(st.lists(SAMPLES, min_size=1, max_size=5))
 def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(parts: list[list[float]]) -> None:
     whole = [x for part in parts for x in part]
-    merged = ExactSums.merged(ExactSums.of(np.array(part)) for part in parts)
+    merged = ExactSums.merge(ExactSums.from_values(np.array(part)) for part in parts)
 
     assert interval_from_sums(merged.rounded()) == mean_interval(whole)
 
@@ -316,7 +316,7 @@ def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters:
     fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels})
 
     # statsmodels multiplies by G / (G - 1) and (n - 1) / (n - 1).
-    assert Units.of(values, labels).variance_of_mean == pytest.approx(fit.bse[0] ** 2)
+    assert Units.from_values(values, labels).variance_of_mean == pytest.approx(fit.bse[0] ** 2)
 
 
 def test_the_p_value_under_clusters_is_student_on_one_less_than_the_clusters() -> None:
@@ -331,14 +331,14 @@ def test_the_p_value_under_clusters_is_student_on_one_less_than_the_clusters() -
 def test_single_queries_have_the_variance_of_a_mean() -> None:
     values = np.random.default_rng(1).random(30)
 
-    assert Units.of(values).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
-    assert Units.of(values, np.arange(30)).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
-    assert Units.of(values).design_effect == pytest.approx(1)
+    assert Units.from_values(values).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
+    assert Units.from_values(values, np.arange(30)).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
+    assert Units.from_values(values).design_effect == pytest.approx(1)
 
 
 def test_unequal_clusters_by_hand() -> None:
     # Clusters (1, 0) and (1,) and (0, 0, 0): means without one are 1/4, 1/5 and 2/3.
-    units = Units.of([1, 0, 1, 0, 0, 0], [0, 0, 1, 2, 2, 2])
+    units = Units.from_values([1, 0, 1, 0, 0, 0], [0, 0, 1, 2, 2, 2])
     without = np.array([1 / 4, 1 / 5, 2 / 3])
 
     assert units.mean == pytest.approx(1 / 3)
@@ -347,20 +347,20 @@ def test_unequal_clusters_by_hand() -> None:
 
 def test_queries_that_are_all_alike_in_a_cluster_count_as_one() -> None:
     values = np.repeat(np.random.default_rng(2).random(25), 4)
-    units = Units.of(values, np.repeat(np.arange(25), 4))
+    units = Units.from_values(values, np.repeat(np.arange(25), 4))
 
     assert units.design_effect == pytest.approx(4 * 99 / 96)
     assert units.effective_n == 25
-    assert Units.of([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_n == 4
-    assert Units.of([1.0] * 12, [*"aaaaaaaaaabc"]).effective_n == pytest.approx(12**2 / (10**2 + 1 + 1))
+    assert Units.from_values([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_n == 4
+    assert Units.from_values([1.0] * 12, [*"aaaaaaaaaabc"]).effective_n == pytest.approx(12**2 / (10**2 + 1 + 1))
 
 
 def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
     values, labels = sample(30, 4)
-    sums, effective = Sums.of(values), effective_sums(values, labels)
+    sums, effective = Sums.from_values(values), effective_sums(values, labels)
 
     assert effective.mean == pytest.approx(sums.mean)
-    assert effective.count < Units.of(values, labels).effective_n < sums.count
+    assert effective.count < Units.from_values(values, labels).effective_n < sums.count
     assert effective_sums(values, np.arange(len(values))) == sums
     assert effective_sums(values, np.zeros(len(values))) == sums
 
@@ -427,4 +427,4 @@ def test_equal_systems_under_clusters_are_not_told_apart() -> None:
 
 def test_values_and_clusters_must_belong_together() -> None:
     with pytest.raises(ValueError, match="one cluster per value"):
-        Units.of([1.0, 2.0], [0])
+        Units.from_values([1.0, 2.0], [0])

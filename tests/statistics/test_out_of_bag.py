@@ -43,7 +43,7 @@ def test_what_is_no_table_is_refused(values: list[float], message: str) -> None:
 def test_out_of_bag_scores_only_what_a_resample_left_out() -> None:
     # One question decides: in the resamples that hold it, the second wins and scores nothing on the others.
     found = out_of_bag([[0.0, 1.0]] + [[0.1, 0.0]] * 9, default=0, resamples=4_000)
-    assert found.winner == 1
+    assert found.best == 1
     assert found.gain < 0.0
     alike = out_of_bag(np.tile([[0.2, 0.5]], (12, 1)), default=0, clusters=[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
     assert alike.gain == pytest.approx(0.3)

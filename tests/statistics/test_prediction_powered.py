@@ -199,7 +199,7 @@ def test_a_judge_that_likes_one_of_two_equal_systems_does_not_tell_them_apart(la
         low, high = found.difference_interval()
         apart += low > 0 or high < 0
         width += high - low
-        alone += float(np.ptp((found.alone or found).difference_interval()))
+        alone += float(np.ptp((found.human_only or found).difference_interval()))
 
     assert apart / 300 <= 0.07  # with a slope from two labels, 26 %
     assert width <= 1.25 * alone
@@ -212,7 +212,7 @@ def test_a_slope_that_few_labels_show_is_used_for_a_mean_and_in_strata() -> None
     plain = corrected_mean(people, model, np.arange(25), of_difference=True)
     layers = [*[0] * 3, *[1] * 197]
 
-    assert (plain.slope, plain.alone) == (0, None)
+    assert (plain.slope, plain.human_only) == (0, None)
     assert corrected_mean(people, model, np.arange(25)).slope > 0.9
     assert corrected_mean(people, model, np.arange(25), strata=layers, of_difference=True).slope > 0.9
 
@@ -237,7 +237,7 @@ def test_people_who_see_no_difference_leave_room_for_what_was_not_drawn() -> Non
     model = RANDOM.choice([-0.5, 0.0, 0.5], 200)
     found = corrected_mean(np.zeros(15), model, np.arange(15))
     low, high = found.difference_interval()
-    assert (found.mean, found.alike) == (0.0, True)
+    assert (found.mean, found.all_equal) == (0.0, True)
     assert found.rare().share == pytest.approx(
         1 - 0.05 ** (1 / 15), rel=0.05
     )  # so many queries are missed by 5 % of samples
@@ -253,7 +253,7 @@ def test_people_who_see_no_difference_leave_room_for_what_was_not_drawn() -> Non
 def test_values_that_differ_by_rounding_only_are_equal() -> None:
     people = np.full(15, 0.63) + RANDOM.choice([-1e-16, 0.0, 1e-16], 15)
     found = corrected_mean(people, np.ones(60) + RANDOM.choice([-1e-16, 0.0], 60), np.arange(15))
-    assert (found.alike, found.spread, found.slope) == (True, 0.0, 0.0)
+    assert (found.all_equal, found.spread, found.slope) == (True, 0.0, 0.0)
     low, high = found.interval()
     assert 0.5 < low < 0.63 < high < 0.72
 
@@ -262,12 +262,12 @@ def test_what_the_model_says_beyond_the_labelled_values_is_counted() -> None:
     model = np.append(MODEL[:60], [4.0, -3.0, 1.01])
     labelled = np.arange(24)
     found = corrected_mean(PEOPLE, model, labelled)
-    assert found.outside == 2
+    assert found.n_outside == 2
     least, most = model[:24].min(), model[:24].max()
-    assert found.beyond == pytest.approx(found.slope * (4.0 - most - 3.0 - least) / 63)
-    assert found.alone is not None
-    assert found.alone.mean == pytest.approx(PEOPLE.mean())
-    assert found.alone.slope == 0
+    assert found.extrapolated == pytest.approx(found.slope * (4.0 - most - 3.0 - least) / 63)
+    assert found.human_only is not None
+    assert found.human_only.mean == pytest.approx(PEOPLE.mean())
+    assert found.human_only.slope == 0
     assert corrected_mean(PEOPLE, np.append(MODEL, [1.6] * 6), LABELLED).extrapolates()
     assert not corrected_mean(PEOPLE, MODEL, LABELLED).extrapolates()
 
@@ -302,7 +302,7 @@ def test_no_estimate_is_certain(people: Any, model: Any) -> None:
         found.interval(),
         found.difference_interval(),
         found.interval(bounds=(0.0, math.inf)),
-        (found.alone or found).difference_interval(),
+        (found.human_only or found).difference_interval(),
     ):
         assert low < high
         assert found.labels_needed(high - low) >= 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from retrieval_metrics.statistics import Contrasts, joint_sign_flips, level_of_critical, sign_flip_test
+from retrieval_metrics.statistics import Contrasts, joint_sign_flips, critical_value_to_p, sign_flip_test
 
 GRID = st.integers(-8, 8).map(lambda i: i / 8)  # sums are exact in binary, so that ties are ties
 FEW = st.lists(GRID, max_size=9)
@@ -204,8 +204,8 @@ def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one
     both = joint_sign_flips(np.column_stack([one, other]), resamples=50_000)
 
     assert twice.corrected.tolist() == pytest.approx([float(alone.p_values[0])] * 3)
-    assert level_of_critical(float(twice.critical[0]), 80) == pytest.approx(0.05, abs=4e-3)
-    assert level_of_critical(float(both.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
+    assert critical_value_to_p(float(twice.critical[0]), 80) == pytest.approx(0.05, abs=4e-3)
+    assert critical_value_to_p(float(both.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
 
 
 def test_a_metric_that_few_queries_move_is_not_drowned_by_one_that_all_do() -> None:

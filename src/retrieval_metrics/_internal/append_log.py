@@ -53,7 +53,7 @@ class AppendLog:
                 f"{self.path} cannot be compressed, because it is appended to; name it {self.path.with_suffix('')}"
             )
 
-    def entries(self) -> list[dict[str, Any]]:
+    def read_entries(self) -> list[dict[str, Any]]:
         """Return all entries, oldest first; none if there is no file yet."""
         try:
             with self.path.open("rb") as file, _locked(file, alone=False):

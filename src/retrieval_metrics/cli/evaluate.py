@@ -274,5 +274,5 @@ def too_low(results: Mapping[str, rm.Evaluation], floors: list[tuple[rm.Metric, 
             mean = result.means[str(name)]
             if isnan(mean) or mean < floor:
                 of_run = f" of {run_name}" if len(results) > 1 else ""
-                found.append(f"{name}{of_run} is {numbers.apart(mean, floor)[0]}, below {floor:g}")
+                found.append(f"{name}{of_run} is {numbers.format_distinct(mean, floor)[0]}, below {floor:g}")
     return found

@@ -69,7 +69,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
     lost = find_stage_flow(scores, main)
     parts = [
         *map(page.paragraph, system_wide_warnings({"": scores})),
-        page.beside(
+        page.side_by_side(
             page.paragraph(format_value_counts(scores, main), lead=True)
             + "".join(map(page.paragraph, not_judged({"": scores}))),
             draw.grid(draw.counts(values_chart(scores, main))),
@@ -136,7 +136,7 @@ def comparison_report(
     values = "" if data is None else page.table(key(values_table(comparison.scores, main)))
     fewer = [*drawn_systems_notes(comparison), *star_notes(comparison)]
     names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []  # once all of the page is keyed
-    first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
+    first = page.side_by_side(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
     ranking = (
         replace(rank_systems(comparison), seconds={}) if timed else rank_systems(comparison)

@@ -395,7 +395,7 @@ def gain_rows(tuning: TuningResult, most: int) -> ChartRows:
             0, ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.signed(gain), 1)
         )
     label = f"difference in {tuning.metric}, with its {numbers.level_name(tuning.level)}"
-    return ChartRows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
+    return ChartRows.scaled(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
 
 
 FEWEST_NUMBERS, MOST_LINES = 3, 6

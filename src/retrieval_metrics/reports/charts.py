@@ -62,7 +62,7 @@ class ChartRows(NamedTuple):
     zero: bool
 
     @classmethod
-    def of(
+    def scaled(
         cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0, *, gains: bool = False
     ) -> ChartRows:
         """Return rows on a scale that has 0, `least`, and every value with its interval."""
@@ -106,7 +106,7 @@ class CutoffLines(NamedTuple):
         return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
 
 
-class Flow(NamedTuple):
+class StageFlow(NamedTuple):
     """What is left of what is needed after each step, and what the step lost.
 
     Attributes:
@@ -115,7 +115,7 @@ class Flow(NamedTuple):
     """
 
     title: str
-    steps: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
+    stages: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
 
 
 class SortedChanges(NamedTuple):
@@ -359,10 +359,10 @@ def cutoffs(chart: CutoffLines) -> str:
     return _figure(chart.title, chart.title, above + picture + axis + key([line.name for line in chart.lines]))
 
 
-def flow(chart: Flow) -> str:
+def flow(chart: StageFlow) -> str:
     """Draw what is left after each step from left to right, and below each other where there is no room for that."""
     parts = []
-    for name, left, lost in chart.steps:
+    for name, left, lost in chart.stages:
         gone = sum(share for _, share in lost)
         said = "".join(f"<em>\u2212{_percent(share)} {escape(words)}</em>" for words, share in lost if share)
         sizes = {"loss": gone, "left": left}.items()

@@ -31,7 +31,7 @@ def _decimals(number: float) -> int:
     return max(digits, 3) if abs(number) <= 1 else digits
 
 
-def apart(one: float, other: float) -> tuple[str, str]:
+def format_distinct(one: float, other: float) -> tuple[str, str]:
     """Return two values with as many digits as it takes to see which is larger, and three at least.
 
     Example:
@@ -48,7 +48,7 @@ def apart(one: float, other: float) -> tuple[str, str]:
 
 def change(before: float, now: float) -> str:
     """Return `0.500 -> 0.333`, with as many digits as it takes to see the change."""
-    return " -> ".join(apart(before, now))
+    return " -> ".join(format_distinct(before, now))
 
 
 def interval(ends: Interval, *, difference: bool = False) -> str:

@@ -53,7 +53,7 @@ def queries(static: str) -> str:
     return f'<div id="queries"><noscript>{static}</noscript></div>'
 
 
-def beside(words: str, picture: str, *, picture_leads: bool = False) -> str:
+def side_by_side(words: str, picture: str, *, picture_leads: bool = False) -> str:
     """Return words with their picture beside them, on a phone below them, or above them if it leads."""
     return f'<div class="first{" leads" * picture_leads}"><div>{words}</div>{picture}</div>'
 

@@ -121,7 +121,7 @@ class Plot(Figure):
 
     def arrange(self, across: int) -> None:
         """Put the panels beside each other, at most `across` in a row, or one more of small ones."""
-        rows = rows_of(self._panels, across)
+        rows = arrange_in_rows(self._panels, across)
         heights = [max(self._panels[at].height for at in row) for row in rows]
         width = PANEL * min(across, max(self._wide, *map(len, rows)))
         for at, (text, before, words) in enumerate(self._texts):
@@ -189,7 +189,7 @@ class Plot(Figure):
         return " ".join(self._texts[0][0].get_text().split()) if self._texts else ", ".join(filter(None, titles))
 
 
-def rows_of(panels: Sequence[Panel], across: int) -> list[list[int]]:
+def arrange_in_rows(panels: Sequence[Panel], across: int) -> list[list[int]]:
     """Return the numbers of the panels of each row; rows of one kind are filled evenly, so that none has a hole.
 
     Example:

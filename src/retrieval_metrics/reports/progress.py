@@ -47,8 +47,8 @@ SOON = 5.0
 def track_steps(
     label: str,
     total: int,
-    doing: str,
-    less: str,
+    activity: str,
+    remedy: str,
     *,
     show_progress: bool,
     clock: Callable[[], float] = perf_counter,
@@ -65,7 +65,7 @@ def track_steps(
                 said = True
                 minutes = numbers.format_count(round(left / 60) or 1, "minute")
                 shown = python_or_cli_text("; show_progress=True shows how far it is", "")
-                warn(f"{doing} takes about {minutes} more; {less}{shown}")
+                warn(f"{activity} takes about {minutes} more; {remedy}{shown}")
             show(min(done, total))
 
         yield advance

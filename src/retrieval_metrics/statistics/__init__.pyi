@@ -15,13 +15,13 @@ from retrieval_metrics.statistics.paired import PairedDifference as PairedDiffer
 from retrieval_metrics.statistics.paired import PairedDifferences as PairedDifferences
 from retrieval_metrics.statistics.paired import RareChange as RareChange
 from retrieval_metrics.statistics.paired import difference_interval as difference_interval
-from retrieval_metrics.statistics.paired import fewest_for_margin as fewest_for_margin
-from retrieval_metrics.statistics.paired import level_of_critical as level_of_critical
+from retrieval_metrics.statistics.paired import min_units_for_margin as min_units_for_margin
+from retrieval_metrics.statistics.paired import critical_value_to_p as critical_value_to_p
 from retrieval_metrics.statistics.paired import min_significant_units as min_significant_units
 from retrieval_metrics.statistics.paired import paired_difference as paired_difference
 from retrieval_metrics.statistics.paired import paired_differences as paired_differences
 from retrieval_metrics.statistics.paired import rare_change as rare_change
-from retrieval_metrics.statistics.paired import students_critical as students_critical
+from retrieval_metrics.statistics.paired import student_critical_value as student_critical_value
 from retrieval_metrics.statistics.paired import within_margins as within_margins
 from retrieval_metrics.statistics.power import Detectable as Detectable
 from retrieval_metrics.statistics.power import QueriesNeeded as QueriesNeeded

@@ -90,7 +90,7 @@ class Sums:
     largest: float
 
     @classmethod
-    def of(cls, values: FloatArray) -> Sums:
+    def from_values(cls, values: FloatArray) -> Sums:
         """Return the sums of finite values.
 
         Example:
@@ -104,15 +104,15 @@ class Sums:
         return cls(len(numbers), math.fsum(numbers), math.fsum(squares), float(values.min()), float(values.max()))
 
     @classmethod
-    def of_defined(cls, values: FloatArray) -> Sums:
+    def from_defined_values(cls, values: FloatArray) -> Sums:
         """Return the sums of the values that are not NaN."""
-        every = cls.of(values)
-        return cls.of(values[~np.isnan(values)]) if math.isnan(every.total) else every
+        every = cls.from_values(values)
+        return cls.from_values(values[~np.isnan(values)]) if math.isnan(every.total) else every
 
     @classmethod
-    def of_nothing(cls) -> Sums:
+    def empty(cls) -> Sums:
         """Return the sums of no values."""
-        return cls.of(np.empty(0))
+        return cls.from_values(np.empty(0))
 
     @property
     def mean(self) -> float:
@@ -139,7 +139,7 @@ class ExactSums:
     largest: float = -math.inf
 
     @classmethod
-    def of(cls, values: FloatArray) -> ExactSums:
+    def from_values(cls, values: FloatArray) -> ExactSums:
         """Return the sums of the values that are not NaN.
 
         Raises:
@@ -159,7 +159,7 @@ class ExactSums:
         return cls(len(values), total, squares, float(values.min()), float(values.max()))
 
     @classmethod
-    def merged(cls, parts: Iterable[ExactSums]) -> ExactSums:
+    def merge(cls, parts: Iterable[ExactSums]) -> ExactSums:
         """Return the sums of all values of all parts."""
         merged = cls()
         for part in parts:
@@ -180,7 +180,7 @@ class ExactSums:
             1.0
         """
         if not self.count:
-            return Sums.of_nothing()
+            return Sums.empty()
         total, squares = (whole / 2**_SMALLEST for whole in (self.total, self.total_of_squares))
         return Sums(self.count, total, squares, self.smallest, self.largest)
 
@@ -219,7 +219,7 @@ class Units(NamedTuple):
     squares: float
 
     @classmethod
-    def of(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
+    def from_values(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
         """Return the units of per-query values.
 
         Args:
@@ -258,7 +258,7 @@ class Units(NamedTuple):
         return math.fsum(self.totals.tolist()) / self.queries if len(self.sizes) else math.nan
 
     @property
-    def has_equal_values(self) -> float:
+    def effective_units(self) -> float:
         """How many units of equal size say as much: (sum of sizes)^2 / sum of squared sizes, at most their number.
 
         Example:
@@ -307,7 +307,7 @@ class Units(NamedTuple):
         alike a cluster is. That is fewer than the clusters if a few of them hold most queries.
         """
         n, effect = self.queries, self.design_effect
-        return self.has_equal_values if math.isnan(effect) else min(max(n / max(effect, 1.0), self.has_equal_values), n)
+        return self.effective_units if math.isnan(effect) else min(max(n / max(effect, 1.0), self.effective_units), n)
 
 
 UNSEEN = 4
@@ -336,7 +336,7 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
         ValueError: If a value is not finite, or the numbers of values and labels differ.
     """
     array = vector(values)
-    sums, units = Sums.of(array), Units.of(array, clusters)
+    sums, units = Sums.from_values(array), Units.from_values(array, clusters)
     n, groups, sizes = len(array), len(units.sizes), units.sizes
     if groups in {n, 1}:
         return sums
@@ -346,7 +346,7 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     def seen(degrees: float) -> float:
         return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(degrees, 0.975))) ** 2
 
-    alike, apart = units.has_equal_values, array - sums.mean
+    alike, apart = units.effective_units, array - sums.mean
     within = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1), apart**2)
     correlation = float((((units.totals - sizes * sums.mean) ** 2 - within) / sizes).sum()) / (n - groups)
     same = within.sum() <= ROUNDING * units.squares
@@ -446,7 +446,7 @@ def mean_interval(
         A. B. Owen (2025). Better bootstrap t confidence intervals for the mean. arXiv 2508.10083.
         D. B. Rubin (1981). The Bayesian bootstrap.
     """
-    sums = Sums.of(vector(values))
+    sums = Sums.from_values(vector(values))
     return interval_from_sums(sums, level=level, binary=binary, bounds=bounds)
 
 

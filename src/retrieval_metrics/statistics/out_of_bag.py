@@ -31,12 +31,12 @@ class OutOfBagEstimate(NamedTuple):
         chosen: Shape (settings,), in which share of the resamples each setting is the best.
     """
 
-    winner: int
+    best: int
     mean: float
     mean_interval: Interval
     gain: float
     gain_interval: Interval
-    chosen: NDArray[np.float64]
+    selection_rates: NDArray[np.float64]
 
 
 def out_of_bag(

@@ -77,7 +77,7 @@ class PairedDifferences(NamedTuple):
         corrected: Their p values, corrected for all of them; see `joint_sign_flips`.
     """
 
-    each: list[PairedDifference]
+    differences: list[PairedDifference]
     corrected: list[float]
 
 
@@ -135,10 +135,10 @@ def paired_difference(
         E. A. Miller (2024). Adding error bars to evals: a statistical approach to language model evaluations. arXiv
         2411.00640.
     """
-    differences = differences_of(values, baseline)
+    differences = subtract_baseline(values, baseline)
     (found,) = paired_differences(
         differences[:, None], spans=[span], level=level, resamples=resamples, seed=seed, clusters=clusters
-    ).each
+    ).differences
     return found
 
 
@@ -193,7 +193,7 @@ def paired_differences(
     each = []
     for at, (mask, span) in enumerate(zip(defined.T, spans, strict=True)):
         column, critical = array[mask, at], float(test.critical[at])
-        units = Units.of(column, None if labels is None else labels[mask])
+        units = Units.from_values(column, None if labels is None else labels[mask])
         t, effect_size = _students_t(column, units)
         each.append(
             PairedDifference(
@@ -221,7 +221,7 @@ def is_significant(p_value: float, level: float) -> bool:
     return p_value <= 1 - level + arrays.ROUNDING
 
 
-def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
+def subtract_baseline(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     """Return value minus baseline, and exactly 0 if they differ by rounding only."""
     ours, theirs = arrays.vector(values), arrays.vector(baseline, "baseline")
     if len(ours) != len(theirs):
@@ -337,7 +337,7 @@ def difference_interval(
         return Interval(math.nan, math.nan)
     if not units.squares:
         return Interval(0.0, 0.0)
-    student = students_critical(units.has_equal_values, level)
+    student = student_critical_value(units.effective_units, level)
     squares = float(units.totals @ units.totals)
     reached = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
     widest = max(critical, student, simultaneous)
@@ -371,7 +371,7 @@ def _ends(units: Units, critical: float, span: float) -> Interval:
     return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
 
 
-def students_critical(count: float, level: float = 0.95) -> float:
+def student_critical_value(count: float, level: float = 0.95) -> float:
     """Return the critical value of the standardised sum of so many differences that belongs to Student's t.
 
     With t its quantile with n - 1 degrees of freedom, it is t sqrt(n / (n - 1 + t^2)), and below sqrt(n).
@@ -391,7 +391,7 @@ def t_quantile(degrees: float, share: float) -> float:
     return float(stdtrit(degrees, share))
 
 
-def level_of_critical(critical: float, count: int) -> float:
+def critical_value_to_p(critical: float, count: int) -> float:
     """Return the p value of Student's t for a standardised sum of so many differences; 0 if it cannot be reached.
 
     Example:
@@ -512,7 +512,7 @@ def within_margins(
     proportion(alpha, "alpha")
     found = []
     for units, span in zip(samples, spans, strict=True):
-        fewest = fewest_for_margin(margin, span=span, alpha=alpha)
+        fewest = min_units_for_margin(margin, span=span, alpha=alpha)
         low = max(_lower_bound(units, alpha), -span)
         high = min(-_lower_bound(units.negated(), alpha), span)
         enough = bool(len(units.sizes)) and units.effective_n >= fewest
@@ -545,7 +545,7 @@ def _lower_bound(units: Units, alpha: float) -> float:
     return units.mean - max(needed, (math.sqrt(discriminant) - 1) / (2 * squared))
 
 
-def fewest_for_margin(margin: float, *, span: float = 1.0, alpha: float = 0.05) -> int:
+def min_units_for_margin(margin: float, *, span: float = 1.0, alpha: float = 0.05) -> int:
     """Return the number of queries below which a sample without a difference cannot rule out a loss of a margin.
 
     It is the smallest n with (1 - alpha^(1/n)) span < margin, about 3 span / margin at alpha = 0.05.

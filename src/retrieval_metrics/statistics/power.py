@@ -95,7 +95,7 @@ def detectable_difference(
         (0.04, 0.17)
     """
     _check(power, level, span)
-    units = Units.of(differences, clusters)
+    units = Units.from_values(differences, clusters)
     n = len(units.sizes)
     if n < min_significant_units(1 - level) or not units.totals.any():
         return Detectable(math.inf, math.inf)
@@ -104,10 +104,10 @@ def detectable_difference(
 
     movers = min_significant_units(1 - level)
     share = float(betaincinv(movers, n - movers + 1, power))
-    effect = _effect_found(units.has_equal_values, power, level) * math.sqrt(units.has_equal_values / n)
+    effect = _effect_found(units.effective_units, power, level) * math.sqrt(units.effective_units / n)
     variance = units.variance_of_mean * n
     sizes = np.abs(units.totals[units.totals != 0]) * n / units.queries
-    room = variance_allowance(max(units.has_equal_values - 1, 1.0), power, level)
+    room = variance_allowance(max(units.effective_units - 1, 1.0), power, level)
     low = max(effect * math.sqrt(variance * room), share * min(float(sizes.mean()), span))
     upper = variance * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
     linear = effect**2 * span
@@ -155,7 +155,7 @@ def queries_needed(
         QueriesNeeded(low=162, high=718)
     """
     _check(power, level, span)
-    units = Units.of(differences, clusters)
+    units = Units.from_values(differences, clusters)
     n = len(units.sizes)
     if n < MIN_UNITS_FOR_SPREAD:
         raise ValueError(f"differences must hold at least two queries to show their spread; got {n}")
@@ -177,10 +177,10 @@ def queries_needed(
 
 
 def min_units_for_power(
-    difference: float, variance: float, step: float, power: float, level: float, *, freedom: float = math.inf
+    difference: float, variance: float, step: float, power: float, level: float, *, df: float = math.inf
 ) -> int:
     """Return the fewest units with which a paired test finds a difference."""
-    variance *= variance_allowance(freedom, power, level)
+    variance *= variance_allowance(df, power, level)
     from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
 
     fewest = min_significant_units(1 - level)
@@ -204,19 +204,19 @@ def min_units_for_power(
     return enough
 
 
-def variance_allowance(freedom: float, power: float, level: float) -> float:
+def variance_allowance(df: float, power: float, level: float) -> float:
     """Return by how much more to plan with an estimated variance than with one that is known.
 
     Example:
         >>> round(variance_allowance(14, 0.8, 0.05), 2), variance_allowance(math.inf, 0.8, 0.05)
         (1.13, 1.0)
     """
-    if math.isinf(freedom):
+    if math.isinf(df):
         return 1.0
     from scipy.special import nctdtrit, ndtri  # noqa: PLC0415 - importing the package must not load scipy
 
     z = float(ndtri(1 - level / 2))
-    return max((float(nctdtrit(freedom, z, power)) / (z + float(ndtri(power)))) ** 2, 1.0)
+    return max((float(nctdtrit(df, z, power)) / (z + float(ndtri(power)))) ** 2, 1.0)
 
 
 def sd_bounds(count: float) -> tuple[float, float]:

@@ -65,10 +65,10 @@ class CorrectedMean:
     unseen: float = 0.0
     span: float = 1.0
     independent: float = math.inf
-    alike: bool = False
-    outside: int = 0
-    beyond: float = 0.0
-    alone: CorrectedMean | None = None
+    all_equal: bool = False
+    n_outside: int = 0
+    extrapolated: float = 0.0
+    human_only: CorrectedMean | None = None
 
     @property
     def effective_n(self) -> float:
@@ -105,7 +105,7 @@ class CorrectedMean:
 
         A model that favours one system on a few queries shows it there, and no label has shown whether people agree.
         """
-        return abs(self.beyond) > MATERIAL * self.half_width(level)
+        return abs(self.extrapolated) > MATERIAL * self.half_width(level)
 
     def interval(
         self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: float = 0.0
@@ -186,7 +186,9 @@ class CorrectedMean:
     def _half_width(self, variance: float, degrees: int, independent: float, level: float) -> float:
         half = t_quantile(degrees, (1 + level) / 2) * math.sqrt(variance)
         return (
-            max(half, estimate_rare_change(independent, span=self.span, level=level).mean_shift) if self.alike else half
+            max(half, estimate_rare_change(independent, span=self.span, level=level).mean_shift)
+            if self.all_equal
+            else half
         )
 
 
@@ -264,7 +266,7 @@ def corrected_mean(
         G. K. Smyth (2004). Linear models and empirical Bayes methods for assessing differential expression.
         A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
     """
-    drawn = DrawnSample.of(human, model, labelled, weights, strata, clusters)
+    drawn = DrawnSample.from_arguments(human, model, labelled, weights, strata, clusters)
     defined = ~np.isnan(drawn.human)
     count = int(defined.sum())
     if count < FEWEST:
@@ -338,7 +340,7 @@ def _estimated(drawn: DrawnSample, fitted_line: FittedLine, defined: NDArray[np.
         unseen=unseen,
         span=span,
         independent=independent,
-        alike=alike,
+        all_equal=alike,
     )
 
 
@@ -407,7 +409,7 @@ class DrawnSample:
     clusters: NDArray[np.int64] | None
 
     @classmethod
-    def of(
+    def from_arguments(
         cls,
         human: ArrayLike,
         model: ArrayLike,

@@ -134,7 +134,7 @@ def joint_sign_flips(
         found.corrected[moving] = found.p_values[moving]
         return found._replace(simultaneous=float(found.critical[moving[0]]))
     given = Contrasts(array, np.arange(hypotheses), np.full(hypotheses, -1)) if contrasts is None else contrasts
-    choices = _SignChoices.of(given, array, moving, resamples, seed)
+    choices = _SignChoices.from_contrasts(given, array, moving, resamples, seed)
     first = _step_down(choices, moving, alpha, found, advance if choices.counts is None else None)
     return found._replace(simultaneous=first)
 
@@ -188,7 +188,7 @@ class _SignChoices(NamedTuple):
     seed: int
 
     @classmethod
-    def of(
+    def from_contrasts(
         cls,
         contrasts: Contrasts,
         differences: NDArray[np.float64],
