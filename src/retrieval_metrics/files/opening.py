@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.append_log import open_atomically
+from retrieval_metrics._internal.atomic_write import open_atomically
 from retrieval_metrics._internal.validation import (
     format_argument,
     import_optional,

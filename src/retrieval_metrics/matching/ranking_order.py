@@ -185,7 +185,7 @@ class Matching:
         positive_integer(self.min_quote_length, "min_quote_length")
         positive_integer(self.min_common_words, "text_run")
         for name, value in (("share", self.min_coverage), ("overlap", self.min_overlap)):
-            proportion(value, name, one=True)
+            proportion(value, name, allow_one=True)
 
     @property
     def key(self) -> Key:
