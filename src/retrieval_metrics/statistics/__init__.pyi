@@ -1,3 +1,4 @@
+from retrieval_metrics.statistics.group_sequential import spending_levels as spending_levels
 from retrieval_metrics.statistics.kappa import AgreementEstimate as AgreementEstimate
 from retrieval_metrics.statistics.kappa import cohens_kappa as cohens_kappa
 from retrieval_metrics.statistics.kappa import kappa_by_cluster as kappa_by_cluster
@@ -14,10 +15,10 @@ from retrieval_metrics.statistics.paired import MarginTest as MarginTest
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 from retrieval_metrics.statistics.paired import PairedDifferences as PairedDifferences
 from retrieval_metrics.statistics.paired import RareChange as RareChange
-from retrieval_metrics.statistics.paired import difference_interval as difference_interval
-from retrieval_metrics.statistics.paired import min_units_for_margin as min_units_for_margin
 from retrieval_metrics.statistics.paired import critical_value_to_p as critical_value_to_p
+from retrieval_metrics.statistics.paired import difference_interval as difference_interval
 from retrieval_metrics.statistics.paired import min_significant_units as min_significant_units
+from retrieval_metrics.statistics.paired import min_units_for_margin as min_units_for_margin
 from retrieval_metrics.statistics.paired import paired_difference as paired_difference
 from retrieval_metrics.statistics.paired import paired_differences as paired_differences
 from retrieval_metrics.statistics.paired import rare_change as rare_change
@@ -27,7 +28,6 @@ from retrieval_metrics.statistics.power import Detectable as Detectable
 from retrieval_metrics.statistics.power import QueriesNeeded as QueriesNeeded
 from retrieval_metrics.statistics.power import detectable_difference as detectable_difference
 from retrieval_metrics.statistics.power import queries_needed as queries_needed
-from retrieval_metrics.statistics.power import spending_levels as spending_levels
 from retrieval_metrics.statistics.prediction_powered import CorrectedMean as CorrectedMean
 from retrieval_metrics.statistics.prediction_powered import corrected_mean as corrected_mean
 from retrieval_metrics.statistics.sign_flips import Contrasts as Contrasts
