@@ -40,6 +40,7 @@ from retrieval_metrics.evaluation.summary import mean_by_cutoff, plain_summary_t
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def comparison_report(
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
     order = systems_in_order(comparison, main)
-    key = draw.NameKey(comparison.systems)  # the same in every picture
+    key = NameKey(comparison.systems)  # the same in every picture
     charts = system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order))
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))
@@ -173,7 +174,7 @@ def comparison_report(
 
 def _title(comparison: ComparisonRecord) -> str:
     names = list(comparison.systems)
-    short = len(names) <= MAX_NAMES and not draw.NameKey(names).numbers
+    short = len(names) <= MAX_NAMES and not NameKey(names).numbers
     return f"Comparison of {numbers.join_names(names) if short else f'{len(names):,} systems'}"
 
 

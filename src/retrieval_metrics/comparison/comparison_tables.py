@@ -43,12 +43,12 @@ from retrieval_metrics.reports.charts import (
     ChartRow,
     ChartRows,
     CutoffLines,
-    StageFlow,
     Line,
     Point,
     PointLines,
     Shares,
     SortedChanges,
+    StageFlow,
     ValueCounts,
 )
 from retrieval_metrics.reports.tables import Table

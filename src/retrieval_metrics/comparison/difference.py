@@ -16,9 +16,9 @@ from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics import (
     Detectable,
     Units,
+    critical_value_to_p,
     detectable_difference,
     difference_interval,
-    critical_value_to_p,
     min_significant_units,
     queries_needed,
     rare_change,

@@ -27,8 +27,8 @@ from retrieval_metrics.evaluation.summary import require_useful_bound
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
-from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.statistics.best_settings import find_possibly_best
+from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.statistics.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:

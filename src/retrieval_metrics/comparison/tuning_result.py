@@ -14,6 +14,7 @@ from retrieval_metrics.files.saved_format import encode_record, write_saved_file
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | Pat
         by_two = [page.section("By the two parameters", page.table(_by_two(tuning)))]
     except ValueError:
         by_two = []
-    key = draw.NameKey([one.name for one in tuning.settings])
+    key = NameKey([one.name for one in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
         draw.grid(draw.rows(key(gain_rows(tuning, DRAWN)))),
