@@ -135,8 +135,8 @@ def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(t
             log.append(unwritable)
     assert not path.exists()
     log.append({"n": 1})
-    path.write_bytes(path.read_bytes().replace(b'"version": 2', b'"version": 3'))
-    with pytest.raises(ValueError, match="has format version 3"):
+    path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 2'))
+    with pytest.raises(ValueError, match="has format version 2"):
         log.append({"n": 2})
     with pytest.raises(ValueError, match="cannot be compressed"):
         AppendLog("a.jsonl.gz", "test")
@@ -168,8 +168,7 @@ def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path)
     assert merged.read_entries() == [{"n": 1}, {"n": 2}, {"n": 3}]
     conflict = (
         our_lines
-        + b"<<<<<<< HEAD\n"
-        + our_lines.splitlines(keepends=True)[1]
+        + b"        + our_lines.splitlines(keepends=True)[1]
         + b"=======\n"
         + their_lines
         + b">>>>>>> branch\n"
@@ -178,4 +177,5 @@ def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path)
     for use in (merged.read_entries, lambda: merged.append_after(lambda _: {"n": 4})):
         with pytest.raises(ValueError, match=r"merged\.jsonl, line 3: '<<<<<<< HEAD' marks a conflict .* merge=union"):
             use()
+<<<<<<< HEAD
     assert merged.path.read_bytes() == conflict

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = "retrieval-metrics"
 
-# Of saved files and append logs; files of version 1 may end without a digest.
-VERSION = 2
+# Of saved files and append logs.
+VERSION = 1
 
 # The keys in the first line of a log; any other key makes it another file.
 HEADER_KEYS = {"format", "version", "kind"}

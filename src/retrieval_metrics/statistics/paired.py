@@ -459,15 +459,15 @@ def estimate_rare_change(count: float, *, span: float = 1.0, level: float = 0.95
 
 # Whether a system is no worse than a baseline by more than a margin.
 
-MarginOutcome: TypeAlias = Literal["no worse", "worse", "cannot tell"]
+MarginOutcome: TypeAlias = Literal["noninferior", "inferior", "inconclusive"]
 
 
 class MarginTest(NamedTuple):
     """The outcome of a test against a margin.
 
     Attributes:
-        outcome: `"no worse"` if the system is no worse by more than the margin, `"worse"` if it is worse by more, or
-            `"cannot tell"`.
+        outcome: `"noninferior"` if the system is no worse by more than the margin, `"inferior"` if it is worse by more,
+            or `"inconclusive"`.
         low: Lower confidence bound of the mean difference, one-sided.
         high: Upper confidence bound, one-sided.
         min_units: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as
@@ -495,10 +495,10 @@ def within_margins(
     too many systems that lose much on few queries; a sample of them is skewed. Clusters take the place of queries, with
     their influence on the mean as differences.
 
-    A system is "no worse" if the lower bound is above -margin, and there are enough queries for it: n queries without a
-    loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin queries. Fewer
-    are enough if the lower bound minus that loss is above -margin, so if the system is clearly better. It is "worse" if
-    the upper bound, which mirrors the lower one, is below -margin.
+    A system is "noninferior" if the lower bound is above -margin, and there are enough queries for it: n queries
+    without a loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin
+    queries. Fewer are enough if the lower bound minus that loss is above -margin, so if the system is clearly better.
+    It is "inferior" if the upper bound, which mirrors the lower one, is below -margin.
 
     The level is approximate; see the simulations in the documentation. It was exceeded by less than a point there.
 
@@ -509,7 +509,7 @@ def within_margins(
         samples: The differences of each sample.
         spans: The largest possible difference, one per sample.
         margin: The largest acceptable loss; positive.
-        alpha: Accepted probability of calling a system "no worse" whose true mean difference is -margin or lower.
+        alpha: Accepted probability of calling a system "noninferior" whose true mean difference is -margin or lower.
 
     Raises:
         ValueError: If `margin` is not positive or `alpha` not between 0 and 1.
@@ -521,7 +521,7 @@ def within_margins(
         >>> samples = [Units.from_values([0.0] * n) for n in (100, 160)]
         >>> tests = within_margins(samples, [1.0, 1.0], 0.02)
         >>> [test.outcome for test in tests], tests[0].min_units
-        (['cannot tell', 'no worse'], 149)
+        (['inconclusive', 'noninferior'], 149)
 
     References:
         N. J. Johnson (1978). Modified t tests and confidence intervals for asymmetrical populations.
@@ -538,11 +538,11 @@ def within_margins(
             # Fewer are enough for a system so much better that even the losses it may not have shown leave it above.
             unseen_loss = estimate_rare_change(units.effective_n, span=span, level=1 - alpha).mean_shift
             has_enough_units = low - unseen_loss > -margin
-        outcome: MarginOutcome = "cannot tell"
+        outcome: MarginOutcome = "inconclusive"
         if low > -margin and has_enough_units:
-            outcome = "no worse"
+            outcome = "noninferior"
         elif high < -margin:
-            outcome = "worse"
+            outcome = "inferior"
         tests.append(MarginTest(outcome, low, high, min_units))
     return tests
 

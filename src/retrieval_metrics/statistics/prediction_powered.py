@@ -458,10 +458,10 @@ class DrawnSample:
         positions = np.asarray(labelled, np.int64)
         if human_values.ndim != 1 or model_values.ndim != 1 or positions.shape != human_values.shape:
             raise ValueError(
-                f"people and labelled must have the shape (n,), model (N,); got {human_values.shape}, "
+                f"human and labelled must have the shape (n,), model (N,); got {human_values.shape}, "
                 f"{positions.shape} and {model_values.shape}"
             )
-        for name, array in (("people", human_values), ("model", model_values)):
+        for name, array in (("human", human_values), ("model", model_values)):
             finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
         n_labelled = len(positions)
         n_queries = len(model_values)
