@@ -168,7 +168,8 @@ def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path)
     assert merged.read_entries() == [{"n": 1}, {"n": 2}, {"n": 3}]
     conflict = (
         our_lines
-        + b"        + our_lines.splitlines(keepends=True)[1]
+        + b"<<<<<<< HEAD\n"
+        + our_lines.splitlines(keepends=True)[1]
         + b"=======\n"
         + their_lines
         + b">>>>>>> branch\n"
@@ -177,5 +178,4 @@ def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path)
     for use in (merged.read_entries, lambda: merged.append_after(lambda _: {"n": 4})):
         with pytest.raises(ValueError, match=r"merged\.jsonl, line 3: '<<<<<<< HEAD' marks a conflict .* merge=union"):
             use()
-<<<<<<< HEAD
     assert merged.path.read_bytes() == conflict

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.reports import progress as watching
+from retrieval_metrics.reports import progress
 from retrieval_metrics.reports.progress import track_steps
 
 
@@ -27,10 +27,10 @@ def test_work_of_more_than_a_minute_is_announced_once_with_an_estimate() -> None
 
 @pytest.mark.parametrize("times", [[0.0, 0.0, 4.0, 6.0], [0.0, 0.0, 30.0, 59.0]])
 def test_short_work_says_nothing(times: list[float]) -> None:
-    left = iter(times)
+    remaining = iter(times)
     with (
         warnings.catch_warnings(),
-        track_steps("", 2, "", "", show_progress=False, clock=lambda: next(left)) as advance,
+        track_steps("", 2, "", "", show_progress=False, clock=lambda: next(remaining)) as advance,
     ):
         warnings.simplefilter("error")
         for done in (0, 1, 2):
@@ -60,11 +60,11 @@ COMPARED = rm.compare(QRELS, RUNS, "ndcg@10")
     ],
 )
 def test_every_long_verb_is_announced(
-    work: Callable[[Path], Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    work: Callable[[Path], Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hours = count(0, 3600)
     monkeypatch.setitem(track_steps.__wrapped__.__kwdefaults__, "clock", lambda: float(next(hours)))  # type: ignore[attr-defined]
-    with pytest.warns(rm.RetrievalWarning, match=said):
+    with pytest.warns(rm.RetrievalWarning, match=message):
         work(tmp_path)
 
 
@@ -87,11 +87,13 @@ def test_every_long_verb_shows_a_bar(
 
 def test_a_bar_changes_no_number(capfd: pytest.CaptureFixture[str]) -> None:
     shown = rm.compare(QRELS, RUNS, "ndcg@10", show_progress=True)
-    assert [each.p_corrected for each in shown.differences] == [each.p_corrected for each in COMPARED.differences]
+    assert [difference.p_corrected for difference in shown.differences] == [
+        difference.p_corrected for difference in COMPARED.differences
+    ]
     capfd.readouterr()
     rm.compare(QRELS, RUNS, "ndcg@10")
     assert not capfd.readouterr().err
 
 
 def test_what_is_long_is_a_minute() -> None:
-    assert watching.LONG == 60
+    assert progress.ANNOUNCED_SECONDS == 60

@@ -40,9 +40,9 @@ def test_html_escapes_everything() -> None:
     assert page.count("<td") == 6
 
 
-def printed(thing: object) -> str:
+def printed(renderable: object) -> str:
     out = StringIO()
-    Console(file=out, width=200, no_color=True).print(thing)
+    Console(file=out, width=200, no_color=True).print(renderable)
     return out.getvalue()
 
 

@@ -40,9 +40,9 @@ def test_the_sums_are_those_of_fractions_and_rounded_once(values: list[float]) -
 
 @given(st.lists(st.lists(FINITE, max_size=20), min_size=1, max_size=6), st.randoms())
 def test_parts_in_any_order_give_the_sums_of_the_whole(parts: list[list[float]], rng: random.Random) -> None:
-    whole = exact([value for part in parts for value in part])
+    sums = exact([value for part in parts for value in part])
     rng.shuffle(parts)
-    assert ExactSums.merge(map(exact, parts)) == whole
+    assert ExactSums.merge(map(exact, parts)) == sums
 
 
 def test_what_is_not_a_number_is_left_out_and_what_is_infinite_refused() -> None:
@@ -210,8 +210,8 @@ def test_a_near_success_narrows_the_interval_no_more_than_a_success() -> None:
 def test_of_values_that_can_only_be_0_or_1_at_least_95_percent_of_samples_are_covered(n: int) -> None:
     ends = np.array([mean_interval([1.0] * k + [0.0] * (n - k), binary=1.0) for k in range(n + 1)])
     rates = np.arange(0.5, 0.996, 0.005)
-    held = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
-    covered = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * held).sum(axis=0)
+    covers = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
+    covered = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * covers).sum(axis=0)
 
     assert covered.min() >= 0.95  # with binary=0, 88 to 90 %
 
@@ -245,10 +245,10 @@ def test_an_unbounded_metric_gets_a_finite_interval_once_its_values_differ() -> 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(SAMPLES, min_size=1, max_size=5))
 def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(parts: list[list[float]]) -> None:
-    whole = [x for part in parts for x in part]
+    all_values = [x for part in parts for x in part]
     merged = ExactSums.merge(ExactSums.from_values(np.array(part)) for part in parts)
 
-    assert interval_from_sums(merged.rounded()) == mean_interval(whole)
+    assert interval_from_sums(merged.rounded()) == mean_interval(all_values)
 
 
 @pytest.mark.parametrize(
@@ -304,15 +304,15 @@ def test_a_value_a_hair_above_its_bound_is_taken_as_the_bound() -> None:
     assert mean_interval([1.0 + 2e-16, 0.5]) == pytest.approx(mean_interval([1.0, 0.5]))
 
 
-def sample(clusters: int, each: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def sample(clusters: int, cluster_size: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
-    labels = np.repeat(np.arange(clusters), each)
-    return random.normal(0.1, 1, clusters)[labels] + random.normal(0, 1, clusters * each), labels
+    labels = np.repeat(np.arange(clusters), cluster_size)
+    return random.normal(0.1, 1, clusters)[labels] + random.normal(0, 1, clusters * cluster_size), labels
 
 
 @pytest.mark.parametrize(("clusters", "each"), [(5, 4), (40, 5), (20, 10)])
-def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters: int, each: int) -> None:
-    values, labels = sample(clusters, each)
+def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters: int, cluster_size: int) -> None:
+    values, labels = sample(clusters, cluster_size)
     fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels})
 
     # statsmodels multiplies by G / (G - 1) and (n - 1) / (n - 1).
@@ -322,10 +322,10 @@ def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters:
 def test_the_p_value_under_clusters_is_student_on_one_less_than_the_clusters() -> None:
     values, labels = sample(20, 3)
     fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels}, use_t=True)
-    found = paired_difference(values, np.zeros_like(values), clusters=labels, span=10.0)
+    difference = paired_difference(values, np.zeros_like(values), clusters=labels, span=10.0)
 
-    assert found.p_t == pytest.approx(2 * stats.t(19).sf(abs(fit.params[0] / fit.bse[0])))
-    assert (found.count, found.clusters) == (60, 20)
+    assert difference.p_t == pytest.approx(2 * stats.t(19).sf(abs(fit.params[0] / fit.bse[0])))
+    assert (difference.count, difference.clusters) == (60, 20)
 
 
 def test_single_queries_have_the_variance_of_a_mean() -> None:
@@ -417,9 +417,9 @@ def test_equal_systems_under_clusters_are_not_told_apart() -> None:
     for seed in range(300):
         shared, own = random.normal(0, 1, 40)[labels], random.normal(0, 1, 200)
         values = 0.2 * (math.sqrt(0.3) * shared + math.sqrt(0.7) * own)
-        found = paired_difference(values, np.zeros(200), clusters=labels, resamples=1_000, seed=seed)
-        alarms += found.p_randomisation <= 0.05
-        covered += found.interval.low <= 0 <= found.interval.high
+        difference = paired_difference(values, np.zeros(200), clusters=labels, resamples=1_000, seed=seed)
+        alarms += difference.p_randomisation <= 0.05
+        covered += difference.interval.low <= 0 <= difference.interval.high
 
     assert covered / 300 >= 0.92
     assert alarms / 300 <= 0.065 + 0.02

@@ -14,10 +14,10 @@ from scipy import stats
 from retrieval_metrics.statistics import (
     Interval,
     Units,
-    difference_interval,
-    min_units_for_margin,
     critical_value_to_p,
+    difference_interval,
     min_significant_units,
+    min_units_for_margin,
     paired_difference,
     paired_differences,
     rare_change,
@@ -195,16 +195,18 @@ def test_with_students_critical_value_it_is_students(differences: list[float]) -
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(-4, 4), min_size=2, max_size=2), min_size=6, max_size=30), st.sampled_from([1, 2]))
-def test_it_excludes_0_exactly_where_the_corrected_p_value_is_a_finding(rows: list[list[int]], each: int) -> None:
-    labels = np.arange(len(rows)) // each
-    found = paired_differences(np.array(rows) / 4, spans=[1.0, 1.0], clusters=labels)
-    for one, corrected in zip(found.differences, found.corrected, strict=True):
-        if math.isnan(one.interval.low):
+def test_it_excludes_0_exactly_where_the_corrected_p_value_is_a_finding(
+    rows: list[list[int]], n_differences: int
+) -> None:
+    labels = np.arange(len(rows)) // n_differences
+    tested = paired_differences(np.array(rows) / 4, spans=[1.0, 1.0], clusters=labels)
+    for difference, corrected in zip(tested.differences, tested.corrected, strict=True):
+        if math.isnan(difference.interval.low):
             assert corrected > 0.05
             continue
-        excludes = not one.interval.low <= 0 <= one.interval.high
+        excludes = not difference.interval.low <= 0 <= difference.interval.high
         assert excludes == (corrected <= 0.05 + 1e-12)
-        assert one.interval.low <= one.mean <= one.interval.high
+        assert difference.interval.low <= difference.mean <= difference.interval.high
 
 
 @pytest.mark.parametrize("sizes", [[1, 1, 2, 3, 5, 8, 1, 1, 2, 3], [4] * 10])
@@ -223,17 +225,17 @@ def test_with_clusters_its_ends_are_the_means_that_the_test_just_rejects(sizes: 
 
 
 def test_it_is_never_narrower_than_students_but_next_to_0() -> None:
-    few = np.array([1.0] * 3 + [0.0] * 47)
-    (found,) = paired_differences(few[:, None], spans=[1.0]).differences
-    assert found.critical_value < student_critical_value(50)
-    assert found.interval == pytest.approx(interval(few))
-    assert found.interval.low < 0
+    changed = np.array([1.0] * 3 + [0.0] * 47)
+    (difference,) = paired_differences(changed[:, None], spans=[1.0]).differences
+    assert difference.critical_value < student_critical_value(50)
+    assert difference.interval == pytest.approx(interval(changed))
+    assert difference.interval.low < 0
     many = np.array([0.3] * 5 + [0.2] * 3 + [0.0] * 92)
-    (found,) = paired_differences(many[:, None], spans=[1.0]).differences
+    (difference,) = paired_differences(many[:, None], spans=[1.0]).differences
     student = interval(many)
-    assert found.p_randomisation <= 0.05
-    assert found.interval.low > 0
-    assert found.interval.high >= student.high
+    assert difference.p_randomisation <= 0.05
+    assert difference.interval.low > 0
+    assert difference.interval.high >= student.high
 
 
 def test_it_is_simultaneous() -> None:
@@ -242,8 +244,11 @@ def test_it_is_simultaneous() -> None:
     covered = 0
     for seed in range(300):
         rows = truth + random.normal(0, 0.1, (30, 1)) + random.normal(0, 0.15, (30, 5))
-        found = paired_differences(rows, spans=[1.0] * 5, resamples=500, seed=seed).differences
-        covered += all(each.interval.low <= true <= each.interval.high for each, true in zip(found, truth, strict=True))
+        tested = paired_differences(rows, spans=[1.0] * 5, resamples=500, seed=seed).differences
+        covered += all(
+            difference.interval.low <= true <= difference.interval.high
+            for difference, true in zip(tested, truth, strict=True)
+        )
 
     assert covered / 300 >= 0.93
 
@@ -303,9 +308,9 @@ def test_a_higher_level_is_wider() -> None:
 
 def test_very_unequal_clusters_may_have_one_end_only_and_still_agree_with_the_test() -> None:
     values, labels = np.array([0.5] * 12 + [0.2, 0.3, 0.1, 0.4, 0.2, 0.3, 0.2]), [0] * 12 + list(range(1, 8))
-    (found,) = paired_differences(values[:, None], spans=[1.0], clusters=labels).differences
-    assert found.p_randomisation <= 0.05
-    assert 0 < found.interval.low <= found.mean <= found.interval.high
+    (difference,) = paired_differences(values[:, None], spans=[1.0], clusters=labels).differences
+    assert difference.p_randomisation <= 0.05
+    assert 0 < difference.interval.low <= difference.mean <= difference.interval.high
 
 
 def outcome(differences: object, margin: float = 0.02) -> str:
@@ -316,7 +321,7 @@ def test_losses_of_1_on_2_percent_of_the_queries_pass_the_margin_at_most_as_ofte
     random = np.random.default_rng(0)
     for n in (50, 200):
         samples = [Units.from_values(-1.0 * (random.random(n) < 0.02)) for _ in range(500)]
-        passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 500, 0.02)]
+        passed = [test.outcome == "noninferior" for test in within_margins(samples, [1.0] * 500, 0.02)]
         assert np.mean(passed) <= 0.05
 
 
@@ -325,7 +330,7 @@ def test_systems_that_do_not_differ_pass_once_there_are_enough_queries() -> None
     power = {}
     for n in (100, 150, 500):
         samples = [Units.from_values(random.normal(0, 0.1, n)) for _ in range(400)]
-        power[n] = np.mean([one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 400, 0.02)])
+        power[n] = np.mean([test.outcome == "noninferior" for test in within_margins(samples, [1.0] * 400, 0.02)])
 
     assert power[100] == 0
     assert power[150] >= 0.72
@@ -368,23 +373,23 @@ def test_few_queries_pass_only_systems_that_rare_losses_would_leave_above_the_ma
     for n, gain in ((20, 0.1), (30, 0.05), (40, 0.05)):  # the hardest: a mean of -0.05, and the others gain
         share = (gain + 0.05) / (gain + 1)
         samples = [Units.from_values(np.where(random.random(n) < share, -1.0, gain)) for _ in range(500)]
-        passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 500, 0.05)]
+        passed = [test.outcome == "noninferior" for test in within_margins(samples, [1.0] * 500, 0.05)]
         assert np.mean(passed) <= 0.075
 
 
 def test_worse_by_more_is_said_and_bounds_mirror_each_other() -> None:
     lost = np.array([-0.3, -0.2] * 80)
-    (one,), (other,) = (within_margins([Units.from_values(sign * lost)], [1.0], 0.02) for sign in (1, -1))
+    (loss,), (gain,) = (within_margins([Units.from_values(sign * lost)], [1.0], 0.02) for sign in (1, -1))
 
-    assert (one.outcome, other.outcome) == ("inferior", "noninferior")
-    assert one.low == pytest.approx(-other.high)
+    assert (loss.outcome, gain.outcome) == ("inferior", "noninferior")
+    assert loss.low == pytest.approx(-gain.high)
 
 
 def test_no_query_allows_nothing_to_be_said() -> None:
-    (one,) = within_margins([Units.from_values([])], [1.0], 0.02)
+    (test,) = within_margins([Units.from_values([])], [1.0], 0.02)
 
-    assert one.outcome == "inconclusive"
-    assert math.isnan(one.low)
+    assert test.outcome == "inconclusive"
+    assert math.isnan(test.low)
 
 
 def test_a_margin_is_positive() -> None:

@@ -160,6 +160,11 @@ class SortedChanges(NamedTuple):
         interval = numbers.interval(self.interval, difference=True).removesuffix("-")
         return f"mean {numbers.signed(self.mean)} {interval}".rstrip()
 
+    @property
+    def dashed_label(self) -> str:
+        """The label where the mean is a dashed line; empty if there is no query."""
+        return f"{self.label}, dashed" if self.label else ""
+
 
 class Shares(NamedTuple):
     """How many queries one system won, tied and lost against another, a row for each name."""
@@ -340,7 +345,9 @@ def _top_of_scale(chart: CutoffLines) -> float:
         if chart.with_intervals:
             heights.extend(interval.high for interval in line.intervals.values())
     top = max([height for height in heights if not isnan(height)], default=1.0) or 1.0
-    return 1.0 if 0.5 < top <= 1 else top
+    if 0.5 < top <= 1:
+        return 1.0
+    return top
 
 
 def _band(line: Line, position: Callable[[int, float], tuple[float, float]], colour: str) -> str:
@@ -401,7 +408,7 @@ def key(names: Sequence[str]) -> str:
 
 def changes(chart: SortedChanges) -> str:
     """Return the change of every query, the largest gain first, with those that moved most named."""
-    label = f"{chart.label}, dashed" if chart.label else ""
+    label = chart.dashed_label
     words = escape("; ".join((label, *chart.counts_note)))
     picture = (
         f'<svg viewBox="0 0 {WIDTH} {CHANGES_HEIGHT}" height="{CHANGES_HEIGHT}" preserveAspectRatio="none" role="img" '

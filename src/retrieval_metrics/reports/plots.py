@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from math import ceil, isnan
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib import rc_context, rcParams
@@ -286,10 +287,10 @@ def _wrap_line(words: str, letters: int) -> str:
     return "\n".join(wrap(words, max(letters, 8)) or [""])
 
 
-def simplify_axes(axes: Axes, *, grid: str) -> None:
+def simplify_axes(axes: Axes, *, grid: Literal["x", "y"]) -> None:
     """Remove unused parts of the frame, and draw faint lines across `x` or `y`."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
+    axes.grid(axis=grid, alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)
 
 
@@ -300,20 +301,25 @@ def add_title(axes: Axes, title: str) -> None:
 
 # Panels with lines, each named at its end: metrics over the cut-off, precision against recall, and over time.
 
-NAME = 18
-"""Letters of a name at the end of a line, after which it is wrapped."""
-LINE = 0.19
-"""Height of a line of letters, in inches."""
-AROUND_CURVES = 1.1
-"""Height of what is around the lines of a panel."""
-PERFECT = 1.1
-"""An axis that ends below this, and starts at 0, ends at 1: there is only room around a value of 1."""
+# Letters of a name at the end of a line, after which it is wrapped.
+MAX_END_NAME_LETTERS = 18
+
+# Height of a line of letters, in inches.
+LINE_HEIGHT = 0.19
+
+# Height of what is around the lines of a panel, in inches.
+HEIGHT_AROUND_CURVES = 1.1
+
+# An axis that ends below this, and starts at 0, ends at 1: there is only room around a value of 1.
+MAX_TOP_SHOWN_AS_1 = 1.1
 
 
-def line_dashes(at: int) -> Any:
+def line_dashes(series: int) -> Any:
     """Return the dash of a series as matplotlib takes it."""
-    pattern = line_style(at).dash
-    return (0, tuple(float(part) / 1.8 for part in pattern.split())) if pattern else "-"
+    pattern = line_style(series).dash
+    if not pattern:
+        return "-"
+    return 0, tuple(float(length) / 1.8 for length in pattern.split())
 
 
 def start_y_at_zero(axes: Axes) -> None:
@@ -321,14 +327,16 @@ def start_y_at_zero(axes: Axes) -> None:
     if axes.dataLim.y0 < 0:
         return
     axes.set_ylim(bottom=0)
-    if axes.get_ylim()[1] <= PERFECT:
+    if axes.get_ylim()[1] <= MAX_TOP_SHOWN_AS_1:
         axes.set_ylim(0, 1)
 
 
 def count_name_rows(names: Sequence[str]) -> float:
     """Return how many rows a panel needs so that the names at the ends of its lines are apart; 0 if any panel does."""
-    lines = sum(wrap_text(name, NAME).count("\n") + 1 for name in names)
-    return 0.0 if LINE * lines < HEIGHT - AROUND_CURVES - 0.4 else LINE * (lines + 2) / 0.3
+    n_lines = sum(wrap_text(name, MAX_END_NAME_LETTERS).count("\n") + 1 for name in names)
+    if LINE_HEIGHT * n_lines < PANEL_HEIGHT - HEIGHT_AROUND_CURVES - 0.4:
+        return 0.0
+    return LINE_HEIGHT * (n_lines + 2) / 0.3
 
 
 def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
@@ -336,8 +344,8 @@ def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
     lines = chart.lines
 
     def draw(axes: Axes) -> None:
-        for at, line in enumerate(lines):
-            _draw_means(axes, at, line, chart)
+        for series, line in enumerate(lines):
+            _draw_means(axes, series, line, chart)
         if chart.marked is not None:
             axes.axvline(chart.marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
         axes.set_xlabel(chart.label)
@@ -346,78 +354,108 @@ def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
         add_title(axes, chart.title)
         simplify_axes(axes, grid="y")
         if len(lines) > 1:
-            label_line_ends(axes, [(line.name, max(line.means), line.means[max(line.means)]) for line in lines])
+            ends = []
+            for line in lines:
+                last_k = max(line.means)
+                ends.append((line.name, last_k, line.means[last_k]))
+            label_line_ends(axes, ends)
 
     return Panel(draw, count_name_rows([line.name for line in lines]), small)
 
 
-def _draw_means(axes: Axes, at: int, line: Line, chart: CutoffLines) -> None:
-    ks, means = list(line.means), list(line.means.values())
-    colour, marker, _ = line_style(at)
-    every: Any = (at % 3, max(3, len(ks) // 5)) if len(ks) > 3 else 1
+def _draw_means(axes: Axes, series: int, line: Line, chart: CutoffLines) -> None:
+    ks = list(line.means)
+    style = line_style(series)
+    marked_points: Any = 1
+    if len(ks) > 3:  # lines on each other keep their markers apart
+        marked_points = (series % 3, max(3, len(ks) // 5))
     axes.plot(
-        ks, means, color=colour, marker=marker, markevery=every, linestyle=line_dashes(at), label=line.name,
-        linewidth=1.8, markersize=5.5,
+        ks, list(line.means.values()), color=style.colour, marker=style.marker, markevery=marked_points,
+        linestyle=line_dashes(series), label=line.name, linewidth=1.8, markersize=5.5,
     )  # fmt: skip
     if chart.with_intervals:
         ends = np.array([line.intervals[k] for k in ks], dtype=np.float64)
-        axes.fill_between(ks, ends[:, 0], ends[:, 1], color=colour, alpha=0.16, linewidth=0)
+        axes.fill_between(ks, ends[:, 0], ends[:, 1], color=style.colour, alpha=0.16, linewidth=0)
     elif chart.marked is not None:
         low, high = line.intervals[chart.marked]
-        beside = chart.marked + (at - len(chart.lines) / 2) * 0.02 * ks[-1]
-        axes.vlines(beside, low, high, color=colour, linewidth=1.2)
+        x = chart.marked + (series - len(chart.lines) / 2) * 0.02 * ks[-1]
+        axes.vlines(x, low, high, color=style.colour, linewidth=1.2)
 
 
 def label_line_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
     """Write a name at the end of each line, in its colour's marker, apart from those of lines that end close to it."""
-    (low, high), right = axes.get_ylim(), axes.get_xlim()[1]
-    names = [wrap_text(name, NAME) for name, _, _ in ends]
-    lines = [name.count("\n") + 1 for name in names]
-    inches = max(HEIGHT, AROUND_CURVES + LINE * (sum(lines) + 2)) - AROUND_CURVES
-    heights = apart([end for _, _, end in ends], [each * (high - low) * LINE / inches for each in lines], (low, high))
+    low, high = axes.get_ylim()
+    right = axes.get_xlim()[1]
+    names = [wrap_text(name, MAX_END_NAME_LETTERS) for name, _, _ in ends]
+    n_lines = [name.count("\n") + 1 for name in names]
+    panel_height = max(PANEL_HEIGHT, HEIGHT_AROUND_CURVES + LINE_HEIGHT * (sum(n_lines) + 2))
+    inches = panel_height - HEIGHT_AROUND_CURVES
+    sizes = [count * (high - low) * LINE_HEIGHT / inches for count in n_lines]
+    heights = spread_apart([y for _, _, y in ends], sizes, (low, high))
     axes.set(xlim=axes.get_xlim(), ylim=(low, high))  # the marks beside the lines do not stretch the axes
-    beside = offset_copy(axes.transData, axes.get_figure(root=True), x=9, y=0, units="points")
-    for at, height in heights.items():
-        colour, marker, _ = line_style(at)
-        _, x, end = ends[at]
+    beside_axes = offset_copy(axes.transData, axes.get_figure(root=True), x=9, y=0, units="points")
+    for series, height in heights.items():
+        style = line_style(series)
+        _, x, y = ends[series]
         axes.annotate(
-            "", (x, end), xytext=(right, height), textcoords=beside, annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
+            "", (x, y), xytext=(right, height), textcoords=beside_axes, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": style.colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
-        axes.plot([right], [height], marker=marker, color=colour, markersize=5.5, transform=beside, clip_on=False)
+        axes.plot(
+            [right], [height], marker=style.marker, color=style.colour, markersize=5.5, transform=beside_axes,
+            clip_on=False,
+        )  # fmt: skip
         axes.annotate(
-            names[at], (right, height), xytext=(16, 0), textcoords="offset points", va="center", annotation_clip=False
-        )
+            names[series], (right, height), xytext=(16, 0), textcoords="offset points", va="center",
+            annotation_clip=False,
+        )  # fmt: skip
 
 
-def apart(places: Sequence[float], sizes: Sequence[float], room: tuple[float, float]) -> dict[int, float]:
-    """Return places by number, as near as possible to those wanted, so that things of these sizes do not overlap.
+@dataclass(slots=True)
+class _Block:
+    """Things that touch: their numbers from below, and where the block starts and ends."""
+
+    members: list[int]
+    start: float
+    height: float
+
+
+def spread_apart(positions: Sequence[float], sizes: Sequence[float], room: tuple[float, float]) -> dict[int, float]:
+    """Return positions by number, as near as possible to those wanted, so that things of these sizes do not overlap.
 
     Example:
-        >>> apart([0.5, 0.52, 0.9], [0.2, 0.2, 0.2], (0, 1))  # the first two move apart, by the same distance
+        >>> spread_apart([0.5, 0.52, 0.9], [0.2, 0.2, 0.2], (0, 1))  # the first two move apart, by the same distance
         {0: 0.41, 1: 0.61, 2: 0.9}
     """
-    blocks: list[tuple[list[int], float]] = []  # the numbers in a block, and the place of its lower end
-    for at in sorted((at for at in range(len(places)) if np.isfinite(places[at])), key=lambda at: places[at]):
-        members, start = [at], places[at] - sizes[at] / 2
-        while True:
-            height = sum(sizes[one] for one in members)
-            start = max(min(start, room[1] - height), room[0])
-            if not blocks or blocks[-1][1] + sum(sizes[one] for one in blocks[-1][0]) <= start:
-                break
-            members = [*blocks.pop()[0], *members]
-            wanted, before = 0.0, 0.0
-            for one in members:
-                wanted += places[one] - before - sizes[one] / 2
-                before += sizes[one]
-            start = wanted / len(members)
-        blocks.append((members, start))
-    found = {}
-    for members, start in blocks:
-        for one in members:
-            found[one] = round(start + sizes[one] / 2, 9)
-            start += sizes[one]  # noqa: PLW2901  (the next begins where this one ends)
-    return found
+    low, high = room
+    numbers_in_order = [number for number, position in enumerate(positions) if np.isfinite(position)]
+    numbers_in_order.sort(key=positions.__getitem__)
+    blocks: list[_Block] = []
+    for number in numbers_in_order:
+        block = _Block([number], positions[number] - sizes[number] / 2, sizes[number])
+        block.start = max(min(block.start, high - block.height), low)
+        while blocks and blocks[-1].start + blocks[-1].height > block.start:
+            members = [*blocks.pop().members, *block.members]
+            block = _Block(members, _mean_start(members, positions, sizes), sum(sizes[member] for member in members))
+            block.start = max(min(block.start, high - block.height), low)
+        blocks.append(block)
+    spread = {}
+    for block in blocks:
+        start = block.start
+        for member in block.members:
+            spread[member] = round(start + sizes[member] / 2, 9)
+            start += sizes[member]
+    return spread
+
+
+def _mean_start(members: Sequence[int], positions: Sequence[float], sizes: Sequence[float]) -> float:
+    """Return where a block of things has to start so that their mean distance from where they should be is 0."""
+    total = 0.0
+    height_below = 0.0
+    for member in members:
+        total += positions[member] - height_below - sizes[member] / 2
+        height_below += sizes[member]
+    return total / len(members)
 
 
 def points_panel(chart: PointLines) -> Panel:
@@ -425,68 +463,79 @@ def points_panel(chart: PointLines) -> Panel:
     lines = chart.lines
 
     def draw(axes: Axes) -> None:
-        for at, (_, points) in enumerate(lines):
-            ys = np.array([point.y for point in points], dtype=np.float64)
-            colour, marker, _ = line_style(at)
-            marked = [place for place, point in enumerate(points) if point.name] or [0]
-            axes.plot(
-                [point.x for point in points], ys, color=colour, marker=marker, markevery=marked, linestyle=line_dashes(at),
-                linewidth=1.8, markersize=6,
-            )  # fmt: skip
-            if chart.named:
-                shown = [points[place] for place in marked]
-                lows, highs = zip(*(point.interval for point in shown), strict=True)
-                axes.vlines([point.x for point in shown], lows, highs, color=colour, linewidth=1.2)
+        for series, (_, points) in enumerate(lines):
+            _draw_points(axes, series, points, with_intervals=chart.named)
         start_y_at_zero(axes)
+        x_label, y_label = chart.labels
         if chart.named:
-            _name_points(axes, [point for _, points in lines for point in points])
+            _name_points(axes, lines)
+            x_label = f"{x_label}\n({chart.note})"
         if any(name for name, _ in lines):
             label_line_ends(axes, [(name, points[-1].x, points[-1].y) for name, points in lines])
-        axes.set_xlabel(f"{chart.labels[0]}\n({chart.note})" if chart.named else chart.labels[0])
-        axes.set_ylabel(chart.labels[1])
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
         add_title(axes, chart.title)
         simplify_axes(axes, grid="y")
 
     return Panel(draw, max(8.0, count_name_rows([name for name, _ in lines])))
 
 
-def _name_points(axes: Axes, points: Sequence[Point]) -> None:
+def _draw_points(axes: Axes, series: int, points: Sequence[Point], *, with_intervals: bool) -> None:
+    ys = np.array([point.y for point in points], dtype=np.float64)
+    style = line_style(series)
+    marked = [index for index, point in enumerate(points) if point.name] or [0]
+    axes.plot(
+        [point.x for point in points], ys, color=style.colour, marker=style.marker, markevery=marked,
+        linestyle=line_dashes(series), linewidth=1.8, markersize=6,
+    )  # fmt: skip
+    if with_intervals:
+        marked_points = [points[index] for index in marked]
+        lows = [point.interval.low for point in marked_points]
+        highs = [point.interval.high for point in marked_points]
+        axes.vlines([point.x for point in marked_points], lows, highs, color=style.colour, linewidth=1.2)
+
+
+def _name_points(axes: Axes, lines: Sequence[tuple[str, Sequence[Point]]]) -> None:
     """Write the names of points above them, but for those too close to one that is named."""
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    left, right = axes.get_xlim()
+    low, high = axes.get_ylim()
     named: list[Point] = []
-    for point in points:
-        close = any(
-            abs(point.x - one.x) < (right - left) / 10 and abs(point.y - one.y) < (high - low) / 10 for one in named
-        )
-        if point.name and not close and np.isfinite((point.x, point.y)).all():
+
+    def is_close(point: Point, neighbour: Point) -> bool:
+        return abs(point.x - neighbour.x) < (right - left) / 10 and abs(point.y - neighbour.y) < (high - low) / 10
+
+    for _, points in lines:
+        for point in points:
+            if not point.name or not np.isfinite((point.x, point.y)).all():
+                continue
+            if any(is_close(point, neighbour) for neighbour in named):
+                continue
             axes.annotate(
-                point.name,
-                (point.x, point.y),
-                xytext=(0, 7),
-                textcoords="offset points",
-                ha="center",
+                point.name, (point.x, point.y), xytext=(0, 7), textcoords="offset points", ha="center",
                 fontsize=SMALL_FONT_SIZE,
-            )
+            )  # fmt: skip
             named.append(point)
 
 
 # Panels with a row for each thing: means or differences with their intervals, and shares as slim bars.
 
-MARGIN = 0.04
-"""How far a scale on which 0 is marked begins before the lowest value, which would touch its name."""
-NAME_ROW_PANELS = 20
-"""Letters of a name beside its row, after which it is wrapped."""
+# A scale on which 0 is marked begins this share of it before the lowest value, which would touch its name.
+SCALE_MARGIN = 0.04
+
+# Letters of a name beside its row, after which it is wrapped.
+MAX_ROW_NAME_LETTERS = 20
 
 
 def rows_panel(chart: ChartRows, *, small: bool = False) -> Panel:
     """Return a panel of values with their intervals, each named where it is."""
     low, high = chart.ends
     names = [row.name for row in chart.rows]
+    has_signs = any(row.sign.strip() for row in chart.rows)
 
     def draw(axes: Axes) -> None:
-        for at, row in zip(_name_rows(axes, names), chart.rows, strict=True):
-            _draw(axes, at, row, signed=any(one.sign.strip() for one in chart.rows))
-        axes.set_xlim(low - MARGIN * (high - low) if chart.zero else low, high)
+        for y, row in zip(_name_rows(axes, names), chart.rows, strict=True):
+            _draw_row(axes, y, row, note_offset=22 if has_signs else 8)
+        axes.set_xlim(low - SCALE_MARGIN * (high - low) if chart.zero else low, high)
         if chart.zero:
             axes.axvline(0, color=rcParams["text.color"], linewidth=0.9, clip_on=False)  # it may be the edge
         axes.locator_params(axis="x", nbins=4 if small else 6)
@@ -496,64 +545,66 @@ def rows_panel(chart: ChartRows, *, small: bool = False) -> Panel:
         simplify_axes(axes, grid="x")
         axes.spines["left"].set_visible(False)
 
-    return Panel(draw, sum(_heights(names)), small, shares=small)
+    return Panel(draw, sum(_row_heights(names)), small, shares=small)
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> list[float]:
     """Name the rows of a panel, and return the places of their middles from the top."""
-    heights = _heights(names)
-    places = [sum(heights[:at]) + height / 2 for at, height in enumerate(heights)]
-    axes.set_yticks(places, [wrap_text(name, NAME_ROW_PANELS) for name in names])
+    middles = []
+    bottom = 0.0
+    for height in _row_heights(names):
+        middles.append(bottom + height / 2)
+        bottom += height
+    axes.set_yticks(middles, [wrap_text(name, MAX_ROW_NAME_LETTERS) for name in names])
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(sum(heights), 0)
-    return places
+    axes.set_ylim(bottom, 0)
+    return middles
 
 
-def _heights(names: Sequence[str]) -> list[float]:
+def _row_heights(names: Sequence[str]) -> list[float]:
     """Return the height of each row, in rows with a name of one line."""
-    return [1 + 0.6 * wrap_text(name, NAME_ROW_PANELS).count("\n") for name in names]
+    return [1 + 0.6 * wrap_text(name, MAX_ROW_NAME_LETTERS).count("\n") for name in names]
 
 
-def _draw(axes: Axes, at: float, row: ChartRow, *, signed: bool) -> None:
-    colour, marker, _ = line_style(row.series)
+def _draw_row(axes: Axes, y: float, row: ChartRow, *, note_offset: int) -> None:
+    style = line_style(row.series)
     if not isnan(row.interval.low):
-        axes.plot(row.interval, [at, at], color=colour, linewidth=2.4, solid_capstyle="round", clip_on=False)
-    axes.plot([row.value], [at], marker=marker, color=colour, markersize=7, linestyle="", clip_on=False)
-    for words, right in ((row.sign, 8), (row.note, 22 if signed else 8)):
+        axes.plot(row.interval, [y, y], color=style.colour, linewidth=2.4, solid_capstyle="round", clip_on=False)
+    axes.plot([row.value], [y], marker=style.marker, color=style.colour, markersize=7, linestyle="", clip_on=False)
+    for words, offset in ((row.sign, 8), (row.note, note_offset)):
         axes.annotate(
-            words, (1, at), xycoords=("axes fraction", "data"), xytext=(right, -0.5), textcoords="offset points",
+            words, (1, y), xycoords=("axes fraction", "data"), xytext=(offset, -0.5), textcoords="offset points",
             va="center_baseline", annotation_clip=False,
         )  # fmt: skip
 
 
+# The colour and the opacity of queries won, tied and lost.
+_SHARE_STYLES = ((GAIN, 1.0), (TIED_COLOUR, 0.45), (LOSS_COLOUR, 1.0))
+
+
 def _draw_shares(axes: Axes, rows: Sequence[tuple[str, tuple[int, int, int]]]) -> list[float]:
     """Draw queries won, tied and lost as slim bars, each over the whole width, and return their places."""
-    places = _name_rows(axes, [name for name, _ in rows])
-    for at, (_, counts) in zip(places, rows, strict=True):
+    middles = _name_rows(axes, [name for name, _ in rows])
+    for y, (_, counts) in zip(middles, rows, strict=True):
         start = 0
-        for number, colour in zip(counts, (GAIN, TIED_COLOUR, LOSS_COLOUR), strict=True):
-            axes.barh(at, number, left=start, color=colour, height=0.5, linewidth=0, alpha=_alpha(colour))
-            start += number
-    axes.set_xlim(0, max((sum(counts) for _, counts in rows), default=1) or 1)
+        for count, (colour, alpha) in zip(counts, _SHARE_STYLES, strict=True):
+            axes.barh(y, count, left=start, color=colour, height=0.5, linewidth=0, alpha=alpha)
+            start += count
+    axes.set_xlim(0, max([sum(counts) for _, counts in rows], default=1) or 1)
     axes.set_xticks([])
     axes.set_frame_on(False)
-    return places
+    return middles
 
 
-def _alpha(colour: str) -> float:
-    return 0.45 if colour == TIED_COLOUR else 1
-
-
-def _key_of_shares(axes: Axes, names: Sequence[str], below: float) -> None:
+def _add_shares_key(axes: Axes, names: Sequence[str], below: float) -> None:
     """Write what the three colours are in a line below a panel, `below` points down."""
-    places = ((0.0, GAIN), (0.5, TIED_COLOUR), (1.0, LOSS_COLOUR))
-    for (place, colour), name in zip(places, names, strict=True):
-        square = TextArea("■", textprops={"color": colour, "alpha": _alpha(colour)})
+    for x, (colour, alpha), name in zip((0.0, 0.5, 1.0), _SHARE_STYLES, names, strict=True):
+        square = TextArea("■", textprops={"color": colour, "alpha": alpha})
         packed = HPacker(children=[square, TextArea(wrap_text(name))], pad=0, sep=3)
         axes.add_artist(
             AnnotationBbox(
-                packed, (place, 0), xycoords="axes fraction", xybox=(0, -below), boxcoords="offset points",
-                box_alignment=(place, 1), frameon=False, pad=0, annotation_clip=False,
+                packed, (x, 0), xycoords="axes fraction", xybox=(0, -below), boxcoords="offset points",
+                box_alignment=(x, 1), frameon=False, pad=0, annotation_clip=False,
             )
         )  # fmt: skip
 
@@ -562,15 +613,15 @@ def shares_panel(chart: Shares) -> Panel:
     """Return a panel of queries won, tied and lost."""
 
     def draw(axes: Axes) -> None:
-        for at, (_, (won, tied, lost)) in zip(_draw_shares(axes, chart.rows), chart.rows, strict=True):
+        for y, (_, (won, tied, lost)) in zip(_draw_shares(axes, chart.rows), chart.rows, strict=True):
             axes.annotate(
-                f"{won:,} / {tied:,} / {lost:,}", (1, at), xycoords=("axes fraction", "data"),
+                f"{won:,} / {tied:,} / {lost:,}", (1, y), xycoords=("axes fraction", "data"),
                 xytext=(8, 0), textcoords="offset points", va="center", annotation_clip=False,
             )  # fmt: skip
         add_title(axes, chart.title)
-        _key_of_shares(axes, ("won", "tied", "lost"), 6)
+        _add_shares_key(axes, ("won", "tied", "lost"), 6)
 
-    return Panel(draw, sum(_heights([name for name, _ in chart.rows])))
+    return Panel(draw, sum(_row_heights([name for name, _ in chart.rows])))
 
 
 def changes_panel(chart: SortedChanges) -> Panel:
@@ -593,20 +644,20 @@ def changes_panel(chart: SortedChanges) -> Panel:
         axes.set_xlim(0, max(len(gains), 1))
         axes.set_xticks([])
         axes.locator_params(axis="y", nbins=5)
-        _name_moved(axes, chart)
+        _name_largest_changes(axes, chart)
         add_title(axes, chart.title)
         simplify_axes(axes, grid="y")
         axes.spines["bottom"].set_visible(False)
-        bar = axes.inset_axes((0, -0.2, 1, 0.13), transform=_below(axes))
+        bar = axes.inset_axes((0, -0.2, 1, 0.13), transform=_inches_above(axes))
         _draw_shares(bar, [("", chart.counts)])
         bar.set_yticks([])
-        _key_of_shares(bar, chart.counts_note, 4)
-        axes.set_xlabel(f"{chart.label}, dashed" if chart.label else "", labelpad=36)
+        _add_shares_key(bar, chart.counts_note, 4)
+        axes.set_xlabel(chart.dashed_label, labelpad=36)
 
     return Panel(draw, 7.6)
 
 
-def _below(axes: Axes) -> Transform:
+def _inches_above(axes: Axes) -> Transform:
     """Return places in shares of the width of a panel, and in inches above its lower edge."""
     figure: Any = axes.get_figure(root=True)
     edge: Any = axes.transAxes  # the types of matplotlib ask for less than it takes
@@ -614,29 +665,45 @@ def _below(axes: Axes) -> Transform:
     return blended_transform_factory(axes.transAxes, inches)
 
 
-LINE_ROW_PANELS, SHORT = 42, 12
-"""Letters of the line that names those that moved most, and of each name: at least two fit."""
+# Letters of the line that names those that changed most, and of each name: at least two fit.
+MAX_LINE_LETTERS = 42
+MAX_SHORT_NAME_LETTERS = 12
 
 
-def _name_moved(axes: Axes, chart: SortedChanges) -> None:
+def _name_largest_changes(axes: Axes, chart: SortedChanges) -> None:
     """Name the queries won most above the left end, and those lost most below the right one."""
-    top = chart.sign > 0
-    for moved, left in ((chart.gained, True), (chart.dropped, False)):
-        if words := _listed(moved):
-            axes.annotate(
-                words, (0 if left else 1, 1 if left == top else 0), xycoords="axes fraction",
-                xytext=(3 if left else -3, -2 if left == top else 2), textcoords="offset points",
-                ha="left" if left else "right", va="top" if left == top else "bottom", fontsize=SMALL_FONT_SIZE,
-            )  # fmt: skip
+    gained_end, dropped_end = ("top", "bottom") if chart.sign > 0 else ("bottom", "top")
+    gained = _join_changes(chart.gained)
+    if gained:
+        _annotate_corner(axes, gained, "left", gained_end)
+    dropped = _join_changes(chart.dropped)
+    if dropped:
+        _annotate_corner(axes, dropped, "right", dropped_end)
 
 
-def _listed(moved: Sequence[tuple[str, float]]) -> str:
-    """Return as many of the queries as a line holds, the most moved first."""
+# The edges of a panel: each as a share of its width or height, and how many points inside it a text starts.
+_EDGES = {"left": (0, 3), "right": (1, -3), "bottom": (0, 2), "top": (1, -2)}
+
+
+def _annotate_corner(axes: Axes, words: str, horizontal: str, vertical: str) -> None:
+    x, x_offset = _EDGES[horizontal]
+    y, y_offset = _EDGES[vertical]
+    axes.annotate(
+        words, (x, y), xycoords="axes fraction", xytext=(x_offset, y_offset), textcoords="offset points",
+        ha=horizontal, va=vertical, fontsize=SMALL_FONT_SIZE,
+    )  # fmt: skip
+
+
+def _join_changes(changes: Sequence[tuple[str, float]]) -> str:
+    """Return as many of the queries as a line holds, those that changed most first."""
     line = ""
-    for name, change in moved:
-        short = name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
-        said = f"{line}{', ' * bool(line)}{short} {numbers.signed(change)}"
-        if len(said) > LINE_ROW_PANELS:
+    for name, change in changes:
+        short_name = name
+        if len(name) > MAX_SHORT_NAME_LETTERS:
+            short_name = f"{name[: MAX_SHORT_NAME_LETTERS - 1]}…"
+        entry = f"{short_name} {numbers.signed(change)}"
+        longer = f"{line}, {entry}" if line else entry
+        if len(longer) > MAX_LINE_LETTERS:
             break
-        line = said
+        line = longer
     return line.replace("$", r"\$")

@@ -50,12 +50,10 @@ class Table(NamedTuple):
         for cells in (self.header, *self.rows):
             rows.append([format_one_line(cell) for cell in cells])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        word_columns = self._word_columns
+        alignments = self._by_alignment("<", ">")
         lines = []
         for row in rows:
-            padded = []
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
-                padded.append(cell.ljust(width) if column in word_columns else cell.rjust(width))
+            padded = [f"{cell:{align}{width}}" for cell, align, width in zip(row, alignments, widths, strict=True)]
             lines.append("  ".join(padded).rstrip())
         return lines
 

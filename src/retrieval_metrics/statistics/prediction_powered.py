@@ -366,11 +366,13 @@ def _sampling_variance(sample: DrawnSample, line: FittedLine, residuals: NDArray
     robust = float(np.sum(line.share**2 * residuals**2 / (1 - line.leverage)))
     n_strata = len(np.unique(strata))
     slope_cost = (n_parameters - n_strata) / length  # what the slope, which is common, costs each label
-    total = 0.0
+    by_stratum = []
     for stratum in np.unique(strata):
         rows = strata == stratum
-        total += _stratum_variance(residuals[rows], weights[rows], line.share[rows], unexplained, slope_cost)
-    return max(robust, total)
+        by_stratum.append(
+            _stratum_variance(residuals[rows], weights[rows], line.share[rows], unexplained, slope_cost)
+        )
+    return max(robust, sum(by_stratum))
 
 
 def _stratum_variance(
