@@ -25,7 +25,8 @@ def names(folder: Path) -> list[str]:
 
 def test_a_link_is_followed_and_a_mode_is_kept(tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
-    target, link = tmp_path / "inside" / "real.run", tmp_path / "link.run"
+    target = tmp_path / "inside" / "real.run"
+    link = tmp_path / "link.run"
     target.write_text("old")
     target.chmod(0o640)
     link.symlink_to(target)
@@ -174,7 +175,8 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
 
 def test_the_content_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    real_sync, real_replace = os.fsync, Path.replace
+    real_sync = os.fsync
+    real_replace = Path.replace
 
     def sync(file: int) -> None:
         steps.append("sync")

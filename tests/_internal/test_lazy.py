@@ -140,7 +140,9 @@ def test_pyinstaller_is_told_of_what_no_import_names() -> None:
     variables = runpy.run_path(str(hook))
     files = {path for path in CORE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
     module_paths = {CORE.parent / Path(*module.split(".")) for module in variables["hiddenimports"]}
-    modules = {path / "__init__.py" if path.is_dir() else path.with_suffix(".py") for path in module_paths}
+    modules = set()
+    for path in module_paths:
+        modules.add(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
     carried = {Path(source) for source, _ in variables["datas"]}
     assert modules | carried == files - {hook}
     assert {CORE / "types.pyi", CORE / "reports" / "page.css"} <= carried

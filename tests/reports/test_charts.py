@@ -44,10 +44,9 @@ def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:
     charts = evaluation_mean_charts(
         rm.Evaluation.from_scores(values, bounds={"seconds": (0, np.inf), "faith": (0, 1)}).scores
     )
-    assert [(chart.title, [row.name for row in chart.rows]) for chart in charts] == [
-        ("means over 9 queries", ["seconds"]),
-        ("means from 0 to 1", ["faith"]),
-    ]
+    assert [chart.title for chart in charts] == ["means over 9 queries", "means from 0 to 1"]
+    assert [row.name for row in charts[0].rows] == ["seconds"]
+    assert [row.name for row in charts[1].rows] == ["faith"]
     assert charts[0].ends[1] < 0.01
     assert charts[1].ends == (0, 1)
 

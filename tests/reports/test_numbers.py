@@ -17,7 +17,7 @@ def test_numbers_are_written_for_reading() -> None:
         "+0.0445", "-0.0000400", "0", "+inf",
     ]  # fmt: skip
     assert numbers.signed(float("nan")) == "nan"
-    assert [numbers.value(each) for each in (0.99996, 0.00412, 1e-9, -0.0, 7.0, 812.3)] == [
+    assert [numbers.value(number) for number in (0.99996, 0.00412, 1e-9, -0.0, 7.0, 812.3)] == [
         "1.000", "0.00412", "0.000", "0.000", "7.00", "812",
     ]  # fmt: skip
     assert numbers.interval(Interval(0.00003, 0.0412)) == "[0.0000, 0.0412]"  # as precise as the larger end

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PIXELS_OF_A_PHONE = 85
 # What remains of linear red, green and blue for a reader without red, green or blue cones (Machado et al. 2009).
-SEEN = {
+VISIBLE_LIGHT = {
     "all": np.eye(3),
     "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
     "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
@@ -127,7 +127,7 @@ def test_a_figure_is_stacked_where_a_notebook_is_narrow_and_keeps_what_was_chang
 def test_systems_gains_and_losses_have_a_colour_each_that_everybody_can_tell_apart() -> None:
     colours = [*COLOURS, GAIN, LOSS_COLOUR]
     for first, second in combinations(colours, 2):
-        for reader, matrix in SEEN.items():
+        for reader, matrix in VISIBLE_LIGHT.items():
             distance = np.linalg.norm(lab(matrix @ linear(first)) - lab(matrix @ linear(second)))
             assert distance > 14, f"{first} and {second} look alike to a reader who sees {reader}"
     for colour in [*colours, TIED_COLOUR]:
@@ -165,8 +165,12 @@ def test_one_figure_answers_which_is_better_and_how_sure() -> None:
 
 def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Path) -> None:
     qrels = {f"q{index}": ["d"] for index in range(12)}
-    old = {query: ["d"] if index < 8 else ["x"] for index, query in enumerate(qrels)}
-    new = {query: ["x"] if index < 8 else ["d"] for index, query in enumerate(qrels)}
+    old = {}
+    new = {}
+    for index, query in enumerate(qrels):
+        needed, other = (old, new) if index < 8 else (new, old)
+        needed[query] = ["d"]
+        other[query] = ["x"]
     compared = rm.compare(qrels, {"old": old, "new": new}, "mrr", baseline="old")
     assert [query for query, _ in compared.difference("mrr").largest_changes(3)] == ["q0", "q1", "q2"]
     assert "q0 -1.00, q1 -1.00, q2 -1.00" in [text for text, _ in shown(compared.plot("differences"))]
@@ -205,7 +209,8 @@ def test_precision_and_recall_are_those_at_each_cut_off() -> None:
     compared = comparison(2, 8)
     line = compared.plot("precision_recall").axes[0].get_lines()[0]
     evaluation = compared.evaluations["BM25"]
-    precision, recall = evaluation.at_cutoffs("precision"), evaluation.at_cutoffs("recall")
+    precision = evaluation.at_cutoffs("precision")
+    recall = evaluation.at_cutoffs("recall")
     drawn = dict(zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True))
     assert drawn.keys() == set(recall.values())
     assert list(drawn.values())[-1] == list(precision.values())[-1]
@@ -214,7 +219,8 @@ def test_precision_and_recall_are_those_at_each_cut_off() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_names_at_the_ends_of_lines_never_overlap(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    places, sizes = generator.random(10), np.full(10, 0.09)
+    places = generator.random(10)
+    sizes = np.full(10, 0.09)
     spread = spread_apart(places.tolist(), sizes.tolist(), (0, 1))
     ordered = sorted(spread.values())
     assert min(np.diff(ordered)) > 0.09 - 1e-6

@@ -37,24 +37,32 @@ def test_short_work_says_nothing(times: list[float]) -> None:
             advance(done)
 
 
-QRELS = {f"q{at}": {"d": 1 + at % 3, "e": 1 + at % 2} for at in range(40)}
-RUNS = {
-    name: {query: [f"x{each}" for each in range((at * by) % 7)] + ["d", "e"] for at, query in enumerate(QRELS)}
-    for by, name in enumerate("abc", start=1)
-}
-ASKED = rm.EvaluationSet({query: f"what is said in the passage {query}?" for query in QRELS}, QRELS)
+QRELS = {f"q{index}": {"d": 1 + index % 3, "e": 1 + index % 2} for index in range(40)}
+
+
+def run_with(step: int) -> dict[str, list[str]]:
+    """Return rankings that begin with up to six other documents."""
+    run = {}
+    for index, query in enumerate(QRELS):
+        n_others = (index * step) % 7
+        run[query] = [*(f"x{number}" for number in range(n_others)), "d", "e"]
+    return run
+
+
+RUNS = {name: run_with(step) for step, name in enumerate("abc", start=1)}
+QUESTIONS = rm.EvaluationSet({query: f"what is said in the passage {query}?" for query in QRELS}, QRELS)
 COMPARED = rm.compare(QRELS, RUNS, "ndcg@10")
 
 
 @pytest.mark.parametrize(
-    ("work", "said"),
+    ("work", "message"),
     [
         (
             lambda _: rm.compare(QRELS, RUNS, "ndcg@10", resamples=50_000),
             "testing 3 differences on 40 .* fewer systems",
         ),
         (lambda _: rm.tune(RUNS, QRELS, "ndcg@10", default="a"), "trying 3 settings .* fewer settings"),
-        (lambda _: ASKED.lint(), "checking 40 queries .* a sample"),
+        (lambda _: QUESTIONS.lint(), "checking 40 queries .* a sample"),
         (lambda path: COMPARED.report(path / "r.html"), "explaining 40 queries of 3 systems .* fewer systems"),
         (lambda path: COMPARED.evaluations["a"].report(path / "r.html"), "explaining 40 queries .* fewer queries"),
     ],
@@ -73,7 +81,7 @@ def test_every_long_verb_is_announced(
     [
         (lambda _: rm.compare(QRELS, RUNS, "ndcg@10", show_progress=True), "testing"),
         (lambda _: rm.tune(RUNS, QRELS, "ndcg@10", default="a", show_progress=True), "trying settings"),
-        (lambda _: ASKED.lint(show_progress=True), "linting"),
+        (lambda _: QUESTIONS.lint(show_progress=True), "linting"),
         (lambda path: COMPARED.report(path / "r.html", show_progress=True), "explaining"),
         (lambda path: COMPARED.evaluations["a"].report(path / "r.html", show_progress=True), "explaining"),
     ],

@@ -61,7 +61,8 @@ def test_notes_alone_are_no_table() -> None:
 
 
 def test_every_result_is_printed_by_rich_with_all_its_parts() -> None:
-    qrels, run = {"q1": ["d"], "q2": ["d"]}, {"q1": ["x", "d"], "q2": ["x", "y"]}
+    qrels = {"q1": ["d"], "q2": ["d"]}
+    run = {"q1": ["x", "d"], "q2": ["x", "y"]}
     evaluation = rm.evaluate(qrels, run, "mrr")
     comparison = rm.compare(qrels, {"a": run, "b": {"q1": ["d"], "q2": ["d"]}}, "mrr")
     for result in (evaluation, comparison, evaluation.explain("q2"), evaluation.worst("mrr"), evaluation.group_by(str)):

@@ -8,7 +8,8 @@ from retrieval_metrics.statistics.best_settings import find_possibly_best
 
 def test_the_best_is_held_as_often_as_promised_and_bad_ones_are_left_out() -> None:
     random = np.random.default_rng(1)
-    holds_first, sizes = [], []
+    holds_first = []
+    sizes = []
     for seed in range(150):
         values = 0.2 * random.normal(size=(40, 1)) + 0.1 * random.normal(size=(40, 12))
         holds_first.append(find_possibly_best(values, resamples=400, seed=seed)[0])  # all are equally good
@@ -20,7 +21,8 @@ def test_the_best_is_held_as_often_as_promised_and_bad_ones_are_left_out() -> No
 def test_questions_of_one_cluster_are_one_observation() -> None:
     random = np.random.default_rng(2)
     values = random.normal(size=(8, 4)) + np.array([0.0, 0.4, 0.2, 0.9])
-    tripled, labels = np.repeat(values, 3, axis=0), np.repeat(np.arange(8), 3)
+    tripled = np.repeat(values, 3, axis=0)
+    labels = np.repeat(np.arange(8), 3)
     assert find_possibly_best(tripled, clusters=labels).tolist() == find_possibly_best(values).tolist()
 
 

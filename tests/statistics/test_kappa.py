@@ -14,7 +14,8 @@ from retrieval_metrics.statistics import cohens_kappa, kappa_by_cluster, share_b
 def test_kappa_of_random_tables_is_that_of_scikit_learn(weights: Any) -> None:
     for seed in range(20):
         random = np.random.default_rng(seed)
-        first, second = random.integers(0, 4, 40), random.integers(0, 4, 40)
+        first = random.integers(0, 4, 40)
+        second = random.integers(0, 4, 40)
         table = np.zeros((4, 4))
         np.add.at(table, (first, second), 1)
         expected = cohen_kappa_score(first, second, labels=range(4), weights=weights)

@@ -1,5 +1,6 @@
 """The interval of a mean: closed forms, laws, and the degenerate samples on which others return a point."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -40,7 +41,7 @@ def test_the_sums_are_those_of_fractions_and_rounded_once(values: list[float]) -
 
 @given(st.lists(st.lists(FINITE, max_size=20), min_size=1, max_size=6), st.randoms())
 def test_parts_in_any_order_give_the_sums_of_the_whole(parts: list[list[float]], rng: random.Random) -> None:
-    sums = exact([value for part in parts for value in part])
+    sums = exact(list(itertools.chain(*parts)))
     rng.shuffle(parts)
     assert ExactSums.merge(map(exact, parts)) == sums
 
@@ -89,9 +90,11 @@ def test_a_binary_metric_gets_the_interval_of_clopper_and_pearson(values: list[f
 @settings(max_examples=60, deadline=None)
 @given(BINARY_SAMPLES, LEVELS)
 def test_values_that_happen_to_be_binary_get_the_interval_of_jeffreys(values: list[float], level: float) -> None:
-    ones, zeros = sum(values), len(values) - sum(values)
+    ones = sum(values)
+    zeros = len(values) - sum(values)
     posterior = stats.beta(ones + 0.5, zeros + 0.5)
-    low, high = float(posterior.ppf((1 - level) / 2)), float(posterior.ppf((1 + level) / 2))
+    low = float(posterior.ppf((1 - level) / 2))
+    high = float(posterior.ppf((1 + level) / 2))
     expected = (low if ones else 0.0, high if zeros else 1.0)
 
     assert mean_interval(values, level=level) == pytest.approx(expected, abs=1e-9)
@@ -107,7 +110,9 @@ def test_the_interval_agrees_with_the_posterior_it_approximates(values: list[flo
 
 def test_mean_and_variance_of_the_posterior_are_matched_exactly() -> None:
     values = RECIPROCAL_RANKS
-    n, first, second = len(values), sum(values), sum(x * x for x in values)
+    n = len(values)
+    first = sum(values)
+    second = sum(x * x for x in values)
     mean = (first + 0.5) / (n + 1)
     variance = ((second + 0.5) / (n + 1) - mean**2) / (n + 2)
     draws = posterior_draws(values, 200_000)
@@ -161,7 +166,8 @@ def test_scaling_values_and_bounds_scales_the_interval(values: list[float], shif
 @settings(max_examples=60, deadline=None)
 @given(SAMPLES, LEVELS)
 def test_more_queries_of_the_same_kind_narrow_the_interval(values: list[float], level: float) -> None:
-    once, fourfold = mean_interval(values, level=level), mean_interval(values * 4, level=level)
+    once = mean_interval(values, level=level)
+    fourfold = mean_interval(values * 4, level=level)
 
     assert fourfold.high - fourfold.low < once.high - once.low
 
@@ -169,7 +175,8 @@ def test_more_queries_of_the_same_kind_narrow_the_interval(values: list[float], 
 @settings(max_examples=60, deadline=None)
 @given(SAMPLES)
 def test_a_higher_level_gives_an_interval_around_the_lower_levels(values: list[float]) -> None:
-    inner, outer = mean_interval(values, level=0.8), mean_interval(values, level=0.99)
+    inner = mean_interval(values, level=0.8)
+    outer = mean_interval(values, level=0.99)
 
     assert outer.low <= inner.low <= inner.high <= outer.high
 
@@ -183,7 +190,8 @@ def test_many_queries_give_the_interval_of_student() -> None:
 
 def test_a_bound_that_can_be_reached_gives_a_narrower_interval_than_one_out_of_reach() -> None:
     precision_at_5 = [0.2] * 40 + [0.0] * 10  # one relevant document per query
-    wide, narrow = mean_interval(precision_at_5), mean_interval(precision_at_5, bounds=(0.0, 0.2))
+    wide = mean_interval(precision_at_5)
+    narrow = mean_interval(precision_at_5, bounds=(0.0, 0.2))
 
     assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
 
@@ -245,7 +253,7 @@ def test_an_unbounded_metric_gets_a_finite_interval_once_its_values_differ() -> 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(SAMPLES, min_size=1, max_size=5))
 def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(parts: list[list[float]]) -> None:
-    all_values = [x for part in parts for x in part]
+    all_values = list(itertools.chain(*parts))
     merged = ExactSums.merge(ExactSums.from_values(np.array(part)) for part in parts)
 
     assert interval_from_sums(merged.rounded()) == mean_interval(all_values)
@@ -310,7 +318,7 @@ def sample(clusters: int, cluster_size: int, seed: int = 0) -> tuple[np.ndarray,
     return random.normal(0.1, 1, clusters)[labels] + random.normal(0, 1, clusters * cluster_size), labels
 
 
-@pytest.mark.parametrize(("clusters", "each"), [(5, 4), (40, 5), (20, 10)])
+@pytest.mark.parametrize(("clusters", "cluster_size"), [(5, 4), (40, 5), (20, 10)])
 def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters: int, cluster_size: int) -> None:
     values, labels = sample(clusters, cluster_size)
     fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels})
@@ -357,7 +365,8 @@ def test_queries_that_are_all_alike_in_a_cluster_count_as_one() -> None:
 
 def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
     values, labels = sample(30, 4)
-    sums, effective = Sums.from_values(values), effective_sums(values, labels)
+    sums = Sums.from_values(values)
+    effective = effective_sums(values, labels)
 
     assert effective.mean == pytest.approx(sums.mean)
     assert effective.count < Units.from_values(values, labels).effective_n < sums.count
@@ -413,9 +422,11 @@ def test_what_clusters_cost_begins_at_nothing() -> None:
 def test_equal_systems_under_clusters_are_not_told_apart() -> None:
     random = np.random.default_rng(4)
     labels = np.repeat(np.arange(40), 5)
-    alarms, covered = 0, 0
+    alarms = 0
+    covered = 0
     for seed in range(300):
-        shared, own = random.normal(0, 1, 40)[labels], random.normal(0, 1, 200)
+        shared = random.normal(0, 1, 40)[labels]
+        own = random.normal(0, 1, 200)
         values = 0.2 * (math.sqrt(0.3) * shared + math.sqrt(0.7) * own)
         difference = paired_difference(values, np.zeros(200), clusters=labels, resamples=1_000, seed=seed)
         alarms += difference.p_randomisation <= 0.05

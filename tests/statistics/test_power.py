@@ -60,7 +60,8 @@ def test_what_is_promised_is_found_where_one_query_moved(count: int) -> None:
 
 
 def test_a_sample_that_moved_a_little_promises_what_one_that_moved_a_hair_does() -> None:
-    small, tiny = [0.005] + [0.0] * 49, [1e-6] + [0.0] * 49
+    small = [0.005] + [0.0] * 49
+    tiny = [1e-6] + [0.0] * 49
 
     assert detectable_difference(small).sparse == pytest.approx(detectable_difference(tiny).sparse, rel=1e-3)
 
@@ -123,7 +124,8 @@ def test_clusters_count_as_single_queries() -> None:
     labels = np.repeat(np.arange(40), 4)
 
     assert detectable_difference(fourfold, clusters=labels) == pytest.approx(detectable_difference(differences))
-    unclustered, clustered = queries_needed(differences, 0.1), queries_needed(fourfold, 0.1, clusters=labels)
+    unclustered = queries_needed(differences, 0.1)
+    clustered = queries_needed(fourfold, 0.1, clusters=labels)
     assert clustered == (4 * unclustered.low, 4 * unclustered.high)
 
 

@@ -20,7 +20,9 @@ PEOPLE = np.clip(0.7 * MODEL[LABELLED] + RANDOM.normal(0.1, 0.1, 24), 0, 1)
 
 def by_hand(people: Any, model: Any, labelled: Any) -> tuple[float, float]:
     """The estimate and its variance, as the docstring has them."""
-    n, total, labelled_model = len(people), len(model), model[labelled]
+    n = len(people)
+    total = len(model)
+    labelled_model = model[labelled]
     about = labelled_model - labelled_model.mean()
     slope = (about * (people - people.mean())).sum() / (about**2).sum()
     ahead = model.mean() - labelled_model.mean()
@@ -34,18 +36,19 @@ def by_hand(people: Any, model: Any, labelled: Any) -> tuple[float, float]:
 
 
 def test_it_is_the_formula_of_its_docstring() -> None:
-    found = corrected_mean(PEOPLE, MODEL, LABELLED)
+    corrected = corrected_mean(PEOPLE, MODEL, LABELLED)
     estimate, variance = by_hand(PEOPLE, MODEL, LABELLED)
-    assert found.mean == pytest.approx(estimate, abs=1e-12)
-    assert found.variance == pytest.approx(variance, abs=1e-12)
-    assert (found.degrees, found.labelled, found.queries) == (22, 24, 80)
+    assert corrected.mean == pytest.approx(estimate, abs=1e-12)
+    assert corrected.variance == pytest.approx(variance, abs=1e-12)
+    assert (corrected.degrees, corrected.labelled, corrected.queries) == (22, 24, 80)
     half = stats.t.ppf(0.975, 22) * math.sqrt(variance)
-    assert found.difference_interval() == pytest.approx((estimate - half, estimate + half))
-    assert (found.human, found.model) == pytest.approx((PEOPLE.mean(), MODEL.mean()))
+    assert corrected.difference_interval() == pytest.approx((estimate - half, estimate + half))
+    assert (corrected.human, corrected.model) == pytest.approx((PEOPLE.mean(), MODEL.mean()))
 
 
 def test_a_judge_off_by_a_scale_and_a_shift_changes_nothing() -> None:
-    plain, off = corrected_mean(PEOPLE, MODEL, LABELLED), corrected_mean(PEOPLE, 0.3 + 0.5 * MODEL, LABELLED)
+    plain = corrected_mean(PEOPLE, MODEL, LABELLED)
+    off = corrected_mean(PEOPLE, 0.3 + 0.5 * MODEL, LABELLED)
     assert off.mean == pytest.approx(plain.mean, abs=1e-12)
     assert off.variance == pytest.approx(plain.variance, abs=1e-12)
 
@@ -263,7 +266,8 @@ def test_what_the_model_says_beyond_the_labelled_values_is_counted() -> None:
     labelled = np.arange(24)
     estimate = corrected_mean(PEOPLE, model, labelled)
     assert estimate.n_outside == 2
-    low, high = model[:24].min(), model[:24].max()
+    low = model[:24].min()
+    high = model[:24].max()
     assert estimate.extrapolated == pytest.approx(estimate.slope * (4.0 - high - 3.0 - low) / 63)
     assert estimate.human_only is not None
     assert estimate.human_only.mean == pytest.approx(PEOPLE.mean())

@@ -19,11 +19,11 @@ DIFFERENCES = st.lists(st.floats(-1, 1, allow_nan=False, allow_subnormal=False),
 
 def by_enumeration(differences: list[float]) -> float:
     reach = abs(sum(differences))
-    sums = [
-        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
-        for signs in itertools.product([-1, 1], repeat=len(differences))
-    ]
-    return sum(total >= reach for total in sums) / len(sums)
+    is_reached = []
+    for signs in itertools.product([-1, 1], repeat=len(differences)):
+        total = sum(sign * difference for sign, difference in zip(signs, differences, strict=True))
+        is_reached.append(abs(total) >= reach)
+    return sum(is_reached) / len(is_reached)
 
 
 @settings(max_examples=100, deadline=None)
@@ -185,7 +185,8 @@ def test_a_hypothesis_is_rejected_exactly_where_its_sum_exceeds_the_critical_val
     random = np.random.default_rng(0)
     later = 0
     for seed in range(60):
-        n, m = random.integers(4, 40), random.integers(1, 10)
+        n = random.integers(4, 40)
+        m = random.integers(1, 10)
         rows = random.normal(random.choice([0, 0.4, 0.9], m), 1, (n, m)) + random.normal(0, 1, (n, 1))
         rows = rows.round() if kind == "exact" else rows * (random.random((n, m)) < (0.4 if kind == "few move" else 1))
         joint = joint_sign_flips(rows, alpha=alpha, resamples=300, seed=seed)
@@ -201,11 +202,11 @@ def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one
     single, other = random.normal(0.03, 0.1, (2, 80))
     alone = joint_sign_flips(single[:, None])
     twice = joint_sign_flips(np.column_stack([single, 2 * single, single]))
-    both = joint_sign_flips(np.column_stack([single, other]), resamples=50_000)
+    joint = joint_sign_flips(np.column_stack([single, other]), resamples=50_000)
 
     assert twice.corrected.tolist() == pytest.approx([float(alone.p_values[0])] * 3)
     assert critical_value_to_p(float(twice.critical[0]), 80) == pytest.approx(0.05, abs=4e-3)
-    assert critical_value_to_p(float(both.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
+    assert critical_value_to_p(float(joint.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
 
 
 def test_a_metric_that_few_queries_move_is_not_drowned_by_one_that_all_do() -> None:
@@ -223,7 +224,8 @@ def test_contrasts_of_columns_are_their_differences() -> None:
     systems = random.normal(0.5, 0.2, (60, 5))
     plus, minus = np.array(list(itertools.combinations(range(5), 2))).T
     pairs = systems[:, plus] - systems[:, minus]
-    direct, fast = joint_sign_flips(pairs), joint_sign_flips(pairs, contrasts=Contrasts(systems, plus, minus))
+    direct = joint_sign_flips(pairs)
+    fast = joint_sign_flips(pairs, contrasts=Contrasts(systems, plus, minus))
 
     assert fast.corrected.tolist() == direct.corrected.tolist()
     assert fast.critical.tolist() == pytest.approx(direct.critical.tolist(), rel=1e-9)

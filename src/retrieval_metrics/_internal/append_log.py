@@ -169,8 +169,9 @@ class AppendLog:
         )
 
     def _require_header(self, header: dict[str, Any] | None) -> None:
-        kind = None if header is None else header.get("kind")
-        if header is None or header.get("format") != FORMAT or kind != self.kind:
+        header = header or {}
+        kind = header.get("kind")
+        if header.get("format") != FORMAT or kind != self.kind:
             problem = f"it is of kind {kind!r}" if kind else "its first line was not written by this package"
             raise ValueError(f"{self.path} must be a file of kind {self.kind!r}, but {problem}; nothing was changed")
         require_supported_version(self.path, header.get("version"))

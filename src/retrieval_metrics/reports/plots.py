@@ -232,9 +232,9 @@ def arrange_in_rows(panels: Sequence[Panel], across: int) -> list[list[int]]:
 
     Example:
         >>> large, small = Panel(print), Panel(print, small=True)
-        >>> rows_of([large, large, small, small, small, small], 2)
+        >>> arrange_in_rows([large, large, small, small, small, small], 2)
         [[0, 1], [2, 3], [4, 5]]
-        >>> rows_of([small] * 5, 2)
+        >>> arrange_in_rows([small] * 5, 2)
         [[0, 1, 2], [3, 4]]
     """
     rows: list[list[int]] = []
