@@ -408,8 +408,7 @@ def key(names: Sequence[str]) -> str:
 
 def changes(chart: SortedChanges) -> str:
     """Return the change of every query, the largest gain first, with those that moved most named."""
-    label = chart.dashed_label
-    words = escape("; ".join((label, *chart.counts_note)))
+    words = escape("; ".join((chart.label, *chart.counts_note)))
     picture = (
         f'<svg viewBox="0 0 {WIDTH} {CHANGES_HEIGHT}" height="{CHANGES_HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{words}">{_change_shapes(chart)}</svg>'
@@ -429,7 +428,7 @@ def changes(chart: SortedChanges) -> str:
         content = dropped + picture + gained
     content += (
         f'<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{counts_key}</div>'
-        f'<p class="notes">{escape(label)}</p>'
+        f'<p class="notes">{escape(chart.dashed_label)}</p>'
     )
     return _figure(chart.title, chart.title, content)
 
