@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import STANDARD_OUTPUT
+from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT
 from retrieval_metrics.cli.option_types import READING_KEYS, parse_memory_size, parse_metrics
 from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only

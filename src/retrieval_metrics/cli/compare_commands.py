@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (

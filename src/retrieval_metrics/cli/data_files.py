@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
     Target,

@@ -314,5 +314,5 @@ def means_below(evaluations: Mapping[str, rm.Evaluation], floors: list[tuple[rm.
         for metric, floor in floors:
             mean = evaluation.means[str(metric)]
             if isnan(mean) or mean < floor:
-                lines.append(f"{metric}{suffix} is {numbers.apart(mean, floor)[0]}, below {floor:g}")
+                lines.append(f"{metric}{suffix} is {numbers.format_distinct(mean, floor)[0]}, below {floor:g}")
     return lines

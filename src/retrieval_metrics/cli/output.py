@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.append_log import STANDARD_OUTPUT, save_text
+from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT, save_text
 from retrieval_metrics.reports.tables import Table, escaped, format_one_line
 
 if TYPE_CHECKING:

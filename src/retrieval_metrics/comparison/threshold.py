@@ -337,7 +337,7 @@ class _ThresholdChoice:
 
     def _sums(self, score: float) -> Sums:
         wrong = (self.best > score).astype(np.float64)
-        return Sums.of(wrong) if self._labels is None else sum_clustered_values(wrong, self._labels)
+        return Sums.from_values(wrong) if self._labels is None else sum_clustered_values(wrong, self._labels)
 
     def wrong(self, score: float) -> int:
         """Return how many questions get an answer above a score."""

@@ -427,7 +427,7 @@ def lint(
 ) -> Lint[QuestionsT]:
     """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
-    proportion(difference, "difference", one=True)
+    proportion(difference, "difference", allow_one=True)
     truth = as_qrels(questions)
     subject = LintInput(
         texts_with_conversation(questions.queries, questions.conversation),

@@ -191,7 +191,7 @@ class Matching:
         positive_integer(self.min_quote_length, "min_quote_length")
         positive_integer(self.min_common_words, "min_common_words")
         for name, value in (("min_coverage", self.min_coverage), ("min_overlap", self.min_overlap)):
-            proportion(value, name, one=True)
+            proportion(value, name, allow_one=True)
 
     @property
     def key(self) -> Key:

@@ -541,7 +541,7 @@ class AnswerLog:
         return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(steps))
 
     def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
-        for number, entry in enumerate(self._journal.entries(), start=2):
+        for number, entry in enumerate(self._journal.read_entries(), start=2):
             try:
                 take(entry)
             except (KeyError, TypeError, ValueError) as error:
