@@ -18,7 +18,7 @@ from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
 from retrieval_metrics.matching import piece_rules as alternatives
-from retrieval_metrics.matching.piece_rules import Group, TextRanges, best_choice
+from retrieval_metrics.matching.alternative_choice import Group, TextRanges, best_choice
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared

@@ -9,8 +9,9 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
 from retrieval_metrics.inputs.chunk_offsets import SourceText
-from retrieval_metrics.matching.span_offsets import RangeUnion, merge_ranges, repair_line_endings
-from retrieval_metrics.matching.span_offsets import intersect_ranges as in_common
+from retrieval_metrics.matching.character_ranges import RangeUnion, merge_ranges
+from retrieval_metrics.matching.character_ranges import intersect_ranges as in_common
+from retrieval_metrics.matching.line_endings import repair_line_endings
 from retrieval_metrics.matching.text_normalisation import normalise
 
 SOURCE = "One two three four. Refunds take five working days. Nothing else is said of them in this text."

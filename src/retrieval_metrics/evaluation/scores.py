@@ -194,7 +194,7 @@ class Scores:
         if self.origin is None:
             return self.budget_fills.get(budget)
         judged = self.origin.judged
-        return None if judged.lengths is None else judged.filled(budget).of(self.positions)
+        return None if judged.lengths is None else judged.filled(budget).take(self.positions)
 
     def all_fills(self) -> dict[Budget, BudgetFills]:
         """Return how each query fills each budget of the metrics, as far as that is known."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_relevant, ordinals
+from retrieval_metrics.matching.rank_rows import is_relevant, ordinals
 from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, hits_per_group
 from retrieval_metrics.metrics.base.ties import mean_discounted_gain
 from retrieval_metrics.metrics.dcg import discounted_gains

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.metrics.base.definition import (
     PER,
     REL,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_forbidden, is_relevant
+from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import blocks_of, hit_probability

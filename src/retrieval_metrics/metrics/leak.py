@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_forbidden, within
+from retrieval_metrics.matching.rank_rows import is_forbidden, within
 from retrieval_metrics.metrics.base.definition import Definition, Parameter, TieOrderValues, make_number_reader
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import best_and_worst_orders

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import ordinals, within
+from retrieval_metrics.matching.rank_rows import ordinals, within
 from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, choice, compute_gain, is_first_only
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import cut_rows
+from retrieval_metrics.matching.rank_rows import cut_rows
 from retrieval_metrics.metrics.base.definition import (
     MAX_GRADE,
     Definition,

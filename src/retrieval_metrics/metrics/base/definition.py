@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_relevant, ordinals, within
+from retrieval_metrics.matching.rank_rows import is_relevant, ordinals, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,7 +14,9 @@ from retrieval_metrics._internal.validation import format_argument, integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.judged_run import Items, JudgedRun, is_relevant, ordinals
+from retrieval_metrics.matching.judged_columns import Items
+from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.rank_rows import is_relevant, ordinals
 from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD

@@ -10,7 +10,9 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import format_argument
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.matching.judged_run import Items, JudgedRun, is_relevant
+from retrieval_metrics.matching.judged_columns import Items
+from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.metrics.base.definition import TieOrderValues
 
 if TYPE_CHECKING:

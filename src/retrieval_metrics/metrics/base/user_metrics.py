@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import within
+from retrieval_metrics.matching.rank_rows import within
 from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, MetricRecipe, Parameter, largest_grade
 from retrieval_metrics.metrics.base.metric import Metric, clear_name_cache, parse_computable_metric
 from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS, add, remove
