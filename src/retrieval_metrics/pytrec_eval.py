@@ -284,7 +284,7 @@ def measure_keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
     """Return the names of a measure's values.
 
     Example:
-        >>> keys("P", (5, 10)), keys("iprec_at_recall", (0.0,)), keys("map", ())
+        >>> measure_keys("P", (5, 10)), measure_keys("iprec_at_recall", (0.0,)), measure_keys("map", ())
         (['P_5', 'P_10'], ['iprec_at_recall_0.00'], ['map'])
     """
     if measure == "set_F" or not parameters:
@@ -356,7 +356,7 @@ class MeasureValues:
     def _ours(self, measure: str, parameter: float | None) -> FloatArray:
         cut = None if parameter is None else int(parameter)
         rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
-        return np.nan_to_num(score(self.judged, Metric.of(METRIC_BY_MEASURE[measure], cut, **rel), self.rules).values)
+        return np.nan_to_num(score(self.judged, Metric(METRIC_BY_MEASURE[measure], cut, **rel), self.rules).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""

@@ -58,7 +58,7 @@ class TestQuestions:
         result = lint({"q4": "who is allowed to  unlock the strong room after hours"}, {"q4": ["vault"]})
         assert found(result, "duplicate_question") == ["q4"]
         assert found(result, "contradicting_judgments") == []
-        repaired = result.repaired()
+        repaired = result.fixed()
         assert repaired.queries == QUERIES
         assert repaired.qrels == QRELS
         assert "q4" in repaired.changes[0]
@@ -66,11 +66,11 @@ class TestQuestions:
     def test_the_same_question_judged_otherwise_stays_and_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q4": ["coffee"]})
         assert found(result, "contradicting_judgments") == ["q4"]
-        assert "q4" in result.repaired().queries
+        assert "q4" in result.fixed().queries
 
     def test_a_document_that_is_relevant_once_and_not_the_other_time_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q1": {"vault": 2}, "q4": {"vault": 0, "travel": 1}})
-        (finding,) = result.of("contradicting_judgments")
+        (finding,) = result.named("contradicting_judgments")
         assert finding.evidence["opposed"] == ["vault"]
 
     @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ class TestQuestions:
 
     def test_a_question_in_the_words_of_its_answer(self) -> None:
         text = "May the vault of the main branch be opened at night by the duty officer together with a second member?"
-        (finding,) = lint({"q1": text}).of("echo")
+        (finding,) = lint({"q1": text}).named("echo")
         assert finding.query == "q1"
         assert finding.evidence["longest_run"] == 13
         assert "officer together with a second member" in finding.evidence["run"]
@@ -112,7 +112,7 @@ class TestQuestions:
 
 class TestBeforeComparing:
     def test_a_quote_that_comparing_refuses(self) -> None:
-        (finding,) = lint(qrels={"q1": [rm.Quote("night")]}).of("short_quote")
+        (finding,) = lint(qrels={"q1": [rm.Quote("night")]}).named("short_quote")
         assert (finding.query, finding.evidence) == ("q1", {"quote": "night", "length": 5})
         with pytest.raises(ValueError, match="'night' for query 'q1' has 5 characters"):
             rm.evaluate({"q1": [rm.Quote("night")]}, {"q1": [rm.Retrieved("vault", VAULT)]})
@@ -162,7 +162,7 @@ class TestResult:
         for shown in (str(result), result._repr_html_(), result.to_markdown()):
             assert "duplicate_question" in shown
             assert "4 questions" in shown
-            assert ".repaired()" in shown
+            assert ".fixed()" in shown
 
     def test_nothing_found_prints_as_well(self) -> None:
         result = rm.types.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
@@ -171,7 +171,7 @@ class TestResult:
 
     def test_a_name_that_does_not_exist_is_an_error(self) -> None:
         with pytest.raises(ValueError, match="there is no finding 'typo'"):
-            lint().of("typo")
+            lint().named("typo")
 
     def test_what_is_given_is_not_changed(self) -> None:
         given = rm.EvaluationSet(
@@ -252,7 +252,7 @@ qrels = {query: {f"d{at}", f"d{at + 3}", f"gone {at}", f"lost {at}"} for at, que
 grouped = {query: [judged, {"no", "nowhere", query}] for query, judged in qrels.items()}
 for judgments in (qrels, grouped):
     lint = rm.EvaluationSet(queries, judgments).lint(texts)
-    for finding in [*lint, *lint.repaired().lint(texts)]:
+    for finding in [*lint, *lint.fixed().lint(texts)]:
         print(finding)
 """
 

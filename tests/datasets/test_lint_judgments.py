@@ -13,20 +13,20 @@ class TestJudgments:
     def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:
         result = lint(qrels={"q1": ["valut"]})
         assert serious(result) == [("unknown_document", "q1")]
-        assert result.repaired().qrels == result.questions.qrels, "what the id should be takes a person"
+        assert result.fixed().qrels == result.questions.qrels, "what the id should be takes a person"
 
     def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
         result = lint(qrels={"q1": [["valut", "vault"]], "q2": {"coffee": 1, "tea": 0}})
         assert found(result, "unknown_document") == ["q1", "q2"]
         assert found(result, "impossible_group") == []
-        repaired = result.repaired()
+        repaired = result.fixed()
         assert repaired.qrels == QRELS | {"q1": {"vault": 1.0}, "q2": {"coffee": 1}}
         assert serious(repaired.lint(CORPUS)) == []
 
     def test_the_ids_of_the_corpus_are_enough_for_that(self) -> None:
         result = lint(qrels={"q1": ["valut"]}, corpus=list(CORPUS))
         assert found(result, "unknown_document") == ["q1"]
-        assert any("only ids" in sentence for sentence in result.unchecked)
+        assert any("only ids" in sentence for sentence in result.skipped)
 
     def test_a_quote_that_is_not_there(self) -> None:
         result = lint(qrels={"q1": [rm.Quote("opened at night by the cleaning staff together")]})
@@ -35,13 +35,13 @@ class TestJudgments:
     def test_a_quote_in_other_punctuation_takes_the_words_of_the_source(self) -> None:
         result = lint(qrels={"q1": [rm.Quote("Both of them sign the register which the auditor reads")]})
         assert found(result, "missing_quote") == ["q1"]
-        repaired = result.repaired()
+        repaired = result.fixed()
         assert repaired.qrels["q1"] == {rm.Quote("Both of them sign the register, which the auditor reads"): 1.0}
         assert serious(repaired.lint(CORPUS)) == []
 
     def test_a_quote_in_two_documents(self) -> None:
         corpus = CORPUS | {"copy": f"As the handbook says: {COFFEE[:38]} Nobody likes it."}
-        (finding,) = lint(qrels={"q2": [rm.Quote(COFFEE[:38])]}, corpus=corpus).of("ambiguous_quote")
+        (finding,) = lint(qrels={"q2": [rm.Quote(COFFEE[:38])]}, corpus=corpus).named("ambiguous_quote")
         assert sorted(finding.evidence["documents"]) == ["coffee", "copy"]
 
     def test_a_quote_where_passages_overlap_stands_once(self) -> None:
@@ -66,7 +66,7 @@ class TestJudgments:
         result = lint(qrels={"q1": [[quote, rm.Span("vault", 0, 60)]]}, corpus=corpus)
         # The old place still holds a part of the sentence, but not the quote.
         assert found(result, "moved_span") == ["q1"]
-        assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + len(text)): 1.0}]
+        assert result.fixed().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + len(text)): 1.0}]
 
     def test_a_span_that_holds_its_quote_is_fine(self) -> None:
         assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60].rsplit(" ", 1)[0]), rm.Span("vault", 0, 60)]]})) == []
@@ -82,9 +82,9 @@ class TestJudgments:
         assert found(lint(qrels={"q1": {"vault": -1}, "q2": ["vault"]}), "unanswerable") == ["q1"]
 
     def test_what_is_forbidden_is_counted(self) -> None:
-        (finding,) = lint(qrels={"q1": {"vault": -1, "x": -2}, "q2": {"vault": 1, "y": -1}}).of("forbidden")
+        (finding,) = lint(qrels={"q1": {"vault": -1, "x": -2}, "q2": {"vault": 1, "y": -1}}).named("forbidden")
         assert finding.message.startswith("3 judgments of 2 questions are below 0, which must not come back; if -1")
-        assert not lint(qrels={"q1": ["vault"]}).of("forbidden")
+        assert not lint(qrels={"q1": ["vault"]}).named("forbidden")
 
 
 class TestUnjudged:
@@ -92,7 +92,7 @@ class TestUnjudged:
         corpus = CORPUS | {"copy": VAULT.upper()}
         result = lint(corpus=corpus)
         assert serious(result) == [("unjudged_duplicate", "q1")]
-        repaired: Any = result.repaired()
+        repaired: Any = result.fixed()
         assert repaired.qrels["q1"] == [{"vault": 1.0, "copy": 1.0}]
         assert rm.evaluate({"q1": repaired.qrels["q1"]}, {"q1": ["copy"]}, "recall").means["recall"] == 1
         assert serious(repaired.lint(corpus)) == []
@@ -101,8 +101,8 @@ class TestUnjudged:
         corpus = CORPUS | {
             "older": f"The handbook of last year put it in this way. {VAULT[:100]} Much has changed since."
         }
-        (finding,) = lint(corpus=corpus).of("possible_answer")
-        assert (finding.query, finding.evidence["document"], finding.change) == ("q1", "older", None)
+        (finding,) = lint(corpus=corpus).named("possible_answer")
+        assert (finding.query, finding.evidence["document"], finding.fix) == ("q1", "older", None)
 
     def test_what_is_judged_is_not_reported_whatever_its_grade(self) -> None:
         assert serious(lint(qrels={"q1": {"vault": 1, "copy": 0}}, corpus=CORPUS | {"copy": VAULT})) == []
@@ -114,7 +114,7 @@ class TestUnjudged:
 
     def test_the_text_of_a_span_elsewhere(self) -> None:
         corpus = CORPUS | {"older": f"It was said: {VAULT[:80]} and so on"}
-        (finding,) = lint(qrels={"q1": [rm.Span("vault", 0, 80)]}, corpus=corpus).of("possible_answer")
+        (finding,) = lint(qrels={"q1": [rm.Span("vault", 0, 80)]}, corpus=corpus).named("possible_answer")
         assert finding.evidence["document"] == "older"
 
 
@@ -151,13 +151,13 @@ class TestRewordedCopies:
         words = VAULT.split()
         words[::4] = ["moreover"] * len(words[::4])
         result = lint(corpus=CORPUS | {"copy": " ".join(words)})
-        (finding,) = result.of("possible_answer")
+        (finding,) = result.named("possible_answer")
         assert (finding.query, finding.evidence["document"], finding.evidence["like"]) == ("q1", "copy", "vault")
         assert "shares 96% of its rare words with 'vault'" in finding.message
         assert finding.evidence["share"] == 22 / 23  # of its words, moreover alone is not in the original
 
     def test_other_passages_are_none(self) -> None:
-        assert lint().of("possible_answer") == []
+        assert lint().named("possible_answer") == []
 
 
 class TestWhatEveryRunRanksAtTheTop:
@@ -335,8 +335,8 @@ class TestGroups:
         return rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [group]}).lint(corpus or {"a": "The guard."})
 
     def test_an_unknown_document_is_spared_only_if_a_relevant_alternative_remains(self) -> None:
-        assert [one.change is None for one in self.lint({"gone": 1, "a": 1}).of("unknown_document")] == [False]
-        assert [one.change is None for one in self.lint({"gone": 1, "a": 0}).of("unknown_document")] == [True]
+        assert [one.fix is None for one in self.lint({"gone": 1, "a": 1}).named("unknown_document")] == [False]
+        assert [one.fix is None for one in self.lint({"gone": 1, "a": 0}).named("unknown_document")] == [True]
 
     @pytest.mark.parametrize(
         ("group", "impossible"),
@@ -357,4 +357,4 @@ class TestGroups:
     ) -> None:
         text = "There is a guard who opens the vault."
         cut = [rm.Retrieved("a", text[:20], "s", 0, 20), rm.Retrieved("b", text[20:], "s", 20, 37)]
-        assert bool(self.lint(group, cut).of("impossible_group")) is impossible
+        assert bool(self.lint(group, cut).named("impossible_group")) is impossible

@@ -121,7 +121,7 @@ class SourceText:
         """Return where a text is, ignoring white space: all places, up to `MOST_PLACES`.
 
         Example:
-            >>> SourceText("ab  cd a b").places("ab")
+            >>> SourceText("ab  cd a b").find_all("ab")
             [(0, 2), (7, 10)]
         """
         wanted = "".join(text.split())
@@ -273,7 +273,7 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
             if place is None:
                 placed = replace(chunk, start=None, end=None)
             else:
-                placed = replace(chunk, start=place.start, end=place.end, claimed=False)
+                placed = replace(chunk, start=place.start, end=place.end, offsets_unverified=False)
                 ambiguous += [chunk.id] * place.ambiguous
         located.append(placed)
         if placed.start is None or placed.end is None:

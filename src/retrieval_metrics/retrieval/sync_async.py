@@ -33,7 +33,7 @@ class RetrieverFunctions(NamedTuple):
         >>> async def known(text):
         ...     return [text]
         >>> from retrieval_metrics import retrieve
-        >>> retrieve(Ways(unknown, known), {"q1": "d1"})["q1"]
+        >>> retrieve(RetrieverFunctions(unknown, known), {"q1": "d1"})["q1"]
         ['d1']
     """
 
