@@ -100,8 +100,8 @@ class AuditedRun:
     def refused(self, rules: Rules) -> BoolArray:
         """Return which queries the rules refuse, shape (queries,)."""
         refused = np.zeros(len(self.truth), dtype=np.bool_)
-        for queries, _ in find_refused_queries(self.judged(rules), rules).values():
-            refused |= queries
+        for by_rule in find_refused_queries(self.judged(rules), rules).values():
+            refused |= by_rule.is_refused
         if rules.grades == "integer":
             refused |= self._fractions
         # Queries that the rules leave out because they are missing from the run cannot be refused.

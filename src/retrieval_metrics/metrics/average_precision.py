@@ -18,14 +18,14 @@ from retrieval_metrics.metrics.base.definition import (
     needs_one_at_first_rank,
 )
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block, blocks_of, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block, blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:
@@ -97,8 +97,8 @@ def mean_over_orders(
     def mean_of(query: int, blocks: Sequence[Block]) -> float:
         total, hits = 0.0, 0
         for block in blocks:
-            total += _precisions(block.above, hits, block.size, block.relevant, block.within(k))
-            hits += block.relevant
+            total += _precisions(block.n_above, hits, block.size, block.n_relevant, block.within(k))
+            hits += block.n_relevant
         needed = hits if norm == "retrieved" else judged.n_relevant(rel)[query]
         return total / float(max(needed, 1))
 
@@ -128,14 +128,14 @@ def _over_orders_of_found(blocks: Sequence[Block], k: int) -> tuple[float, float
         if places < block.size:
             cases = [
                 _found_in_cut(block, (total, low, high), hits, places, here)
-                for here in range(max(places - block.size + block.relevant, 0), min(places, block.relevant) + 1)
+                for here in range(max(places - block.size + block.n_relevant, 0), min(places, block.n_relevant) + 1)
             ]
-            mean = sum(case[0] * hit_probability(block.size, block.relevant, places, case[3]) for case in cases)
+            mean = sum(case[0] * hit_probability(block.size, block.n_relevant, places, case[3]) for case in cases)
             return mean, min(case[1] for case in cases), max(case[2] for case in cases)
-        total += _precisions(block.above, hits, block.size, block.relevant, places)
-        low += _sum_of_precisions(block.above + block.size - block.relevant, hits, block.relevant)
-        high += _sum_of_precisions(block.above, hits, block.relevant)
-        hits += block.relevant
+        total += _precisions(block.n_above, hits, block.size, block.n_relevant, places)
+        low += _sum_of_precisions(block.n_above + block.size - block.n_relevant, hits, block.n_relevant)
+        high += _sum_of_precisions(block.n_above, hits, block.n_relevant)
+        hits += block.n_relevant
     divisor = max(hits, 1)
     return total / divisor, low / divisor, high / divisor
 
@@ -147,9 +147,9 @@ def _found_in_cut(
     divisor = max(hits + here, 1)
     if not here:
         return so_far[0] / divisor, so_far[1] / divisor, so_far[2] / divisor, here
-    mean = so_far[0] + _precisions(block.above, hits, places, here, places)
-    low = so_far[1] + _sum_of_precisions(block.above + places - here, hits, here)
-    high = so_far[2] + _sum_of_precisions(block.above, hits, here)
+    mean = so_far[0] + _precisions(block.n_above, hits, places, here, places)
+    low = so_far[1] + _sum_of_precisions(block.n_above + places - here, hits, here)
+    high = so_far[2] + _sum_of_precisions(block.n_above, hits, here)
     return mean / divisor, low / divisor, high / divisor, here
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import count_above, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
@@ -81,7 +81,7 @@ def mean_over_orders(
         for block in blocks:
             here = int(np.sum(_nonrelevant(block.grades, rel)))
             counts = np.minimum(above + np.arange(here + 1), relevant)
-            total += block.relevant * float(np.mean(1 - counts / fewer))
+            total += block.n_relevant * float(np.mean(1 - counts / fewer))
             above += here
         return total / max(relevant, 1.0)
 

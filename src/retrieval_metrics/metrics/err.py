@@ -9,14 +9,14 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, exponential, largest_grade
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:
@@ -76,7 +76,7 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | Non
                 passed = sum(
                     hit_probability(block.size, len(goes_on), place, drawn) * mean for drawn, mean in enumerate(means)
                 )
-                total += going * (previous - passed) / (block.above + place)
+                total += going * (previous - passed) / (block.n_above + place)
                 previous = passed
             going *= float(np.prod(goes_on))
         return total

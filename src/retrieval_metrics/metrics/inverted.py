@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import blocks_of, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
@@ -66,11 +66,11 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
     # The grades of the blocks tell the kinds apart: 2 is relevant, 1 forbidden alone.
     kinds = judged.with_items(items._replace(grade=np.where(good, 2.0, bad.astype(np.float64))))
     for query, blocks in blocks_of(kinds, None):
-        if (block := next((block for block in blocks if block.relevant), None)) is not None:
+        if (block := next((block for block in blocks if block.n_relevant), None)) is not None:
             alone, drawn = int((block.grades == 1).sum()), block.within(k)
-            mean[query] = alone / block.relevant * (1 - hit_probability(block.size, block.relevant, drawn, 0))
+            mean[query] = alone / block.n_relevant * (1 - hit_probability(block.size, block.n_relevant, drawn, 0))
             highest[query] = alone > 0 and drawn > 0
-            lowest[query] = alone == block.relevant and drawn > block.size - alone
+            lowest[query] = alone == block.n_relevant and drawn > block.size - alone
     return TieOrderValues(mean, lowest, highest)
 
 

@@ -13,14 +13,14 @@ from retrieval_metrics.metrics.base.definition import (
     mean_over_groups,
 )
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
@@ -67,13 +67,13 @@ def mean_over_orders(
         return None
 
     def mean(_: int, blocks: Sequence[Block]) -> float:
-        block = next((block for block in blocks if block.relevant), None)
+        block = next((block for block in blocks if block.n_relevant), None)
         if block is None:
             return 0.0
         total, not_yet = 0.0, 1.0
-        for place in range(1, min(block.within(k), block.size - block.relevant + 1) + 1):
-            here = block.relevant / (block.size - place + 1)
-            total += not_yet * here / (block.above + place)
+        for place in range(1, min(block.within(k), block.size - block.n_relevant + 1) + 1):
+            here = block.n_relevant / (block.size - place + 1)
+            total += not_yet * here / (block.n_above + place)
             not_yet *= 1 - here
         return total
 
