@@ -147,7 +147,7 @@ def recall_without_warning(*arguments: Any, **options: Any) -> tuple[float, int]
 def test_what_is_claimed_survives_a_file(tmp_path: Any) -> None:
     path = tmp_path / "run.json"
     rm.write_run({"q": [chunk(15, 60), chunk(0, 15, offsets_unverified=False)]}, path)
-    assert [one.claimed for one in rm.read_run(path)["q"]] == [True, False]
+    assert [one.offsets_unverified for one in rm.read_run(path)["q"]] == [True, False]
 
 
 def test_coverage_is_unknown_from_the_first_unplaced_item_on() -> None:

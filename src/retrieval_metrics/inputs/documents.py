@@ -265,7 +265,7 @@ def listed(found: Any, kinds: type | tuple[type, ...], said: str) -> Sequence[An
         TypeError: If it is anything else.
 
     Example:
-        >>> listed([{"id": "d7"}], str, "a retriever must return a list from_documents texts")
+        >>> listed([{"id": "d7"}], str, "a retriever must return a list of texts")
         Traceback (most recent call last):
             ...
         TypeError: a retriever must return a list of texts; it holds {'id': 'd7'} (dict)

@@ -377,7 +377,7 @@ def said_of_short_answers(rankings: Mapping[Any, Ranking], ways: RetrieverFuncti
     A store that is too small, or that filters before it searches, returns as many for every query.
 
     Example:
-        >>> of_three = Ways(wanted=3)
+        >>> of_three = RetrieverFunctions(n_requested=3)
         >>> said_of_short_answers({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, of_three).partition(":")[0]
         "2 of 3 queries got fewer than k=3, for example 'q2' 1"
         >>> said_of_short_answers({"q1": ["a"], "q2": ["b"]}, of_three)

@@ -24,8 +24,8 @@ class RetrieverFunctions(NamedTuple):
     Attributes:
         synchronous: The synchronous function; None if there is none.
         asynchronous: The function that returns what must be awaited, with the same arguments; None if there is none.
-        wanted: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
-        more: What of the host lets a store look at more items, such as `"vector_store_kwargs={...}"`.
+        n_requested: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
+        candidate_option: What of the host lets a store look at more items, such as `"vector_store_kwargs={...}"`.
 
     Example:
         >>> def unknown(text):
