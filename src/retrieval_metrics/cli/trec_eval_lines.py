@@ -31,7 +31,7 @@ APART = {"infAP", "rbp"}
 """Measures that differ from our metrics of their names: by negative grades, which are pooled and not judged, and p."""
 ORDER = (*of_trec_eval.ORDER, "rbp", "rbp_resid", "unj")
 """The measures of version 10."""
-measures_in = partial(of_trec_eval.asked, order=ORDER)
+measures_in = partial(of_trec_eval.parse_measures, order=ORDER)
 
 
 class TrecEvalLine(NamedTuple):
@@ -150,10 +150,10 @@ def _lines(
     elif one == "runid":
         yield TrecEvalLine(one, None, "")
     elif one == "relstring":
-        shown = _first_grades(values.places)
+        shown = _first_grades(values.judged_with_pooled)
         yield TrecEvalLine(one, [shown[at] for at in kept.tolist()], "")
     else:
-        for key, column in values.of(measures_in({one})).items():
+        for key, column in values.columns(measures_in({one})).items():
             of_queries = np.where(in_run, column[kept], np.nan_to_num(column[kept]))  # of one that is not, 0/0 is 0
             total = float(of_queries.sum()) if key.startswith("num_") else _mean(of_queries)
             if key == "num_rel" and scores.rules.missing == "zero":  # counted in the judgments, whatever -l says
@@ -196,7 +196,7 @@ PERSISTENCE = 0.9
 
 def _powers(values: MeasureValues) -> rm.types.FloatArray:
     """Return the weight of each rank, multiplied one after the other as in trec_eval."""
-    return np.cumprod(np.append(1.0, np.full(int(values.retrieved.max(initial=0)), PERSISTENCE)))
+    return np.cumprod(np.append(1.0, np.full(int(values.n_retrieved.max(initial=0)), PERSISTENCE)))
 
 
 def biased_precision(values: MeasureValues) -> rm.types.FloatArray:
@@ -221,7 +221,7 @@ def share_unjudged(values: MeasureValues, cut: float) -> rm.types.FloatArray:
     """Return how many of the first documents are not judged, over the cut-off."""
     items = values.judged.items
     known = (items.grade >= 0) & (items.rank <= cut)
-    return (np.minimum(values.retrieved, cut) - values.judged.sum_by_query(items.query[known])) / cut
+    return (np.minimum(values.n_retrieved, cut) - values.judged.sum_by_query(items.query[known])) / cut
 
 
 class ValuesOf10(MeasureValues):
