@@ -67,14 +67,16 @@ def mean_over_orders(
         return None
 
     def mean(_: int, blocks: Sequence[Block]) -> float:
-        block = next((block for block in blocks if block.n_relevant), None)
-        if block is None:
+        deciding = [block for block in blocks if block.n_relevant]
+        if not deciding:
             return 0.0
-        total, not_yet = 0.0, 1.0
+        block = deciding[0]
+        total = 0.0
+        not_yet = 1.0
         for place in range(1, min(block.within(k), block.size - block.n_relevant + 1) + 1):
-            here = block.n_relevant / (block.size - place + 1)
-            total += not_yet * here / (block.n_above + place)
-            not_yet *= 1 - here
+            hit_chance = block.n_relevant / (block.size - place + 1)
+            total += not_yet * hit_chance / (block.n_above + place)
+            not_yet *= 1 - hit_chance
         return total
 
     return average_by_block(judged, rel, mean)
