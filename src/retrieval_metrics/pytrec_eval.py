@@ -132,8 +132,8 @@ class RelevanceEvaluator:
                 self._judgments_by_query[query] = judgments
             if ranking and not (judgments.has_text_ids and type(next(iter(ranking))) is str):
                 return None
-            found = FoundDocuments(finder, query, judgments, ranking, self._level)
-            values[query] = {name: compute(found, cut) for name, compute, cut in requested}
+            documents = FoundDocuments(finder, query, judgments, ranking, self._level)
+            values[query] = {name: compute(documents, cut) for name, compute, cut in requested}
         return values
 
     def _compute_columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, FloatArray]:
@@ -462,12 +462,12 @@ class QueryGains(NamedTuple):
 
     Attributes:
         query: The position of the query.
-        found: Rank and gain of each document with a gain that was retrieved, in rank order.
+        retrieved: Rank and gain of each document with a gain that was retrieved, in rank order.
         ideal: All gains, best first.
     """
 
     query: int
-    found: list[tuple[int, int]]
+    retrieved: list[tuple[int, int]]
     ideal: list[int]
 
 
@@ -574,20 +574,20 @@ LOGARITHMS = np.log2(np.arange(1, N_LOGARITHMS + 1)).tolist()
 
 # The measures that single queries have without columns.
 SINGLE_QUERY_MEASURES: Mapping[str, Callable[[FoundDocuments, Any], float]] = {
-    "num_ret": lambda found, _: float(found.n_retrieved),
-    "num_rel": lambda found, _: float(found.judgments.n_relevant),
-    "num_rel_ret": lambda found, _: float(len(found.relevant_ranks)),
+    "num_ret": lambda documents, _: float(documents.n_retrieved),
+    "num_rel": lambda documents, _: float(documents.judgments.n_relevant),
+    "num_rel_ret": lambda documents, _: float(len(documents.relevant_ranks)),
     "map": FoundDocuments.average_precision,
     "map_cut": FoundDocuments.average_precision,
     "Rprec": FoundDocuments.r_precision,
     "recip_rank": FoundDocuments.reciprocal_rank,
-    "P": lambda found, cut: found.n_relevant_within(cut) / cut,
-    "recall": lambda found, cut: found.share_of_relevant(found.n_relevant_within(cut)),
+    "P": lambda documents, cut: documents.n_relevant_within(cut) / cut,
+    "recall": lambda documents, cut: documents.share_of_relevant(documents.n_relevant_within(cut)),
     "ndcg": FoundDocuments.ndcg,
     "ndcg_cut": FoundDocuments.ndcg,
-    "success": lambda found, cut: float(found.n_relevant_within(cut) > 0),
-    "set_P": lambda found, _: len(found.relevant_ranks) / max(found.n_retrieved, 1),
-    "set_recall": lambda found, _: found.share_of_relevant(len(found.relevant_ranks)),
+    "success": lambda documents, cut: float(documents.n_relevant_within(cut) > 0),
+    "set_P": lambda documents, _: len(documents.relevant_ranks) / max(documents.n_retrieved, 1),
+    "set_recall": lambda documents, _: documents.share_of_relevant(len(documents.relevant_ranks)),
 }
 
 
@@ -649,7 +649,7 @@ def _normalised_gain(gains: QueryGains) -> float:
         return 0.0
     total = 0.0
     gain_so_far = 0
-    for rank, gain in gains.found:
+    for rank, gain in gains.retrieved:
         gain_so_far += gain
         possible_gain = sum(gains.ideal[:rank]) + max(rank - len(gains.ideal), 0)
         total += gain / np.log2(2 + possible_gain - gain_so_far)
@@ -664,7 +664,7 @@ def ndcg_at_found(values: MeasureValues) -> FloatArray:
 def _ndcg_at_found(gains: QueryGains) -> float:
     if not gains.ideal:
         return 0.0
-    at_found = [_ndcg(gains, rank) for rank, _ in gains.found]
+    at_found = [_ndcg(gains, rank) for rank, _ in gains.retrieved]
     n_missed = len(gains.ideal) - len(at_found)
     return float((sum(at_found) + n_missed * _ndcg(gains, None)) / len(gains.ideal))
 
@@ -686,7 +686,7 @@ def ndcg_at_levels(values: MeasureValues) -> FloatArray:
 
 
 def _ndcg(gains: QueryGains, cut: int | None) -> float:
-    found_within_cut = [(rank, gain) for rank, gain in gains.found if cut is None or rank <= cut]
+    found_within_cut = [(rank, gain) for rank, gain in gains.retrieved if cut is None or rank <= cut]
     ideal_within_cut = list(enumerate(gains.ideal, start=1))[:cut]
     return _dcg(found_within_cut) / _dcg(ideal_within_cut)
 

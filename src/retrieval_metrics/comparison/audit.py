@@ -125,7 +125,7 @@ def effective(rules: Rules, metric: Metric) -> Rules:
     """Return the rules that apply to a metric, with all its parameters spelled out."""
     defaults = {key: parameter.default for key, parameter in metric.definition.parameters.items()}
     parameters: Mapping[str, Any] = {**defaults, **parameters_of(metric, rules)}
-    return replace(rules.of(metric.name), parameters={metric.name: parameters}, exceptions={})
+    return replace(rules.for_metric(metric.name), parameters={metric.name: parameters}, exceptions={})
 
 
 def switches(reference: Rules, other: Rules, metric: Metric) -> list[RuleChange]:

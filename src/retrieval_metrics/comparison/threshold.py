@@ -19,8 +19,8 @@ from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, require_finite_scores
 from retrieval_metrics.matching.ids import count_common_queries
-from retrieval_metrics.matching.judge import with_source_texts
 from retrieval_metrics.matching.rank_rows import is_relevant
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import as_metric, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers

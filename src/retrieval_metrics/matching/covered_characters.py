@@ -13,7 +13,7 @@ from retrieval_metrics.matching.character_ranges import intersect_ranges, merge_
 from retrieval_metrics.matching.piece_hits import pieces_by_query
 from retrieval_metrics.matching.rank_rows import within
 from retrieval_metrics.matching.span_offsets import ItemPositions
-from retrieval_metrics.matching.words import whole_words
+from retrieval_metrics.matching.words import unhyphenated_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -126,7 +126,7 @@ class CoveredCharacters:
 
 
 def _count_word_characters(item: Retrieved) -> int:
-    return sum(map(len, whole_words(item.text or "")))
+    return sum(map(len, unhyphenated_words(item.text or "")))
 
 
 def _merge_retrieved_ranges(positions: ItemPositions, source: str, depth: int) -> list[tuple[int, int]]:

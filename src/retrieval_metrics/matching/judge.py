@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import is_forked_from_polars, warn
-from retrieval_metrics.inputs.documents import source_text_by_name
+from retrieval_metrics._internal.validation import is_forked_from_polars
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.covered_characters import CoveredCharacters
@@ -263,46 +260,3 @@ def _list_distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
             seen.add(passage)
             distinct.append((rank, item))
     return distinct
-
-
-# Spans are looked for in the texts of their sources, which are passed as documents or kept with the questions.
-
-
-def sources_of_spans(qrels: Qrels) -> set[str]:
-    """Return the names of the documents in which spans are judged."""
-    if not qrels.has_pieces:
-        return set()
-    return {piece.source for piece in qrels.documents if isinstance(piece, Span)}
-
-
-def with_source_texts(
-    match: str | Key | Matching, documents: Any, qrels: Qrels, questions: Any = None
-) -> str | Key | Matching:
-    """Return how items are matched, with the texts of the sources if spans are judged."""
-    if documents is None and not qrels.has_pieces:
-        return match
-    judged_sources = sources_of_spans(qrels)
-    if documents is None and not judged_sources:
-        return match
-    # Imported here because evaluating ids never needs it.
-    from retrieval_metrics.matching.ranking_order import Matching, as_matching  # noqa: PLC0415
-
-    has_texts = isinstance(match, Matching) and match.sources is not None
-    kept_sources = questions.sources if isinstance(questions, Questions) else None
-    if documents is None:
-        if kept_sources is None or not kept_sources.texts or has_texts:
-            return match
-        return replace(as_matching(match), sources=kept_sources.texts)
-    if has_texts:
-        raise ValueError("pass the source texts as documents= or as Matching(sources=...), not as both")
-    texts = source_text_by_name(documents, judged_sources)
-    if kept_sources is not None:
-        changed = [name for name in kept_sources.find_changed(texts) if name in judged_sources]
-        if changed:
-            warn(
-                f"the text of {len(changed)} sources is not the one that was judged, for example of {changed[0]!r}, so "
-                "spans in it may mean other words; questions.lint(documents) says which",
-            )
-    if not judged_sources:
-        return match
-    return replace(as_matching(match), sources=texts)

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.inputs.items import Text
 from retrieval_metrics.matching.piece_hits import pieces_by_query
 from retrieval_metrics.matching.text_normalisation import locate_words
-from retrieval_metrics.matching.words import COMPOUND_WORD, whole_words, word_runs
+from retrieval_metrics.matching.words import COMPOUND_WORD, unhyphenated_words, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ class _ReferenceText:
     """
 
     def __init__(self, piece: int, text: str, longest_run: int) -> None:
-        tokens = whole_words(text)
+        tokens = unhyphenated_words(text)
         self.piece = piece
         self.run_length = min(longest_run, len(tokens))
         self.word_lengths = np.array([len(token) for token in tokens], dtype=np.int64)
@@ -69,7 +69,7 @@ class TextRule:
     def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits) -> None:
         self._matching = matching
         self._references: dict[int, list[_ReferenceText]] = {}
-        self._whole_words = cache(whole_words)
+        self._unhyphenated_words = cache(unhyphenated_words)
         for query, pieces in pieces_by_query(qrels, Text).items():
             for piece, judged_text in pieces.items():
                 reference = _ReferenceText(piece, judged_text.text, matching.min_common_words)
@@ -93,7 +93,7 @@ class TextRule:
         for rank, item in ranking:
             if item.text is None:
                 continue
-            tokens = self._whole_words(item.text)
+            tokens = self._unhyphenated_words(item.text)
             item_size = sum(map(len, tokens))
             runs_by_length = {length: set(word_runs(tokens, length)) for length in run_lengths}
             for reference in references:

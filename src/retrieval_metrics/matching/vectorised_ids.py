@@ -62,12 +62,12 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
         query_position = np.array([qrels.place.get(query, -1) for query in batch.queries], dtype=np.int64)
         is_judged = query_position >= 0
         n_retrieved[query_position[is_judged]] = np.diff(batch.bounds)[is_judged]
-        found = _find_judged(judged, judged_ids, batch, query_position)
+        matches = _find_judged(judged, judged_ids, batch, query_position)
         if batch.scores is None:
-            ranks.append(_find_first_ranks(found, batch))
-            duplicates.append(_find_duplicates(found, batch, query_position))
+            ranks.append(_find_first_ranks(matches, batch))
+            duplicates.append(_find_duplicates(matches, batch, query_position))
         else:
-            ranks.append(_rank_by_score(found, batch, batch.scores))
+            ranks.append(_rank_by_score(matches, batch, batch.scores))
     document, rank, tied, tied_from = _concatenate(ranks, 4)
     duplicate_query, duplicate_rank, duplicate_document = _concatenate(duplicates, 3)
     order = np.lexsort((duplicate_rank, duplicate_query))
@@ -121,20 +121,20 @@ def _find_judged(judged: pl.DataFrame, judged_ids: pl.Series, batch: Batch, quer
             "batch_query": batch_query,
         }
     )
-    found = candidates.join(judged, on=["query", "document"], how="inner")
-    return _FoundRows(found["position"].to_numpy(), found["row"].to_numpy(), found["batch_query"].to_numpy())
+    matches = candidates.join(judged, on=["query", "document"], how="inner")
+    return _FoundRows(matches["position"].to_numpy(), matches["row"].to_numpy(), matches["batch_query"].to_numpy())
 
 
-def _find_first_ranks(found: _FoundRows, batch: Batch) -> _DocumentRanks:
+def _find_first_ranks(matches: _FoundRows, batch: Batch) -> _DocumentRanks:
     """Return each document with its first rank, for rows in rank order, which have no ties."""
-    by_row = np.argsort(found.row, kind="stable")
-    document, first = np.unique(found.document[by_row], return_index=True)
+    by_row = np.argsort(matches.row, kind="stable")
+    document, first = np.unique(matches.document[by_row], return_index=True)
     first = by_row[first]
-    rank = found.row[first] - batch.bounds[found.query[first]] + 1
+    rank = matches.row[first] - batch.bounds[matches.query[first]] + 1
     return _DocumentRanks(document, rank, np.ones_like(rank), rank)
 
 
-def _find_duplicates(found: _FoundRows, batch: Batch, query_position: IntArray) -> Duplicates:
+def _find_duplicates(matches: _FoundRows, batch: Batch, query_position: IntArray) -> Duplicates:
     """Return the rows that repeat a document, for rows in rank order."""
     import polars as pl  # noqa: PLC0415  (as above)
 
@@ -145,43 +145,43 @@ def _find_duplicates(found: _FoundRows, batch: Batch, query_position: IntArray) 
     row = np.flatnonzero(~is_first)
     row = row[query_position[query[row]] >= 0]
     document = np.full(len(query), -1, dtype=np.int64)
-    document[found.row] = found.document
+    document[matches.row] = matches.document
     return Duplicates(query_position[query[row]], row - batch.bounds[query[row]] + 1, document[row])
 
 
-def _rank_by_score(found: _FoundRows, batch: Batch, scores: FloatArray) -> _DocumentRanks:
+def _rank_by_score(matches: _FoundRows, batch: Batch, scores: FloatArray) -> _DocumentRanks:
     """Return for each found document its rank, how many documents have its score, and the first rank of those."""
-    order = _find_best_first_order(found, batch, scores)
-    row = found.row
+    order = _find_best_first_order(matches, batch, scores)
+    row = matches.row
     if order is not None:
         sorted_row = np.empty_like(order)
         sorted_row[order] = np.arange(len(order))
         scores = scores[order]
         row = sorted_row[row]
-    start = batch.bounds[found.query]
-    end = batch.bounds[found.query + 1]
+    start = batch.bounds[matches.query]
+    end = batch.bounds[matches.query + 1]
     rank = row - start + 1
     tied = np.ones(len(row), dtype=np.int64)
     tied_from = rank
     beside_tie = np.flatnonzero(_is_beside_tie(row, start, end, scores))
     if len(beside_tie):
-        blocks = _TiedBlocks(batch, order, scores, found.query[beside_tie])
+        blocks = _TiedBlocks(batch, order, scores, matches.query[beside_tie])
         places = blocks.locate(row[beside_tie])
         tied[beside_tie] = places.size
         tied_from = rank.copy()
         tied_from[beside_tie] = places.first_row - start[beside_tie] + 1
         rank[beside_tie] = tied_from[beside_tie] + places.n_above
-    return _DocumentRanks(found.document, rank, tied, tied_from)
+    return _DocumentRanks(matches.document, rank, tied, tied_from)
 
 
-def _find_best_first_order(found: _FoundRows, batch: Batch, scores: FloatArray) -> IntArray | None:
+def _find_best_first_order(matches: _FoundRows, batch: Batch, scores: FloatArray) -> IntArray | None:
     """Return an order of the rows that puts each query with a match best first; None if they already are."""
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
     is_unsorted = np.zeros(len(batch.queries), dtype=np.bool_)
     is_unsorted[query[batch.bounds[query] < rising]] = True
     has_match = np.zeros_like(is_unsorted)
-    has_match[found.query] = True
+    has_match[matches.query] = True
     rows, query = _list_rows(batch, is_unsorted & has_match)
     if not len(rows):
         return None

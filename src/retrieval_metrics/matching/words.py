@@ -34,11 +34,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(normalise_words(text))
 
 
-def whole_words(text: str) -> list[str]:
+def unhyphenated_words(text: str) -> list[str]:
     r"""Return the words of a text as quotes are compared: whether a word has hyphens does not matter.
 
     Example:
-        >>> whole_words("A well-known of-\nfice"), whole_words("a well-\nknown office")
+        >>> unhyphenated_words("A well-known of-\nfice"), unhyphenated_words("a well-\nknown office")
         (['a', 'wellknown', 'office'], ['a', 'wellknown', 'office'])
     """
     return [word.replace("-", "") for word in COMPOUND_WORD.findall(normalise_words(text))]

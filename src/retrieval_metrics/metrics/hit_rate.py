@@ -59,7 +59,7 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
     return average_by_block(judged, rel, mean)
 
 
-def one_suffices(**_: object) -> bool:
+def depends_on_one_document(**_: object) -> bool:
     """Return True: it depends on one relevant document only."""
     return True
 
@@ -72,6 +72,6 @@ DEFINITION = Definition(
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},
     binary=True,
-    one_suffices=one_suffices,
+    one_suffices=depends_on_one_document,
     mean_over_orders=mean_over_orders,
 )

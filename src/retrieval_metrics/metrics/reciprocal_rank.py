@@ -82,7 +82,7 @@ def mean_over_orders(
     return average_by_block(judged, rel, mean)
 
 
-def one_suffices(*, per: str = "query", **_: object) -> bool:
+def depends_on_one_document(*, per: str = "query", **_: object) -> bool:
     """Return whether it depends on one relevant document only; if groups are ranked separately, each needs one."""
     return per == "query"
 
@@ -94,7 +94,7 @@ DEFINITION = Definition(
     plain_summary="1 / rank of the first relevant result: 0.5 is rank 2",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
-    one_suffices=one_suffices,
+    one_suffices=depends_on_one_document,
     two_valued=is_first_only,
     mean_over_orders=mean_over_orders,
 )

@@ -95,11 +95,11 @@ class Rules:
         """How scored documents are put in order."""
         return ScoreOrder(self.ties, self.scores == "single")
 
-    def of(self, metric: str) -> Rules:
+    def for_metric(self, metric: str) -> Rules:
         """Return the rules for one metric, with its exceptions applied.
 
         Example:
-            >>> LLAMA_INDEX.duplicates, LLAMA_INDEX.of("recall").duplicates
+            >>> LLAMA_INDEX.duplicates, LLAMA_INDEX.for_metric("recall").duplicates
             ('count', 'ignore')
         """
         changed: Mapping[str, Any] = self.exceptions.get(metric, {})

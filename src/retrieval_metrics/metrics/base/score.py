@@ -51,7 +51,7 @@ class MetricValues(NamedTuple):
 def score(judged: JudgedRun, metric: Metric, rules: Rules) -> MetricValues:
     """Return a metric of every query under a rule set."""
     parameters = parameters_of(metric, rules)
-    rules = rules.of(metric.name)
+    rules = rules.for_metric(metric.name)
     k = judged.cutoff(metric.k)
     definition = metric.definition
     judged = judged.with_duplicate_rule(rules.duplicates)
