@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     Gain: TypeAlias = Callable[[Iterable[frozenset[int]]], int]
 
-    # The alternatives of a group, each as the segments it consists of.
-    Group: TypeAlias = Sequence[frozenset[int]]
+# The alternatives of a group, each as the segments it consists of.
+Group: TypeAlias = "Sequence[frozenset[int]]"
 
 # Overlapping groups with up to this many choices are searched in full; others are improved one group at a time.
 MAX_SEARCHED_CHOICES = 10_000
