@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 FORMAT = "retrieval-metrics"
-VERSION = 2
-"""Of files and journals; files of version 1 may end without a digest."""
+VERSION = 1
+"""Of files and journals."""
 HEADER = {"format", "version", "kind"}
 """What the first line of a journal says, and nothing else."""
 COMPRESSED = (".bz2", ".gz", ".xz", ".zip", ".zst")
@@ -37,7 +37,7 @@ class AppendLog:
 
     Example:
         >>> from tempfile import mkdtemp
-        >>> journal = Journal(Path(mkdtemp()) / "notes.jsonl", "notes")
+        >>> journal = AppendLog(Path(mkdtemp()) / "notes.jsonl", "notes")
         >>> journal.append({"n": 1})
         >>> journal.append({"n": 2})
         >>> journal.entries()

@@ -50,7 +50,8 @@ class DocumentVectors:
         for document, row in zip(self._documents, rows, strict=True):
             if row.shape != rows[0].shape:
                 raise ValueError(
-                    f"{describe_document(document)} has a vector of {row.size} numbers, and {describe_document(self._documents[0])} one of "
+                    f"{describe_document(document)} has a vector of {row.size} numbers, and "
+                    f"{describe_document(self._documents[0])} one of "
                     f"{rows[0].size}; all must come from one embedding model"
                 )
         stacked = np.stack(rows)
