@@ -413,9 +413,7 @@ class AgentTrace:
             try:
                 documents = self._options.documents(decode_payload(span.output))
             except Exception as error:  # what the function of a user raises
-                raise UnreadOutputError(
-                    f"documents= of {span.label} raised {type(error).__name__}: {error}"
-                ) from error
+                raise UnreadOutputError(f"documents= of {span.label} raised {type(error).__name__}: {error}") from error
             if documents is None:
                 return None
             return list(convert_to_items(documents, f"documents= of {span.label}"))

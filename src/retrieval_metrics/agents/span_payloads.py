@@ -68,8 +68,7 @@ def find_documents(payload: Any) -> list[Retrieved] | None:
     if not filled_lists:
         if any(_document_lists(payload, None)):
             raise ValueError(
-                "it holds an empty list of documents, and a filled one under a name that is not known"
-                + DOCUMENTS_HINT
+                "it holds an empty list of documents, and a filled one under a name that is not known" + DOCUMENTS_HINT
             )
         return document_lists[0]
     first_identities = list(map(item_identity, filled_lists[0]))
@@ -135,7 +134,12 @@ def unwrap_block(block: Any) -> list[Any]:
 
 def find_failure(payload: Any) -> str | None:
     """Return why a result says that its call failed; None if it does not."""
-    if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and is_content_block(payload[0]):
+    if (
+        isinstance(payload, list)
+        and len(payload) == 1
+        and isinstance(payload[0], dict)
+        and is_content_block(payload[0])
+    ):
         payload = payload[0].get("text")
     if isinstance(payload, str) and payload[:1] == "{":
         if len(payload) > MAX_FAILURE_LENGTH and not payload.startswith('{"error":') and '"isError"' not in payload:

@@ -314,9 +314,7 @@ def _rename_rows(values: Mapping[Any, Any], question_by_row: Mapping[Any, Any]) 
     return {row_id: values[question] for row_id, question in question_by_row.items() if question in values}
 
 
-def _row_provenance(
-    provenance: Mapping[Any, Provenance], question_by_row: Mapping[Any, Any]
-) -> dict[Any, Provenance]:
+def _row_provenance(provenance: Mapping[Any, Provenance], question_by_row: Mapping[Any, Any]) -> dict[Any, Provenance]:
     """Return the provenance of each row; rows of one question without a source have the question as their source."""
     by_row: dict[Any, Provenance] = {}
     for row_id, question in question_by_row.items():
