@@ -333,8 +333,8 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
     assert t.last().seconds == {"q": 0.25}
     view: Any = pickle.loads(pickle.dumps(t.union()))  # noqa: S301  (made in the line itself)
     assert (dict(view), view.calls, view.origins) == (dict(t.union()), {"q": [1, 2]}, t.union().origins)
-    assert view.story("q", "good".__eq__) == "found by call 2, read"
-    assert view.story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"
+    assert view.document_story("q", "good".__eq__) == "found by call 2, read"
+    assert view.document_story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"
     result = rm.evaluate(GOOD, t.union(), ["recall@1calls", "recall@2calls"])
     result.save(tmp_path / "r.json")
     again = rm.load(tmp_path / "r.json")

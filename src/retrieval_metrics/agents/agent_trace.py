@@ -222,7 +222,7 @@ class AgentTrace:
         searches = sorted(self._find_searches(), key=_search_positions)
         calls = self._join_searches(searches)
         self._answering = self._find_answering_model(searches)
-        items = list({result_key(item): item for call in calls for item in call.ranking}.values())
+        items = _distinct_items(calls)
         context = self._find_context(items)
         cited = self._find_citations(context, items)
         if not cited:
@@ -367,14 +367,14 @@ class AgentTrace:
         retrievers = [retriever for retriever in self._retrievers if span in self._above[retriever.id]]
         retrievers.sort(key=self._depth_and_start)
         inner_rankings = self._find_rankings(retriever for retriever in retrievers if retriever.error is None)
-        found = self._find_documents(span)
-        if found is None:
-            found = inner_rankings.pop(0) if inner_rankings else self._require_documents(span)
+        handed_on = self._find_documents(span)
+        if handed_on is None:
+            handed_on = inner_rankings.pop(0) if inner_rankings else self._require_documents(span)
         distinct: list[list[Any]] = []
         for ranking in inner_rankings:
-            if ranking != found and ranking not in distinct:
+            if ranking != handed_on and ranking not in distinct:
                 distinct.append(ranking)
-        return _StepResult(found, distinct)
+        return _StepResult(handed_on, distinct)
 
     def _depth_and_start(self, span: TraceSpan) -> tuple[int, float, str]:
         return len(self._above[span.id]), span.start, span.id
@@ -480,6 +480,15 @@ class AgentTrace:
             if answer:
                 return answer
         return None
+
+
+def _distinct_items(calls: Iterable[SearchCall]) -> list[Any]:
+    """Return what the calls found, each document or passage once."""
+    items: dict[Any, Any] = {}
+    for call in calls:
+        for item in call.ranking:
+            items[result_key(item)] = item
+    return list(items.values())
 
 
 def _innermost_tool_id(path: Iterable[TraceSpan]) -> str | None:

@@ -386,9 +386,9 @@ class _Conversation:
         return [span for span in self._spans if span.kind == TOOL and span.outcome is None]
 
     def _add_span(
-        self, span_id: str, kind: str, time: float, scope: str | None, *, name: str = MODEL, **more: Any
+        self, span_id: str, kind: str, time: float, scope: str | None, *, name: str = MODEL, **fields: Any
     ) -> TraceSpan:
-        span = TraceSpan(self._root.trace, span_id, scope or self._root.id, kind, name, time, time, **more)
+        span = TraceSpan(self._root.trace, span_id, scope or self._root.id, kind, name, time, time, **fields)
         self._spans.append(span)
         return span
 

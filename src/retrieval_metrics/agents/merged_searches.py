@@ -69,8 +69,8 @@ def merge_searches(trajectory: Trajectory, view: CallsView, per_call: int | None
     if view == "interleaved":
         found_items.sort(key=_rank_and_call)
     merged = _without_later_calls(found_items)
-    origins = tuple(found.origin for found in merged)
-    return MergedRanking([found.item for found in merged], origins, in_call_order=view != "interleaved")
+    origins = tuple(found_item.origin for found_item in merged)
+    return MergedRanking([found_item.item for found_item in merged], origins, in_call_order=view != "interleaved")
 
 
 def _find_items(calls: Sequence[SearchCall], per_call: int | None) -> list[_FoundItem]:
@@ -81,19 +81,19 @@ def _find_items(calls: Sequence[SearchCall], per_call: int | None) -> list[_Foun
     return found_items
 
 
-def _rank_and_call(found: _FoundItem) -> tuple[int, int]:
-    return found.rank, found.call
+def _rank_and_call(found_item: _FoundItem) -> tuple[int, int]:
+    return found_item.rank, found_item.call
 
 
 def _without_later_calls(found_items: Sequence[_FoundItem]) -> list[_FoundItem]:
     """Return items without those that another call found before; what one call repeats stays."""
     first_calls: dict[Any, int] = {}
-    kept = []
-    for found in found_items:
-        first_call = first_calls.setdefault(result_key(found.item), found.call)
-        if found.call == first_call:
-            kept.append(found)
-    return kept
+    merged = []
+    for found_item in found_items:
+        first_call = first_calls.setdefault(result_key(found_item.item), found_item.call)
+        if found_item.call == first_call:
+            merged.append(found_item)
+    return merged
 
 
 def truncate_ranking(ranking: Ranking, k: int | None) -> Any:

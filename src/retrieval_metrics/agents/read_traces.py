@@ -214,7 +214,10 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
 
     def spans(self) -> list[TraceSpan]:
         """Return the spans of all traces."""
-        return [span for trace in self.values() for span in trace.values()]
+        spans: list[TraceSpan] = []
+        for trace in self.values():
+            spans += trace.values()
+        return spans
 
     def count_orphans(self) -> int:
         """Return how many spans name a parent that their trace does not hold."""
@@ -399,11 +402,11 @@ def _citation_note(trajectories: Sequence[Trajectory], *, is_numbered: bool) -> 
         cited += [str(item_identity(item)) for item in trajectory.citations or ()]
     if not cited:
         return ""
-    found: set[str] = set()
+    retrieved: set[str] = set()
     for trajectory in trajectories:
         for call in trajectory.calls:
-            found.update(str(item_identity(item)) for item in call.ranking)
-    if not found or not found.isdisjoint(cited):
+            retrieved.update(str(item_identity(item)) for item in call.ranking)
+    if not retrieved or not retrieved.isdisjoint(cited):
         return ""
     hint = "" if is_numbered else "; where they number what the model has read, pass citations='numbered'"
     return f"no citation names a document that was found, {cited[0]!r} for example{hint}"

@@ -59,7 +59,7 @@ class TraceRecording:
         payload: Any,
         *,
         query: QueryId | None = None,
-        **more: Any,
+        **fields: Any,
     ) -> None:
         """Note that a span began.
 
@@ -70,7 +70,7 @@ class TraceRecording:
             name: The name of the step, or of the tool.
             payload: What went in.
             query: The question of an outermost span, if it is known by another way.
-            more: Other fields of the span.
+            fields: Other fields of the span.
         """
         parent_span = self._open.get(parent) if parent is not None else None
         question = query if query is not None else self._question.get()
@@ -83,7 +83,7 @@ class TraceRecording:
             "input": payload,
             "start": perf_counter(),
             "metadata": {} if question is None else {"question": question},
-            **more,
+            **fields,
         }
         self._open[span] = recorded
         self.spans.append(recorded)

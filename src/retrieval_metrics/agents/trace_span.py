@@ -18,8 +18,8 @@ from retrieval_metrics.agents.span_payloads import find_documents, find_question
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.agents.model_message import ModelMessage, ProviderSearch, ToolCall
+    from retrieval_metrics.inputs.items import Retrieved
 
 
 RETRIEVER = "retriever"

@@ -270,7 +270,7 @@ class Trajectories(Mapping[Any, Trajectory]):
                     question_values.append(value)
         return Evaluation.from_scores(
             {name: _question_means(values_by_question) for name, values_by_question in values.items()},
-            bounds={name: (0, None) if name in COUNT_COLUMNS else (0, 1) for name in values},
+            bounds={name: _property_bounds(name) for name in values},
             lower_is_better=[name for name in values if name != "distinct"],
         )
 
@@ -326,4 +326,12 @@ def _row_provenance(provenance: Mapping[Any, Provenance], question_by_row: Mappi
 
 
 def _question_means(values_by_question: Mapping[Any, Sequence[float]]) -> dict[Any, float | None]:
-    return {question: fmean(values) if values else None for question, values in values_by_question.items()}
+    """Return the mean of each question; None where it has no value."""
+    means: dict[Any, float | None] = {}
+    for question, values in values_by_question.items():
+        means[question] = fmean(values) if values else None
+    return means
+
+
+def _property_bounds(name: str) -> tuple[int, int | None]:
+    return (0, None) if name in COUNT_COLUMNS else (0, 1)

@@ -104,8 +104,8 @@ class Trajectory:
         for earlier, later in itertools.pairwise(calls):
             if later.turn < earlier.turn:
                 raise ValueError(
-                    f"the search {later.query!r} of turn {later.turn} follows {earlier.query!r} of turn {earlier.turn}; "
-                    "give the calls in the order in which they were made"
+                    f"the search {later.query!r} of turn {later.turn} follows {earlier.query!r} of turn {earlier.turn}"
+                    "; give the calls in the order in which they were made"
                 )
         if self.context is not None:
             _require_ranking(self.context, "the context")
@@ -120,7 +120,7 @@ class Trajectory:
     @property
     def unproductive(self) -> list[str]:
         """Why each call added nothing: it failed, nothing came back, or nothing new; empty if it did."""
-        seen: set[Any] = set()
+        earlier_keys: set[Any] = set()
         reasons: list[str] = []
         for call in self.calls:
             result_keys = set(map(result_key, call.ranking))
@@ -128,12 +128,12 @@ class Trajectory:
                 reason = f"failed: {call.error}"
             elif not result_keys:
                 reason = "nothing came back"
-            elif result_keys <= seen:
+            elif result_keys <= earlier_keys:
                 reason = "nothing new"
             else:
                 reason = ""
             reasons.append(reason)
-            seen |= result_keys
+            earlier_keys |= result_keys
         return reasons
 
     def properties(self) -> dict[str, float]:
@@ -157,7 +157,7 @@ class Trajectory:
             >>> properties["no_new_results"], properties["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
             (0.6666666666666666, 0.5)
         """
-        retrieved = [item for call in self.calls for item in call.ranking]
+        retrieved = list(itertools.chain.from_iterable(call.ranking for call in self.calls))
         distinct = set(map(result_key, retrieved))
         context = resolve_items(self.context or (), retrieved)
         read = None if self.context is None else set(map(result_key, context))

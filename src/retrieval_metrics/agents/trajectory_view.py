@@ -65,7 +65,7 @@ class View(RetrievedRun, SearchHistory):
             if duration is not None:
                 seconds[query] = duration
         super().__init__(
-            _of_one_form({query: ranking.ranking for query, ranking in merged.items()}),
+            _unify_forms({query: ranking.ranking for query, ranking in merged.items()}),
             errors,
             seconds,
             calls=calls,
@@ -192,7 +192,10 @@ def _add_seconds(calls: Sequence[SearchCall]) -> float | None:
 
 
 def _find_stages(view: CallsView, trajectories: Mapping[QueryId, Trajectory]) -> dict[str, dict[QueryId, Any]]:
-    """Return the stages of a view as runs, before them what rerankers inside the calls were given; none if it is one."""
+    """Return the stages of a view as runs, before them what rerankers inside the calls were given.
+
+    A single stage is the run itself, so there are none then.
+    """
     if view not in STAGES:
         return {}
     stages: dict[str, dict[QueryId, Any]] = {}
@@ -205,7 +208,7 @@ def _find_stages(view: CallsView, trajectories: Mapping[QueryId, Trajectory]) ->
         }
     if len(stages) == 1:
         return {}
-    return {name: _of_one_form(rankings) for name, rankings in stages.items()}
+    return {name: _unify_forms(rankings) for name, rankings in stages.items()}
 
 
 def _find_inner_items(trajectory: Trajectory) -> list[Any]:
@@ -218,7 +221,7 @@ def _find_inner_items(trajectory: Trajectory) -> list[Any]:
     return list(items.values())
 
 
-def _of_one_form(rankings: Mapping[QueryId, Ranking]) -> dict[QueryId, Any]:
+def _unify_forms(rankings: Mapping[QueryId, Ranking]) -> dict[QueryId, Any]:
     """Return rankings of `Retrieved` throughout if one of them holds any, because a run has one form."""
     if not any(_holds_items(ranking) for ranking in rankings.values()):
         return dict(rankings)
