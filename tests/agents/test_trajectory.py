@@ -339,7 +339,7 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
     result.save(tmp_path / "r.json")
     again = rm.load(tmp_path / "r.json")
     assert again.means == result.means
-    assert rm.evaluate(GOOD, again.scores.needed_origin("read").run, "recall@1calls").means["recall@1calls"] == 0.0
+    assert rm.evaluate(GOOD, again.scores.require_origin("read").run, "recall@1calls").means["recall@1calls"] == 0.0
 
 
 class TestWhatIsRefused:

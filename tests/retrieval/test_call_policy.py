@@ -7,11 +7,11 @@ import pytest
 from retrieval_metrics.retrieval import call_policy as calling
 from retrieval_metrics.retrieval.call_policy import (
     FIRST_PAUSE,
-    MAX_WAIT,
     MARGIN,
+    MAX_WAIT,
     FunctionCaller,
-    is_rate_limit,
     find_asked_wait,
+    is_rate_limit,
 )
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 

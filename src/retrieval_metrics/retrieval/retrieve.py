@@ -147,7 +147,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         match: What the judgments of an `EvaluationSet` are compared with, as in `evaluate`.
         check: Called with the first answer, as a run of one query, before the others are asked. Its exceptions are
             raised.
-        items: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
+        convert: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
             converts objects of a host with its integration.
         resume: A file such as `run.jsonl` to which every answer is written as it arrives. If it exists, only questions
             without an answer, with a failure or with a new text are asked. `load` reads it as a run. Use one file per
