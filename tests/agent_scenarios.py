@@ -53,51 +53,51 @@ SCENARIOS = {
     "nested": Scenario(
         [[Search("a", documents("d1", "d2"), "ask")]],
         [("a", 1, 1, ["d1", "d2"], False)],
-        {"calls": 1, "failed": 0, "retrieved": 2, "distinct": 2, "redundant": 0, "nothing_new": 0},
+        {"calls": 1, "failed": 0, "retrieved": 2, "distinct": 2, "redundant": 0, "no_new_results": 0},
     ),
     "parallel": Scenario(
         [[Search("a", documents("d1", "d2")), Search("b", documents("d3")), Search("c", documents("d1"))]],
         [("a", 1, 1, ["d1", "d2"], False), ("b", 1, 1, ["d3"], False), ("c", 1, 1, ["d1"], False)],
-        {"calls": 3, "failed": 0, "retrieved": 4, "distinct": 3, "redundant": 1 / 4, "nothing_new": 1 / 3}
+        {"calls": 3, "failed": 0, "retrieved": 4, "distinct": 3, "redundant": 1 / 4, "no_new_results": 1 / 3}
         | {"not_in_context": 0},
     ),
     "retries": Scenario(
         [[Search("a", FAILS), Search("a", documents("d1"))]],
         [("a", 1, 2, ["d1"], False)],
-        {"calls": 1, "failed": 0, "retrieved": 1, "distinct": 1, "nothing_new": 0, "not_in_context": 0},
+        {"calls": 1, "failed": 0, "retrieved": 1, "distinct": 1, "no_new_results": 0, "not_in_context": 0},
     ),
     "errors": Scenario(
         [[Search("a", FAILS)], [Search("b", documents("d1"))]],
         [("a", 1, 1, [], True), ("b", 2, 1, ["d1"], False)],
-        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2, "not_in_context": 0},
+        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "no_new_results": 1 / 2, "not_in_context": 0},
     ),
     "empty": Scenario(
         [[Search("a", [])], [Search("b", documents("d1"))]],
         [("a", 1, 1, [], False), ("b", 2, 1, ["d1"], False)],
-        {"calls": 2, "failed": 0, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2, "not_in_context": 0},
+        {"calls": 2, "failed": 0, "retrieved": 1, "distinct": 1, "no_new_results": 1 / 2, "not_in_context": 0},
     ),
     "truncated": Scenario(
         [[Search("a", documents("d1"))], [Search("b", CUT)]],
         [("a", 1, 1, ["d1"], False), ("b", 2, 1, [], True)],
-        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2},
+        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "no_new_results": 1 / 2},
         blocks=(),
     ),
     "repeats over turns": Scenario(
         [[Search("a", documents("d1", "d2"))], None, [Search("b", documents("d2", "d1"))]],
         [("a", 1, 1, ["d1", "d2"], False), ("b", 2, 1, ["d2", "d1"], False)],
-        {"calls": 2, "failed": 0, "retrieved": 4, "distinct": 2, "redundant": 1 / 2, "nothing_new": 1 / 2}
+        {"calls": 2, "failed": 0, "retrieved": 4, "distinct": 2, "redundant": 1 / 2, "no_new_results": 1 / 2}
         | {"not_in_context": 0},
     ),
     "missing ids": Scenario(
         [[Search("a", WITHOUT_IDS)], [Search("b", WITHOUT_IDS[:1])]],
         [("a", 1, 1, [None, None], False), ("b", 2, 1, [None], False)],
-        {"calls": 2, "failed": 0, "retrieved": 3, "distinct": 2, "redundant": 1 / 3, "nothing_new": 1 / 2}
+        {"calls": 2, "failed": 0, "retrieved": 3, "distinct": 2, "redundant": 1 / 3, "no_new_results": 1 / 2}
         | {"not_in_context": 0},
     ),
     "several blocks": Scenario(
         [[Search("a", documents("d1", "d2", "d3"))]],
         [("a", 1, 1, ["d1", "d2", "d3"], False)],
-        {"calls": 1, "retrieved": 3, "not_in_context": 0, "uncited": 1 / 3, "cited_unread": 0},
+        {"calls": 1, "retrieved": 3, "not_in_context": 0, "uncited": 1 / 3, "cited_not_in_context": 0},
         (("Alpha is first [d1],", None), (" Beta second [d2].", None)),
         ["d1", "d2"],
         "ids",
@@ -105,12 +105,12 @@ SCENARIOS = {
     "one id with two texts": Scenario(
         [[Search("a", documents("d1"))], [Search("b", OTHER_PASSAGE)]],
         [("a", 1, 1, ["d1"], False), ("b", 2, 1, ["d1"], False)],
-        {"calls": 2, "retrieved": 2, "distinct": 2, "redundant": 0, "nothing_new": 0, "not_in_context": 0},
+        {"calls": 2, "retrieved": 2, "distinct": 2, "redundant": 0, "no_new_results": 0, "not_in_context": 0},
     ),
     "numbered citations": Scenario(
         [[Search("a", documents("d3", "d1", "d2"))]],
         [("a", 1, 1, ["d3", "d1", "d2"], False)],
-        {"calls": 1, "retrieved": 3, "uncited": 1 / 3, "cited_unread": 0},
+        {"calls": 1, "retrieved": 3, "uncited": 1 / 3, "cited_not_in_context": 0},
         (("Gamma is third [1], Beta second [3].", None),),
         ["d3", "d2"],
         "numbered",
@@ -118,7 +118,7 @@ SCENARIOS = {
     "structured citations": Scenario(
         [[Search("a", documents("d1", "d2"))]],
         [("a", 1, 1, ["d1", "d2"], False)],
-        {"calls": 1, "retrieved": 2, "uncited": 1 / 2, "cited_unread": 0},
+        {"calls": 1, "retrieved": 2, "uncited": 1 / 2, "cited_not_in_context": 0},
         (("It comes second: ", None), ("Beta is the second letter.", "d2")),
         ["d2"],
     ),

@@ -142,9 +142,9 @@ def cleared() -> str:
     """5. What a middleware has cleared from the model's input was not read."""
     t = rm.Trajectories({"q": read("langchain_openinference_cleared.jsonl")})
     found = [means({"q": QRELS}, view, "recall")[0] for view in (t.first(), t.union(), t.context(), t.cited())]
-    unread = t["q"].properties()["cited_unread"]
+    unread = t["q"].properties()["cited_not_in_context"]
     assert [round(one * 3) for one in (*found, unread)] == [1, 2, 1, 1, 2]
-    return "first, all, read, cited " + ", ".join(f"{one:.4f}" for one in found) + f"; cited_unread {unread:.4f}"
+    return "first, all, read, cited " + ", ".join(f"{one:.4f}" for one in found) + f"; cited_not_in_context {unread:.4f}"
 
 
 def retries() -> str:

@@ -40,5 +40,5 @@ MODEL = rm.Labels.from_qrels(judge(0.12), "a model", kind="model")
 
 
 def estimate(**changes: Any) -> rm.types.Estimate:
-    given: dict[str, Any] = {"people": PEOPLE, "model": MODEL, "sample": SAMPLE} | changes
+    given: dict[str, Any] = {"human": PEOPLE, "model": MODEL, "sample": SAMPLE} | changes
     return rm.evaluate_with_labels(given.pop("runs", RUNS), given.pop("metrics", "ndcg@10"), **given)

@@ -133,6 +133,6 @@ class GradingPage:
         assert len(entries) == len(labels) == len(self.given[self.name])
         assert {(label.query, label.document): label.grade for label in labels} == self.given[self.name]
         assert {label.grader for label in labels} == {self.name}
-        assert all(label.kind == "person" and label.date is not None for label in labels)
+        assert all(label.kind == "human" and label.date is not None for label in labels)
         assert not self.browser.errors()
         return file

@@ -5,13 +5,13 @@ from collections import Counter
 
 K = 10
 STEPS = ["bm25", "dense", "fused", "filtered", "reranked"]
-LOW = "ranked low by reranked"
+LOW = "below_cutoff:reranked"
 """Also the fate of what no step had within the first K."""
 FATES = [
     "found",
-    "never retrieved",
-    *(f"dropped by {name}" for name in STEPS[2:]),
-    "ranked low by fused",
+    "not_retrieved",
+    *(f"dropped:{name}" for name in STEPS[2:]),
+    "below_cutoff:fused",
     LOW,
     "never among the first",
 ]
@@ -39,7 +39,7 @@ def planted(n: int, seed: int = 7) -> tuple[dict[str, dict[str, int]], Rankings,
         qrels[query] = {document: rng.randint(1, 3) for document in fate}
         fates[query] = Counter(LOW if one == FATES[-1] else one for one in fate.values())
         noise = [f"n{at}" for at in rng.sample(range(500), 60)]
-        found_by = {one: rng.choice(["bm25", "dense", "bm25 dense"]) for one in fate if fate[one] != "never retrieved"}
+        found_by = {one: rng.choice(["bm25", "dense", "bm25 dense"]) for one in fate if fate[one] != "not_retrieved"}
         low = [one for one in found_by if fate[one] == FATES[-1]]
         for name, fill in (("bm25", noise[:40]), ("dense", noise[20:])):
             held = [one for one, by in found_by.items() if name in by]
@@ -47,8 +47,8 @@ def planted(n: int, seed: int = 7) -> tuple[dict[str, dict[str, int]], Rankings,
             steps[name][query] = ranked([one for one in held if one not in low], beyond, fill, 20)
         alive, before = [*found_by], [*steps["bm25"][query], *steps["dense"][query]]
         for name in STEPS[2:]:
-            alive = [one for one in alive if fate[one] != f"dropped by {name}"]
-            low += [one for one in alive if fate[one] == f"ranked low by {name}"]
+            alive = [one for one in alive if fate[one] != f"dropped:{name}"]
+            low += [one for one in alive if fate[one] == f"below_cutoff:{name}"]
             fill = [one for one in dict.fromkeys(before) if one not in found_by]
             beyond = [one for one in alive if one in low]
             steps[name][query] = before = ranked([one for one in alive if one not in low], beyond, fill, 8)

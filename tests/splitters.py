@@ -89,7 +89,7 @@ class Case:
             except ValueError as error:
                 return Outcome(None, 0, said=str(error))
         said = " ".join(str(one.message) for one in caught if issubclass(one.category, rm.RetrievalWarning))
-        return Outcome(result.means["hit_rate"], result.counts["unplaced"], said)
+        return Outcome(result.means["hit_rate"], result.counts["unlocated"], said)
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,7 @@ def test_an_integration_sees_the_top_level_and_the_integration_api_alone(integra
                 assert not named, f"{path.name}, line {node.lineno}, names {named}"
 
 
-FOR_OTHERS = {"Host", "host_of", "run_until_complete"}
+FOR_OTHERS = {"HostAdapter", "find_host", "run_until_complete"}
 """What integrations of other people need: how a host is announced, found and asked."""
 
 

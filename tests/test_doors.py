@@ -28,7 +28,7 @@ from retrieval_metrics.cli.main import main
 QRELS: Any = {f"q{at}": {"a": 1} for at in range(12)}
 RULES: dict[str, tuple[Any, str]] = {
     "distances": ({query: {"a": 0.1, "b": 0.2, "c": 0.4} for query in QRELS}, "if they are distances, "),
-    "other ids": ({query: {"x": 2.0, "y": 1.0} for query in QRELS}, "the judgments have 'a', the run 'x' and 'y'"),
+    "no_common_ids": ({query: {"x": 2.0, "y": 1.0} for query in QRELS}, "the judgments have 'a', the run 'x' and 'y'"),
     "nothing wrong": ({query: {"a": 2.0, "y": 1.0} for query in QRELS}, ""),
 }
 
@@ -89,8 +89,8 @@ def test_the_command_line_says_it_in_its_words(rule: str, tmp_path: Path, capsys
     assert bool(said) is bool(sentence)
     assert ("write -distance as the score" in said) is (rule == "distances")
     decided = main(["compare", files[0], f"one={files[1]}", f"other={files[1]}", "-m", "mrr"])
-    assert ("nothing can be decided on this data" in capsys.readouterr().err) is (rule == "other ids")
-    assert (decided == 0) is (rule != "other ids")
+    assert ("nothing can be decided on this data" in capsys.readouterr().err) is (rule == "no_common_ids")
+    assert (decided == 0) is (rule != "no_common_ids")
 
 
 def test_unequal_depth_is_a_sentence_of_the_comparison() -> None:

@@ -80,7 +80,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "measures": (lambda: anything.evaluate(QRELS, RUN, [Measure()]), "pass 'ndcg@10'"),
     "pairs and a retriever": (
         lambda: anything.evaluate(PAIRS, retriever),
-        "questions = EvaluationSet.of(qrels): evaluate(questions, retrieve(retriever, questions))",
+        "questions = EvaluationSet.from_dataset(qrels): evaluate(questions, retrieve(retriever, questions))",
     ),
     "a retriever": (lambda: anything.evaluate(QRELS, retriever), "evaluate(questions, retrieve(retriever, questions))"),
     "retrievers": (lambda: anything.compare(QRELS, {"a": retriever, "b": retriever}), "compare_retrievers for several"),

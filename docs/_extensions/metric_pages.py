@@ -83,7 +83,7 @@ def _symbol(found: re.Match[str]) -> str:
 
 
 def _edges(definition: Definition) -> Iterator[str]:
-    metric = rm.Metric.of(definition.name, K if definition.takes_cutoff else None)
+    metric = rm.Metric(definition.name, K if definition.takes_cutoff else None)
     others = [
         name for name, rules in RULE_SETS.items() if rules is not STANDARD and rules.metrics and rules.has(metric.name)
     ]
@@ -116,22 +116,22 @@ def _table(metric: rm.Metric, others: list[str], situations: tuple[Situation, ..
         yield f"| {' | '.join([situation.words, situation.needed, situation.returned, ours, *marked])} |"
 
 
-def value_of(metric: rm.Metric, situation: Situation, semantics: str) -> str:
+def value_of(metric: rm.Metric, situation: Situation, rules: str) -> str:
     """Return what a rule set makes of a situation, as a table shows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         try:
             other = rm.Retrieved("a") if metric.definition.needs_places else "a"
             run = {"other": [other], **situation.run}
-            result = rm.evaluate({"q": situation.qrels, "other": ["a"]}, run, [metric], semantics=semantics)
+            result = rm.evaluate({"q": situation.qrels, "other": ["a"]}, run, [metric], rules=rules)
         except ValueError:
             return "error"
     value = result.per_query[metric].get("q", nan)
     return "left out" if isnan(value) else f"{value:.3g}"
 
 
-def _differences(metric: rm.Metric, semantics: str) -> str:
-    ours, theirs = effective(STANDARD, metric), effective(RULE_SETS[semantics], metric)
+def _differences(metric: rm.Metric, rules: str) -> str:
+    ours, theirs = effective(STANDARD, metric), effective(RULE_SETS[rules], metric)
     return "; ".join(words(switch, metric) for switch in switches(ours, theirs, metric)) or "nothing"
 
 

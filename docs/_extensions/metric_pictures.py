@@ -145,7 +145,7 @@ def _alone(definition: Definition, example: Example, rank: int) -> tuple[Any, Se
 
 
 def _value(definition: Definition, k: int | None, qrels: Any, ranking: Sequence[Any]) -> float:
-    metric = rm.Metric.of(definition.name, k)
+    metric = rm.Metric(definition.name, k)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         return rm.evaluate({"q": qrels}, {"q": list(ranking)}, [metric]).means[metric]

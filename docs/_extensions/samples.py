@@ -35,7 +35,7 @@ def questions() -> rm.EvaluationSet:
         }
         for row in map(json.loads, lines)
     ]
-    return rm.EvaluationSet.of(rows)
+    return rm.EvaluationSet.from_dataset(rows)
 
 
 def words(text: str) -> set[str]:

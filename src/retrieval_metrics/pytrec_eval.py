@@ -356,7 +356,7 @@ class MeasureValues:
     def _ours(self, measure: str, parameter: float | None) -> FloatArray:
         cut = None if parameter is None else int(parameter)
         rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
-        return np.nan_to_num(score(self.judged, Metric.of(METRIC_BY_MEASURE[measure], cut, **rel), self.rules).values)
+        return np.nan_to_num(score(self.judged, Metric(METRIC_BY_MEASURE[measure], cut, **rel), self.rules).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""

@@ -28,7 +28,7 @@ class TestCitations:
         assert self.told(plain, f"So [{'9' * 5000}].", citations="numbered").citations == []  # is no number
         one = self.told(plain, "So [2][1][3].", citations="numbered")
         assert one.citations == ["d1", "d3", "[3]"]
-        assert one.properties()["cited_unread"] == 1 / 3
+        assert one.properties()["cited_not_in_context"] == 1 / 3
 
     def test_a_number_of_two_documents_means_either(self) -> None:
         twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))

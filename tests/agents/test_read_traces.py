@@ -427,7 +427,7 @@ class TestTheRecordings:
             for view in (t.first(), t.union(), t.context(), t.cited())
         ]
         assert values == pytest.approx([1 / 3, 2 / 3, 1 / 3, 1 / 3])
-        assert list(t.properties().per_query["cited_unread"].values()) == [2 / 3]
+        assert list(t.properties().per_query["cited_not_in_context"].values()) == [2 / 3]
 
     def test_a_retried_tool(self) -> None:
         (one,) = rm.read_traces(RECORDED / "langchain_openinference_retry.jsonl").values()

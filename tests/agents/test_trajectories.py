@@ -29,10 +29,10 @@ def test_the_properties_of_an_agent_that_repeats_and_fails() -> None:
         "retrieved": 8,
         "distinct": 5,
         "redundant": 0.375,
-        "nothing_new": 0.4,
+        "no_new_results": 0.4,
         "not_in_context": 0,
         "uncited": 0.4,
-        "cited_unread": 0,
+        "cited_not_in_context": 0,
     }
     assert RECORDED.properties() == wanted
     assert dict(rm.Trajectories({"q": RECORDED}).properties().means) == wanted
@@ -44,9 +44,9 @@ def test_a_share_of_nothing_is_undefined_and_out_of_the_mean() -> None:
     ).properties()
     assert math.isnan(found.per_query["redundant"]["r"])
     assert math.isnan(found.per_query["not_in_context"]["s"])
-    assert found.per_query["nothing_new"]["s"] == 1.0
+    assert found.per_query["no_new_results"]["s"] == 1.0
     assert found.means["redundant"] == 0.375
-    assert found.means["nothing_new"] == 0.7
+    assert found.means["no_new_results"] == 0.7
     assert found.means["calls"] == 2.0
     assert (found.n["redundant"], found.n["calls"]) == (1, 3)
     assert math.isnan(rm.Trajectories({"r": rm.Trajectory()}).properties().means["uncited"])

@@ -152,15 +152,15 @@ class TestAnIdThatComesBackWithAnotherPassage:
         for view in (t.union(), t.interleaved(), t.context(), t.cited()):
             assert means({"q": list(map(rm.Quote, self.NEEDED))}, view, "recall") == [1.0]
         found = t["q"].properties()
-        assert (found["retrieved"], found["distinct"], found["redundant"], found["nothing_new"]) == (3, 3, 0, 0)
-        assert (found["not_in_context"], found["uncited"], found["cited_unread"]) == (0, 1 / 3, 0)
+        assert (found["retrieved"], found["distinct"], found["redundant"], found["no_new_results"]) == (3, 3, 0, 0)
+        assert (found["not_in_context"], found["uncited"], found["cited_not_in_context"]) == (0, 1 / 3, 0)
 
     def test_a_passage_that_was_not_handed_on_was_not_read(self) -> None:
         t = trajectories(self.FOUND, context=[self.A, self.FAQ], citations=["terms", "other"])
         assert t.cited()["q"] == [self.A]
         assert t.context().origins["q"] == ((1, 1), (2, 1))
         found = t["q"].properties()
-        assert (found["not_in_context"], found["uncited"], found["cited_unread"]) == (1 / 3, 1 / 2, 1 / 2)
+        assert (found["not_in_context"], found["uncited"], found["cited_not_in_context"]) == (1 / 3, 1 / 2, 1 / 2)
         truth = {"q": list(map(rm.Quote, self.NEEDED))}
         said = str(rm.evaluate(truth, t.context(), "recall").explain("q"))
         assert "found by call 1, read" in said
@@ -171,7 +171,7 @@ class TestAnIdThatComesBackWithAnotherPassage:
         t = trajectories(self.FOUND, context=[cut], citations=["faq"])
         assert t.context()["q"] == t.cited()["q"] == [cut]
         assert t.context().origins["q"] == ((2, 1),)
-        assert (t["q"].properties()["not_in_context"], t["q"].properties()["cited_unread"]) == (2 / 3, 0)
+        assert (t["q"].properties()["not_in_context"], t["q"].properties()["cited_not_in_context"]) == (2 / 3, 0)
 
     def test_the_same_passage_again_is_nothing_new(self) -> None:
         t = trajectories([*self.FOUND, [self.A, self.B]])

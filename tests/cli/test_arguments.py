@@ -15,7 +15,7 @@ OFFERED = {
     "ev": ["evaluate"],
     "history ": ["-h", "--help", "add", "show", "plot"],
     "evaluate qrels.trec run.trec --run-": ["--run-format", "--run-column"],
-    "compare a b --semantics l": ["llama_index"],
+    "compare a b --rules l": ["llama_index"],
     "evaluate qrels.trec run.trec -m nd": ["ndcg", "ndcg@10"],
     "evaluate qrels.trec run.trec -m mrr,nd": ["mrr,ndcg", "mrr,ndcg@10"],
     "lint queries.jsonl qrels.trec --reading ": ["compression=", "line=", "progress=", "split=", "subset="],
@@ -50,7 +50,7 @@ def test_bash_offers_what_can_come_next(typed: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_is_answered(shell: str, tmp_path: Path) -> None:
-    line, answer = "retrieval-metrics evaluate qrels.trec run.trec --semantics trec", tmp_path / "answer"
+    line, answer = "retrieval-metrics evaluate qrels.trec run.trec --rules trec", tmp_path / "answer"
     asked = {
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_SHELL": shell,

@@ -28,7 +28,7 @@ def test_it_prints_what_python_prints(files: list[str], capsys: pytest.CaptureFi
     queries, qrels, corpus, _ = files
     assert main(["lint", queries, qrels, "--corpus", corpus]) == 0
     expected = rm.EvaluationSet.from_dataset(Path(queries).parent).lint(rm.read_corpus(corpus))
-    in_options = str(expected).replace("runs=", "--run").replace(": .repaired() makes them", "")
+    in_options = str(expected).replace("runs=", "--run").replace(": .fixed() makes them", "")
     assert capsys.readouterr().out.split() == in_options.split()  # long sentences go on in a line of their own
     assert "duplicate_question" in str(expected)
 
@@ -42,13 +42,13 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
     main(["lint", *files[:2], "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert (rows[0]["name"], rows[0]["query"], rows[0]["severity"]) == ("duplicate_question", "q2", "warning")
-    assert "is removed" in rows[0]["repair"]
+    assert "is removed" in rows[0]["fix"]
     assert rows[-1]["query"] == ""
     main(["lint", *files[:2], "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["questions"] == 2
     assert content["findings"][0]["evidence"] == {"other": "q1", "judged_alike": True}
-    assert len(content["unchecked"]) == 3
+    assert len(content["skipped"]) == 3
 
 
 def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: p
     out = capsys.readouterr().out
     assert (
         out.split()
-        == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .repaired() makes them", "").split()
+        == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed() makes them", "").split()
     )
     assert "q1" in out
     rm.EvaluationSet({1: "why?", 2: "when?"}, {1: ["d1"], 2: ["d1"]}).save(tmp_path / "numbers.json")

@@ -46,7 +46,7 @@ def test_an_undefined_mean_reaches_no_floor(files: list[str]) -> None:
 
 
 def test_rules_are_chosen(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    main(["evaluate", *files, "-m", "map", "--semantics", "trec_eval"])
+    main(["evaluate", *files, "-m", "map", "--rules", "trec_eval"])
     assert capsys.readouterr().out == str(evaluation(files, ["map"], "trec_eval")) + "\n"
 
 
@@ -95,7 +95,7 @@ def test_help_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_audit_is_that_of_python(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", *files, "-m", "ndcg@10", "--semantics", "standard", "--semantics", "haystack"]) == 0
+    assert main(["audit", *files, "-m", "ndcg@10", "--rules", "standard", "--rules", "haystack"]) == 0
     expected = rm.audit(rm.read_qrels(files[0]), rm.read_run(files[1]), "ndcg@10", rules=["standard", "haystack"])
     out = capsys.readouterr().out
     assert out.split() == str(expected).split()  # its sentences are wrapped
@@ -118,7 +118,7 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     (found,) = content["conclusions"]
     assert (found["conclusion"], found["p"]) == ("worse", expected.difference("mrr").p_corrected)
     assert found == expected.conclusions.get("mrr").as_dict()
-    assert content["verdict"] == expected.summary
+    assert content["summary"] == expected.summary
 
 
 def test_the_runs_are_a_pilot_for_a_plan(systems: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def test_the_whole_loop(capsys: pytest.CaptureFixture[str]) -> None:
     ("option", "named"),
     [
         (["--clusters", "none"], "--clusters"),
-        (["--semantics", "trec_eval"], "--semantics"),
+        (["--rules", "trec_eval"], "--rules"),
         (["--ties", "expected"], "--ties"),
         (["--match", "source"], "--match"),
     ],

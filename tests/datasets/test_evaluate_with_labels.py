@@ -46,15 +46,15 @@ def test_every_sampled_query_must_be_graded_and_others_are_left_aside() -> None:
     with pytest.raises(
         ValueError, match=rf"nothing for 1 of the 30 sampled queries, for example '{SAMPLE.queries[0]}'"
     ):
-        estimate(people=missing)
-    more = estimate(people=TRUTH)
+        estimate(human=missing)
+    more = estimate(human=TRUTH)
     assert more.means == estimate().means
     assert "90 queries that people graded are not in the sample and were ignored" in str(more)
 
 
 def test_what_nobody_graded_is_counted() -> None:
     fewer = {query: {d: g for d, g in TRUTH[query].items() if d not in {"d4", "d5"}} for query in SAMPLE}
-    said = str(estimate(people=fewer))
+    said = str(estimate(human=fewer))
     tops = {query: {d for run in RUNS.values() for d in run[query][:10]} for query in SAMPLE}
     ungraded, seen = (sum(len(held & {"d4", "d5"}) for held in tops.values()), sum(map(len, tops.values())))
     assert f"people gave no grade to {ungraded} of {seen} documents among the first 10 of the systems" in said
@@ -69,8 +69,8 @@ def test_strata_and_clusters_are_taken_into_account() -> None:
     questions = rm.EvaluationSet(QUESTIONS.queries, TRUTH, made)
     sample = questions.sample(30, "kind")
     people = {query: TRUTH[query] for query in sample}
-    together = estimate(people=people, sample=sample)
-    alone = estimate(people=people, sample=sample, clusters=None)
+    together = estimate(human=people, sample=sample)
+    alone = estimate(human=people, sample=sample, clusters=None)
     assert together.means == alone.means
     of_clusters, of_queries = (one.difference("ndcg@10", "best", "weak").estimate for one in (together, alone))
     assert of_clusters.degrees < of_queries.degrees == 30 - 3
@@ -79,12 +79,12 @@ def test_strata_and_clusters_are_taken_into_account() -> None:
 
 def test_queries_for_which_people_find_nothing_relevant_are_left_out_of_the_mean() -> None:
     people = {query: (dict.fromkeys(TRUTH[query], 0) if at < 5 else TRUTH[query]) for at, query in enumerate(SAMPLE)}
-    found = estimate(people=people)
+    found = estimate(human=people)
     corrected = found.estimated["ndcg@10", "good"].estimate
     assert corrected.labelled == 25
     assert math.isfinite(found.means["ndcg@10"]["good"])
     with pytest.raises(ValueError, match="defined for 0 of 30 labelled queries"):
-        estimate(people={query: dict.fromkeys(TRUTH[query], 0) for query in SAMPLE})
+        estimate(human={query: dict.fromkeys(TRUTH[query], 0) for query in SAMPLE})
 
 
 def test_a_single_run_and_several_metrics() -> None:
@@ -167,7 +167,7 @@ def test_looks_share_the_error() -> None:
 
 def test_the_rubric_of_the_labels_reaches_the_metrics_of_the_estimate() -> None:
     people = rm.Labels(PEOPLE, scale=Scale())
-    found = estimate(people=people, metrics=["mrr", "ndcg@10"], runs={"best": RUNS["best"], "weak": RUNS["weak"]})
+    found = estimate(human=people, metrics=["mrr", "ndcg@10"], runs={"best": RUNS["best"], "weak": RUNS["weak"]})
     assert found.metrics == ("mrr(rel=2)", "ndcg@10")
     same = estimate(metrics="mrr(rel=2)", runs={"best": RUNS["best"], "weak": RUNS["weak"]})
     assert found.means["mrr"] == same.means["mrr(rel=2)"] != estimate(metrics="mrr").means["mrr"]

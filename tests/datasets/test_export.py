@@ -26,7 +26,7 @@ def test_a_file_holds_both(tmp_path: Path) -> None:
     read = rm.load(tmp_path / "set.json")
     assert (read.answers, read.history) == (WITH_BOTH.answers, WITH_BOTH.conversation)
     entries = json.loads((tmp_path / "set.json").read_text())["questions"]
-    assert [sorted({"answer", "history"} & entry.keys()) for entry in entries] == [["answer", "history"], []]
+    assert [sorted({"answer", "conversation"} & entry.keys()) for entry in entries] == [["answer", "conversation"], []]
 
 
 def test_parts_merges_samples_and_repairs_keep_them() -> None:
@@ -48,7 +48,7 @@ def test_what_differs_between_two_sets_is_an_error() -> None:
     with pytest.raises(ValueError, match="the answer to query 'q1' is 'she' in one set and 'he' in another"):
         alone(answers={"q1": "she"}).merge(alone(answers={"q1": "he"}))
     with pytest.raises(ValueError, match="something else was said before query 'q1'"):
-        alone(history={"q1": SAID}).merge(alone())
+        alone(conversation={"q1": SAID}).merge(alone())
     assert alone(answers={"q1": "she"}).merge(alone()).answers == {"q1": "she"}
 
 
@@ -57,10 +57,10 @@ def test_what_differs_between_two_sets_is_an_error() -> None:
     [
         ({"answers": {"q9": "so"}}, ValueError, "an answer for a query without a text, 'q9'"),
         ({"answers": {"q1": 7}}, TypeError, "the answer to query 'q1' must be a str, got 7"),
-        ({"history": {"q1": "Who?"}}, TypeError, "must be a list of messages, got 'Who\\?'"),
-        ({"history": {"q1": ["Who?"]}}, TypeError, "messages such as"),
-        ({"history": {"q1": [{"role": "user"}]}}, ValueError, "has a role, 'user' or 'assistant', and a content"),
-        ({"history": {"q1": [{"role": "system", "content": "Be brief."}]}}, ValueError, "'system'"),
+        ({"conversation": {"q1": "Who?"}}, TypeError, "must be a list of messages, got 'Who\\?'"),
+        ({"conversation": {"q1": ["Who?"]}}, TypeError, "messages such as"),
+        ({"conversation": {"q1": [{"role": "user"}]}}, ValueError, "has a role, 'user' or 'assistant', and a content"),
+        ({"conversation": {"q1": [{"role": "system", "content": "Be brief."}]}}, ValueError, "'system'"),
     ],
 )
 def test_other_things_are_refused(told: Any, error: type[Exception], message: str) -> None:
@@ -70,7 +70,7 @@ def test_other_things_are_refused(told: Any, error: type[Exception], message: st
 
 def test_rows_hold_them_under_the_names_of_other_tools() -> None:
     for key in ("answer", "reference", "reference_answer", "expected_response"):
-        rows = [{"id": "q1", "query": "why?", "relevant": ["d7"], key: "so", "history": list(SAID)}]
+        rows = [{"id": "q1", "query": "why?", "relevant": ["d7"], key: "so", "conversation": list(SAID)}]
         read = rm.EvaluationSet.from_dataset(rows)
         assert (read.answers, read.conversation) == ({"q1": "so"}, {"q1": SAID})
     frame = pd.DataFrame([{"query": "why?", "relevant": ["d7"], "answer": None}])
@@ -100,7 +100,7 @@ class TestOtherTools:
     def test_langsmith_gets_and_gives_back_both(self) -> None:
         rows = WITH_BOTH.to_langsmith()
         assert rows[0]["outputs"]["answer"] == "The duty officer may."
-        assert rows[0]["inputs"]["history"] == list(SAID)
+        assert rows[0]["inputs"]["conversation"] == list(SAID)
         assert rows[1]["outputs"] == {"relevant": ["d7"]}
         examples = [Example(id=UUID(int=at), dataset_id=UUID(int=9), **row) for at, row in enumerate(rows)]
         for dataset in (rows, examples):
@@ -157,7 +157,7 @@ class TestOtherTools:
 
         rows = WITH_BOTH.to_mlflow()
         assert rows[0]["expectations"]["expected_response"] == "The duty officer may."
-        assert rows[0]["inputs"] == {"question": "And at night?", "history": list(SAID)}
+        assert rows[0]["inputs"] == {"question": "And at night?", "conversation": list(SAID)}
         (scorer,) = retrieval_scorers("mrr", retrieved="outputs")
         found = [{"id": "a", "page_content": "no"}, {"id": "b", "page_content": "at night by the duty officer"}]
         feedback: Any = scorer(inputs=rows[0]["inputs"], outputs=found, expectations=rows[0]["expectations"])

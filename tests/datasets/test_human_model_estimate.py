@@ -75,7 +75,7 @@ def test_how_many_further_grades_are_needed() -> None:
 @pytest.mark.parametrize(("n", "said"), [(14, True), (15, False)])
 def test_fewer_than_fifteen_graded_queries_are_called_few(n: int, said: bool) -> None:  # noqa: FBT001
     sample = QUESTIONS.sample(n)
-    found = estimate(people={query: TRUTH[query] for query in sample}, sample=sample)
+    found = estimate(human={query: TRUTH[query] for query in sample}, sample=sample)
     assert ("14 graded queries are few: intervals from fewer than 15 are rough" in str(found)) is said
 
 
@@ -137,7 +137,7 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
     assert re.search(rf"differ most +{drawn} +{len(first)}", str(sample))
     assert set(pool.sample(20, graded=MODEL, runs=runs)) < set(sample)
     people = {query: TRUTH[query] for query in sample}
-    found = estimate(people=people, sample=sample, runs=runs).difference("ndcg@10")
+    found = estimate(human=people, sample=sample, runs=runs).difference("ndcg@10")
     means = [rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"] for run in runs.values()]
     assert found.interval.low < means[1] - means[0] < found.interval.high
     with pytest.raises(ValueError, match="graded and runs go together"):
@@ -221,7 +221,7 @@ def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: i
     sample = QUESTIONS.sample(n)
     runs = {"good": RUNS["good"], "other": system(0.88, 9), "third": system(0.89, 10)}
     model = rm.Labels.from_qrels(judge(0.9, lenient=0.5), "a model", kind="model")
-    found = estimate(people={query: TRUTH[query] for query in sample}, sample=sample, runs=runs, model=model)
+    found = estimate(human={query: TRUTH[query] for query in sample}, sample=sample, runs=runs, model=model)
     one = found.difference("ndcg@10", "other", "good")
     assert not one.significant
     width = one.interval.high - one.interval.low

@@ -10,7 +10,7 @@ import pytest
 import retrieval_metrics as rm
 from two_graders import ADA, ADA_SAYS, BEN, PAIRS, by_rubric
 
-PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "by": "Ada"}
+PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "grader": "Ada"}
 
 
 def test_conflicts_are_never_averaged_silently() -> None:
@@ -33,7 +33,7 @@ def test_conflicts_are_never_averaged_silently() -> None:
 
 def test_words_stand_at_the_left_of_the_table_and_numbers_at_the_right() -> None:
     _, header, ada, *_ = str(ADA.merge(BEN)).splitlines()
-    assert header.index("kind") == ada.index("person")
+    assert header.index("kind") == ada.index("human")
     assert header.index("queries") + len("queries") == ada.index("12") + len("12")
 
 
@@ -68,8 +68,8 @@ def test_who_cannot_tell_gives_no_grade() -> None:
         ({"grade": math.nan}, "not finite"),
         ({"grade": "2"}, "must have a number"),
         ({"grade": True}, "must have a number"),
-        ({"by": " "}, "must have the name of its grader"),
-        ({"kind": "robot"}, "'person' or 'model'"),
+        ({"grader": " "}, "must have the name of its grader"),
+        ({"kind": "robot"}, "'human' or 'model'"),
         ({"query": 1.5}, "must be str or int"),
         ({"reason": 3}, "text as its reason"),
         ({"quotes": "words"}, "a list of texts"),
@@ -102,8 +102,8 @@ def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
     ("damage", "error"),
     [
         ({"labels": [7]}, r"labels\[0\]: a label must be an object"),
-        ({"labels": [{"query": "q", "document": "d", "grade": 1, "by": "A", "rank": 1}]}, r"labels\[0\].*got 'rank'"),
-        ({"labels": [{"query": "q", "document": "d", "by": "A"}]}, r"labels\[0\].*grade"),
+        ({"labels": [{"query": "q", "document": "d", "grade": 1, "grader": "A", "rank": 1}]}, r"labels\[0\].*got 'rank'"),
+        ({"labels": [{"query": "q", "document": "d", "grader": "A"}]}, r"labels\[0\].*grade"),
     ],
 )
 def test_a_damaged_file_says_where(damage: dict[str, Any], error: str, tmp_path: Path) -> None:

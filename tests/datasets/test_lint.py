@@ -58,7 +58,7 @@ class TestQuestions:
         result = lint({"q4": "who is allowed to  unlock the strong room after hours"}, {"q4": ["vault"]})
         assert found(result, "duplicate_question") == ["q4"]
         assert found(result, "contradicting_judgments") == []
-        repaired = result.repaired()
+        repaired = result.fixed()
         assert repaired.queries == QUERIES
         assert repaired.qrels == QRELS
         assert "q4" in repaired.changes[0]
@@ -66,7 +66,7 @@ class TestQuestions:
     def test_the_same_question_judged_otherwise_stays_and_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q4": ["coffee"]})
         assert found(result, "contradicting_judgments") == ["q4"]
-        assert "q4" in result.repaired().queries
+        assert "q4" in result.fixed().queries
 
     def test_a_document_that_is_relevant_once_and_not_the_other_time_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q1": {"vault": 2}, "q4": {"vault": 0, "travel": 1}})
@@ -162,7 +162,7 @@ class TestResult:
         for shown in (str(result), result._repr_html_(), result.to_markdown()):
             assert "duplicate_question" in shown
             assert "4 questions" in shown
-            assert ".repaired()" in shown
+            assert ".fixed()" in shown
 
     def test_nothing_found_prints_as_well(self) -> None:
         result = rm.types.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
@@ -252,7 +252,7 @@ qrels = {query: {f"d{at}", f"d{at + 3}", f"gone {at}", f"lost {at}"} for at, que
 grouped = {query: [judged, {"no", "nowhere", query}] for query, judged in qrels.items()}
 for judgments in (qrels, grouped):
     lint = rm.EvaluationSet(queries, judgments).lint(texts)
-    for finding in [*lint, *lint.repaired().lint(texts)]:
+    for finding in [*lint, *lint.fixed().lint(texts)]:
         print(finding)
 """
 

@@ -13,20 +13,20 @@ class TestJudgments:
     def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:
         result = lint(qrels={"q1": ["valut"]})
         assert serious(result) == [("unknown_document", "q1")]
-        assert result.repaired().qrels == result.questions.qrels, "what the id should be takes a person"
+        assert result.fixed().qrels == result.questions.qrels, "what the id should be takes a person"
 
     def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
         result = lint(qrels={"q1": [["valut", "vault"]], "q2": {"coffee": 1, "tea": 0}})
         assert found(result, "unknown_document") == ["q1", "q2"]
         assert found(result, "impossible_group") == []
-        repaired = result.repaired()
+        repaired = result.fixed()
         assert repaired.qrels == QRELS | {"q1": {"vault": 1.0}, "q2": {"coffee": 1}}
         assert serious(repaired.lint(CORPUS)) == []
 
     def test_the_ids_of_the_corpus_are_enough_for_that(self) -> None:
         result = lint(qrels={"q1": ["valut"]}, corpus=list(CORPUS))
         assert found(result, "unknown_document") == ["q1"]
-        assert any("only ids" in sentence for sentence in result.unchecked)
+        assert any("only ids" in sentence for sentence in result.skipped)
 
     def test_a_quote_that_is_not_there(self) -> None:
         result = lint(qrels={"q1": [rm.Quote("opened at night by the cleaning staff together")]})
@@ -35,7 +35,7 @@ class TestJudgments:
     def test_a_quote_in_other_punctuation_takes_the_words_of_the_source(self) -> None:
         result = lint(qrels={"q1": [rm.Quote("Both of them sign the register which the auditor reads")]})
         assert found(result, "missing_quote") == ["q1"]
-        repaired = result.repaired()
+        repaired = result.fixed()
         assert repaired.qrels["q1"] == {rm.Quote("Both of them sign the register, which the auditor reads"): 1.0}
         assert serious(repaired.lint(CORPUS)) == []
 
@@ -66,7 +66,7 @@ class TestJudgments:
         result = lint(qrels={"q1": [[quote, rm.Span("vault", 0, 60)]]}, corpus=corpus)
         # The old place still holds a part of the sentence, but not the quote.
         assert found(result, "moved_span") == ["q1"]
-        assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + len(text)): 1.0}]
+        assert result.fixed().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + len(text)): 1.0}]
 
     def test_a_span_that_holds_its_quote_is_fine(self) -> None:
         assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60].rsplit(" ", 1)[0]), rm.Span("vault", 0, 60)]]})) == []
@@ -92,7 +92,7 @@ class TestUnjudged:
         corpus = CORPUS | {"copy": VAULT.upper()}
         result = lint(corpus=corpus)
         assert serious(result) == [("unjudged_duplicate", "q1")]
-        repaired: Any = result.repaired()
+        repaired: Any = result.fixed()
         assert repaired.qrels["q1"] == [{"vault": 1.0, "copy": 1.0}]
         assert rm.evaluate({"q1": repaired.qrels["q1"]}, {"q1": ["copy"]}, "recall").means["recall"] == 1
         assert serious(repaired.lint(corpus)) == []

@@ -162,7 +162,7 @@ def test_the_page_holds_no_system_and_no_rank(tmp_path: Path) -> None:
     path = tmp_path / "label.html"
     rm.pool(QUERIES, RUNS, CORPUS).labelling_page(path)
     data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
-    known = {"file", "digest", "label", "person", "rubric", "rubric_key", "scale", "questions"}
+    known = {"file", "digest", "label", "grader", "rubric", "rubric_key", "scale", "questions"}
     assert set(data) == known
     for question in data["questions"]:
         assert set(question) == {"query", "text", "passages"}
@@ -175,7 +175,7 @@ def shares(paths: tuple[Path, ...]) -> list[dict[str, int]]:
     found = []
     for path in paths:
         data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
-        assert path.stem == f"label-{data['person'].replace(' ', '-')}"
+        assert path.stem == f"label-{data['grader'].replace(' ', '-')}"
         found.append({json.loads(one["query"]): len(one["passages"]) for one in data["questions"]})
     return found
 

@@ -138,7 +138,7 @@ class TestJudgments:
 
     def test_the_report_can_be_shown(self) -> None:
         result = rm.relabel({"q": ["c0", "c20"]}, cut(20), cut(40))
-        assert repr(result) == "<Relabelling of 2 labels: 0 lost>"
+        assert repr(result) == "<RelabelResult of 2 labels: 0 lost>"
         assert str(result).splitlines()[4].split()[:1] == ["merged:"]
         assert "<table>" in result._repr_html_()
 

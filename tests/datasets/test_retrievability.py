@@ -59,10 +59,10 @@ class TestDifficulty:
         assert found(lint(queries, qrels | {"q2": ["door"]}, corpus=CORPUS | rest), "unanswered") == []
 
     def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert len(lint(corpus=None).unchecked) == 3
-        assert "20 passages" in lint().unchecked[0]
+        assert len(lint(corpus=None).skipped) == 3
+        assert "20 passages" in lint().skipped[0]
         monkeypatch.setattr("retrieval_metrics.datasets.bm25.find_spec", lambda _: None)
-        assert "retrieval-metrics[questions]" in lint().unchecked[0]
+        assert "retrieval-metrics[questions]" in lint().skipped[0]
 
 
 def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of_them() -> None:
@@ -78,8 +78,8 @@ def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of
     few, many = linted(9), linted(30)
     assert len(few.of("unanswered")) == 9
     assert not many.of("unanswered")
-    assert any("hardly finds what is relevant to 30 of 40: they use other words" in one for one in many.unchecked)
-    (said,) = [one for one in many.unchecked if "suspected most are" in one]
+    assert any("hardly finds what is relevant to 30 of 40: they use other words" in one for one in many.skipped)
+    (said,) = [one for one in many.skipped if "suspected most are" in one]
     named = set(said.partition("suspected most are ")[2].removesuffix(" and 10 more").split(", "))
     assert len(named) == 20
     assert named <= {repr(one) for one in [*many.questions.queries][:30]}
@@ -111,7 +111,7 @@ class TestSearching:
         assert len(self.lint(["a"]).of("easy")) == 1
         few = self.lint(["a"], passages=19)
         assert not few.of("easy")
-        assert any("at least 20 passages" in one for one in few.unchecked)
+        assert any("at least 20 passages" in one for one in few.skipped)
 
     def found(self, chance: float, share: float, better: str | None = None) -> list[str]:
         passages = CorpusIndex.of({"a": "Copper kettle."})

@@ -54,7 +54,7 @@ class TestDistances:
         upwards = {query: {"c": 0.11, "b": 0.34, "a": 0.58} for query in QRELS}  # as argsort gives them
         assert kinds(QRELS, upwards) == {}
         assert "distances" in kinds({query: ["c"] for query in QRELS}, upwards)
-        assert list(kinds({query: ["z"] for query in QRELS}, upwards)) == ["other ids", "distances"]
+        assert list(kinds({query: ["z"] for query in QRELS}, upwards)) == ["no_common_ids", "distances"]
 
     def test_a_comparison_begins_with_it(self) -> None:
         runs = {"dense": NEAREST_FIRST, "bm25": {query: ["a", "b"] for query in QRELS}}
@@ -67,10 +67,10 @@ class TestIdsThatNeverMeet:
     def test_of_both_sides_each_is_shown_once(self) -> None:
         run = {query: ["x", "y", "x"] for query in QRELS}
         assert (
-            "; the judgments have 'a', the run 'x' and 'y'; is the retriever broken" in kinds(QRELS, run)["other ids"]
+            "; the judgments have 'a', the run 'x' and 'y'; is the retriever broken" in kinds(QRELS, run)["no_common_ids"]
         )
         many = kinds({f"q{at}": [f"d{at}"] for at in range(5)}, run)
-        assert "the judgments have 'd0', 'd1', 'd2' and 2 more, the run 'x' and 'y'" in many["other ids"]
+        assert "the judgments have 'd0', 'd1', 'd2' and 2 more, the run 'x' and 'y'" in many["no_common_ids"]
 
     @pytest.mark.parametrize(
         ("found", "cure"),
@@ -93,7 +93,7 @@ class TestIdsThatNeverMeet:
     def test_what_to_write_is_said(self, found: Any, cure: str) -> None:
         qrels: Any = {"q1": ["a.md"], "q2": ["b.md"]}
         run: Any = {"q1": [found]}
-        said = kinds(qrels, run)["other ids"]
+        said = kinds(qrels, run)["no_common_ids"]
         assert said.endswith(cure)
         if written := re.search(r"pass match=(.*)$", said):
             run["q2"] = [rm.Retrieved("x", source="x", metadata={"file_name": "x", "path": "x"})]
@@ -102,14 +102,14 @@ class TestIdsThatNeverMeet:
 
     def test_names_are_told_apart_from_judged_paths(self) -> None:
         cure = "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged id"
-        assert kinds({"q": ["docs/a.md"]}, {"q": ["a.md"]})["other ids"].endswith(cure)
+        assert kinds({"q": ["docs/a.md"]}, {"q": ["a.md"]})["no_common_ids"].endswith(cure)
         item: Any = rm.Retrieved("n1", metadata={"path": "/c/docs/a.md", "name": "a.md"})
-        said = kinds({"q": ["docs/a.md"]}, {"q": [item]})["other ids"]
+        said = kinds({"q": ["docs/a.md"]}, {"q": [item]})["no_common_ids"]
         assert said.endswith(f"{cure}, and pass match='metadata:name'")
 
     def test_items_are_shown_as_they_were_compared(self) -> None:
         found = rm.Retrieved("x", source="uuid", metadata={"file_name": "a.md"})
-        said = kinds({"q": ["a.md"]}, {"q": [found]}, match="source")["other ids"]
+        said = kinds({"q": ["a.md"]}, {"q": [found]}, match="source")["no_common_ids"]
         assert "the run 'uuid'; what was retrieved has the judged id 'a.md': pass match='metadata:file_name'" in said
 
     def test_nothing_is_decided_where_no_system_meets_a_judgment(self) -> None:
@@ -153,7 +153,7 @@ class TestIdsThatNeverMeet:
 
     def test_given_scores_have_no_ids_and_are_compared(self) -> None:
         given = {name: rm.Evaluation.from_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")}
-        assert {one.kind for one in rm.compare(given).conclusions} == {"the same"}
+        assert {one.kind for one in rm.compare(given).conclusions} == {"identical"}
         assert system_wide_warnings({name: one.scores for name, one in given.items()}) == []
 
 
@@ -176,14 +176,14 @@ class TestExchanged:
     def test_it_is_said_with_the_call_and_not_of_the_right_order(self, first: Any, second: Any) -> None:
         with pytest.warns(rm.RetrievalWarning, match=r"exchanged: grades such as .* evaluate\(qrels, run\) takes the"):
             rm.evaluate(first, second, "ndcg@10")
-        assert "exchanged" not in kinds(second, first)
+        assert "swapped_arguments" not in kinds(second, first)
 
     def test_scores_of_few_values_betray_themselves_by_falling(self) -> None:
         fused = {f"q{at}": {"a": 1 / 61, "b": 1 / 62, "c": 1 / 63} for at in range(4)}  # 3! ** 4 orders: one falls
         judged: Any = {query: {"b": 1, "c": 0} for query in fused}
-        assert "exchanged" in kinds(fused, judged)
+        assert "swapped_arguments" in kinds(fused, judged)
         mixed = {query: dict(sorted(of.items(), reverse=query == "q3")) for query, of in fused.items()}
-        assert "exchanged" not in kinds(mixed, judged)
+        assert "swapped_arguments" not in kinds(mixed, judged)
 
     @pytest.mark.parametrize(
         ("qrels", "run"),
@@ -197,7 +197,7 @@ class TestExchanged:
         ],
     )
     def test_judgments_with_fractions_are_judgments(self, qrels: Any, run: Any) -> None:
-        assert "exchanged" not in kinds(qrels, run, "ndcg")
+        assert "swapped_arguments" not in kinds(qrels, run, "ndcg")
 
     @pytest.mark.parametrize("scale", [1, 100])
     @pytest.mark.parametrize("whole", [[1], [1, 2], [0, 1, 2, 3], [1, 2, 3, 4, 5]])
@@ -215,25 +215,25 @@ class TestExchanged:
         for pooled in (5, 20):
             graded = {f"q{at}": ranking(pooled, fine, falling=False) for at in range(10)}
             counted = {query: ranking(8, lambda: rng.choice(whole), falling=order == "falling") for query in graded}
-            assert "exchanged" not in kinds(graded, counted)
+            assert "swapped_arguments" not in kinds(graded, counted)
         if order == "falling" and whole[0] and len(whole) > 1:  # both in falling order, as runs are
             best_first = {query: ranking(20, fine, falling=True) for query in graded}
-            assert "exchanged" not in kinds(best_first, counted)
+            assert "swapped_arguments" not in kinds(best_first, counted)
 
     @pytest.mark.parametrize("nothing", [{}, []])
     def test_a_run_in_which_nothing_was_retrieved_is_no_exchange(self, nothing: Any) -> None:
         falling = {f"q{at}": {f"d{rank}": 0.9 - rank / 100 for rank in range(30)} for at in range(30)}
-        assert "exchanged" not in kinds(falling, dict.fromkeys(falling, nothing))
+        assert "swapped_arguments" not in kinds(falling, dict.fromkeys(falling, nothing))
 
     def test_files_have_the_same_guard(self, tmp_path: Path) -> None:
         rows = ["query,document,score", *(f"{q},{d},{s}" for q, of in FOUND.items() for d, s in of.items())]
         (tmp_path / "run.csv").write_text("\n".join(rows))
         rm.write_qrels(JUDGED, tmp_path / "qrels.csv")
         right = rm.read_qrels(tmp_path / "qrels.csv"), rm.read_run(tmp_path / "run.csv")
-        assert "exchanged" not in kinds(*right)
+        assert "swapped_arguments" not in kinds(*right)
         columns = {"score": "grade"}
         wrong = rm.read_qrels(tmp_path / "run.csv"), rm.read_run(tmp_path / "qrels.csv", columns=columns)
-        assert "exchanged" in kinds(*wrong)
+        assert "swapped_arguments" in kinds(*wrong)
 
 
 class TestSilence:
@@ -294,7 +294,7 @@ def test_ordinary_runs_of_all_shapes_raise_no_alarm() -> None:
         qrels, run = ordinary(seed)
         found = kinds(qrels, run, "ndcg@10")
         meet = any(doc in of for query, of in qrels.items() for doc in _ids(run[query]))
-        wrong = [kind for kind in OF_THE_WHOLE if kind in found and (kind != "other ids" or meet)]
+        wrong = [kind for kind in OF_THE_WHOLE if kind in found and (kind != "no_common_ids" or meet)]
         if wrong:
             alarms[seed] = wrong
     assert not alarms

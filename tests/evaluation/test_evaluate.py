@@ -95,7 +95,7 @@ class TestOtherRules:
 
     def test_own_rules_are_data(self) -> None:
         rules = rm.Rules(name="mine", missing="skip", no_relevant="zero", parameters={"map": {"norm": "retrieved"}})
-        result = quiet({"q": ["a", "b"], "p": ["a"], "z": {"a": 0}}, {"q": ["a"], "z": ["a"]}, ["map"], semantics=rules)
+        result = quiet({"q": ["a", "b"], "p": ["a"], "z": {"a": 0}}, {"q": ["a"], "z": ["a"]}, ["map"], rules=rules)
         assert result.per_query["map"] == {"q": 1, "z": 0}
         assert "3 queries, mine rules" in str(result)
 
@@ -106,7 +106,7 @@ class TestOtherRules:
         assert rm.evaluate(truth, run, "ndcg", rules=rules).means["ndcg"] < 0.75
 
     def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
-        with pytest.raises(ValueError, match="unknown semantics 'trec'; the rule sets are standard, trec_eval"):
+        with pytest.raises(ValueError, match="unknown rules 'trec'; the rule sets are standard, trec_eval"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, rules="trec")
         with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, rules=1)  # type: ignore[arg-type]  # the point of the test

@@ -28,32 +28,32 @@ def test_found_has_its_rank() -> None:
 
 def test_beyond_the_cut_off() -> None:
     finding = explained(["d"], ["x", "y", "d"])["d"]
-    assert (finding.kind, finding.rank, finding.detail) == ("beyond the cut-off", 3, "beyond the cut-off 2")
+    assert (finding.kind, finding.rank, finding.detail) == ("below_cutoff", 3, "beyond the cut-off 2")
 
 
 def test_never_retrieved_says_how_much_was() -> None:
     finding = explained(["d"], ["x", "y", "z"])["d"]
-    assert (finding.kind, finding.rank) == ("never retrieved", None)
+    assert (finding.kind, finding.rank) == ("not_retrieved", None)
     assert finding.detail == "never retrieved; the ranking has 3 documents"
 
 
 def test_a_tie_is_lost_only_if_another_order_of_equals_would_have_won_it() -> None:
     lost = explained(["b"], {"x": 3, "e": 1, "d": 1, "c": 1, "b": 1})["b"]
-    assert (lost.kind, lost.rank) == ("lost a tie", 5)
+    assert (lost.kind, lost.rank) == ("lost_tie", 5)
     assert lost.detail == "lost a tie: 4 documents have its score, from rank 2 on"
     too_low = explained(["b"], {"x": 3, "y": 2, "c": 1, "b": 1})["b"]
-    assert too_low.kind == "beyond the cut-off"
+    assert too_low.kind == "below_cutoff"
 
 
 def test_behind_repeats_only_if_without_them_it_would_be_found() -> None:
     assert explained(["d"], ["x", "x", "x", "d"])["d"].detail == "behind 2 repeated documents"
-    assert explained(["d"], ["x", "x", "y", "z", "d"])["d"].kind == "beyond the cut-off"
+    assert explained(["d"], ["x", "x", "y", "z", "d"])["d"].kind == "below_cutoff"
 
 
 def test_behind_chunks_only_if_one_of_each_document_would_let_it_in() -> None:
     behind = explained(["d1"], ["d3#1", "d3#2", "d3#9", "d1"])["d1"]
-    assert (behind.kind, behind.detail) == ("behind chunks of one document", "behind 2 further chunks of d3")
-    assert explained(["d1"], ["d3#1", "d3#2", "d4#1", "d5", "d1"])["d1"].kind == "beyond the cut-off"
+    assert (behind.kind, behind.detail) == ("behind_same_document", "behind 2 further chunks of d3")
+    assert explained(["d1"], ["d3#1", "d3#2", "d4#1", "d5", "d1"])["d1"].kind == "below_cutoff"
     two = explained(["d1"], ["d3#1", "d4#1", "d3#2", "d4#2", "d3#3", "d1"], "ndcg@3")["d1"]
     assert two.detail == "behind 2 further chunks of d3 and 1 of other documents"
     itself = explained(["d3#4"], ["d3#1", "d3#2", "d3#9", "d3#4"])["d3#4"]
@@ -63,7 +63,7 @@ def test_behind_chunks_only_if_one_of_each_document_would_let_it_in() -> None:
 @pytest.mark.parametrize(("relevant", "retrieved"), [("d7", "d7#3"), ("d7", "d7_chunk_3"), ("d7::p2", "d7")])
 def test_another_granularity(relevant: str, retrieved: str) -> None:
     finding = explained([relevant], ["x", retrieved])[relevant]
-    assert finding.kind == "another granularity"
+    assert finding.kind == "id_granularity"
     assert finding.detail == f"its id occurs nowhere in the run, but {retrieved!r} does, at rank 2"
 
 
@@ -71,7 +71,7 @@ def test_an_id_that_occurs_elsewhere_in_the_run_is_at_the_right_granularity() ->
     for other in (["d7"], {"d7": 1.0}):
         run: dict[str, Ranking] = {"q": ["d7#3"], "other": other}
         finding = rm.evaluate({"q": ["d7"], "other": ["d7"]}, run, "mrr").explain("q").findings[0]
-        assert finding.kind == "never retrieved"
+        assert finding.kind == "not_retrieved"
 
 
 def test_nothing_retrieved_and_a_retriever_that_failed() -> None:
@@ -81,16 +81,16 @@ def test_nothing_retrieved_and_a_retriever_that_failed() -> None:
             rm.RetrievedRun({"empty": [], "failed": [], "fine": ["d"]}, {"failed": TimeoutError("too slow")}),
             "mrr",
         )
-    assert evaluation.explain("empty").findings[0].kind == "nothing retrieved"
+    assert evaluation.explain("empty").findings[0].kind == "empty_ranking"
     assert evaluation.explain("failed").findings[0].detail == "the retriever failed: TimeoutError: too slow"
-    assert evaluation.worst("mrr").failures == {"nothing retrieved": 1, "the retriever failed": 1}
+    assert evaluation.worst("mrr").failures == {"empty_ranking": 1, "retriever_error": 1}
 
 
 def test_alternatives_of_a_group_that_is_satisfied_are_not_needed() -> None:
     evaluation = rm.evaluate({"q": [["a", "b"], ["c", "d"]]}, {"q": ["a", "x", "d"]}, "full_recall@2")
     explanation = evaluation.explain("q", "full_recall@2")
     assert {one.document: one.kind for one in explanation.findings} == {
-        "a": "found", "b": "not needed", "c": "never retrieved", "d": "beyond the cut-off",
+        "a": "found", "b": "alternative_found", "c": "not_retrieved", "d": "below_cutoff",
     }  # fmt: skip
     assert [one.document for one in explanation.failures] == ["d"]  # the nearest miss stands for its group
     assert explanation.n_relevant == 2
@@ -118,12 +118,12 @@ def test_the_number_of_a_group_is_counted_within_its_query_and_shown_where_it_sa
 def test_metrics_of_the_first_relevant_document_need_only_one() -> None:
     evaluation = rm.evaluate({"q": ["a", "b"]}, {"q": ["a", "x"]}, ["mrr@2", "recall@2"])
     assert evaluation.worst("mrr@2").failures == {}
-    assert evaluation.worst("recall@2").failures == {"never retrieved": 1}
+    assert evaluation.worst("recall@2").failures == {"not_retrieved": 1}
 
 
 def test_what_could_not_fit_is_no_failure_unless_it_is_worth_more() -> None:
-    assert explained(["a", "b", "c"], ["a", "b", "c"])["c"].kind == "no room"
-    assert explained({"a": 1, "b": 1, "c": 2}, ["a", "b", "c"])["c"].kind == "beyond the cut-off"
+    assert explained(["a", "b", "c"], ["a", "b", "c"])["c"].kind == "cutoff_full"
+    assert explained({"a": 1, "b": 1, "c": 2}, ["a", "b", "c"])["c"].kind == "below_cutoff"
 
 
 def test_the_threshold_of_the_metric_says_what_is_relevant() -> None:
@@ -132,7 +132,7 @@ def test_the_threshold_of_the_metric_says_what_is_relevant() -> None:
 
 def test_r_precision_cuts_at_the_number_of_relevant_documents() -> None:
     found = explained(["a", "b"], ["a", "x", "b"], "r_precision")
-    assert (found["a"].kind, found["b"].kind) == ("found", "beyond the cut-off")
+    assert (found["a"].kind, found["b"].kind) == ("found", "below_cutoff")
 
 
 def test_without_a_metric_the_largest_cut_off_counts() -> None:
@@ -147,10 +147,10 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     run = {"a": ["d1", "x"], "b": ["x", "y"], "c": ["x", "y", "d1"], "none": ["d1"]}
     worst = rm.evaluate(qrels, run, ["recall@2"]).worst("recall@2", n=2)
     assert [one.query for one in worst] == ["b", "c"]
-    assert worst[0].failures[0].kind == "never retrieved"
+    assert worst[0].failures[0].kind == "not_retrieved"
     assert [one.query for one in worst[1:]] == ["c"]
     assert (worst.queries, worst.n, worst.n_relevant, worst.n_found) == (("b", "c"), 3, 4, 1)
-    assert worst.failures == {"never retrieved": 2, "beyond the cut-off": 1}
+    assert worst.failures == {"not_retrieved": 2, "below_cutoff": 1}
     assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
     assert str(worst).splitlines() == [
         "query  recall@2  found  missing               needed  came back first",
@@ -251,7 +251,7 @@ def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
     with pytest.warns(rm.RetrievalWarning):
         evaluation = rm.evaluate({1: {10: 1}, 2: {20: 1}, 3: {30: 2, 31: -1}}, {2: [20], 3: [1]}, rules="trec_eval")
     assert evaluation.queries == (2, 3)
-    assert evaluation.explain(3).findings[0].kind == "never retrieved"
+    assert evaluation.explain(3).findings[0].kind == "not_retrieved"
     assert [one.query for one in evaluation.worst("ndcg@10")] == [3]
     with pytest.raises(KeyError, match="query 1 was not evaluated; the evaluated queries begin with 2, 3"):
         evaluation.explain(1)
@@ -286,13 +286,13 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
         rm.Retrieved("c", "told of the exception"),
     ]
     result = rm.evaluate(qrels, {"q": chunks}, ["recall@110chars", "recall@2"])
-    for metric, beyond in (("recall@110chars", "beyond the budget"), ("recall@2", "beyond the cut-off")):
+    for metric, beyond in (("recall@110chars", "over_budget"), ("recall@2", "below_cutoff")):
         explanation = result.explain("q", metric)
-        assert [one.kind for one in explanation.findings] == ["found", beyond, "never retrieved"]
+        assert [one.kind for one in explanation.findings] == ["found", beyond, "not_retrieved"]
     assert "Quote(" not in str(explanation)
     assert "\u201ctold of the exception\u201d" in str(explanation)
     assert "a          unjudged  xxx" in str(explanation)
-    assert result.worst("recall@2").failures == {"beyond the cut-off": 1, "never retrieved": 1}
+    assert result.worst("recall@2").failures == {"below_cutoff": 1, "not_retrieved": 1}
 
 
 def test_behind_repeats_of_a_budget_only_if_it_would_fit_without_them() -> None:
@@ -335,7 +335,7 @@ def test_a_run_in_columns_is_explained_like_the_dict_it_stands_for() -> None:
         one, other = (rm.evaluate(qrels, given, "recall@2") for given in (run, columns))
     assert str(one.worst("recall@2")) == str(other.worst("recall@2"))
     assert one.worst("recall@2").failures == {
-        "beyond the cut-off": 1, "another granularity": 1, "never retrieved": 1, "nothing retrieved": 1,
+        "below_cutoff": 1, "id_granularity": 1, "not_retrieved": 1, "empty_ranking": 1,
     }  # fmt: skip
     assert str(one.explain("q3")) == str(other.explain("q3"))
 
@@ -356,7 +356,7 @@ def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[st
         explanation = evaluation.explain(query, f"recall@{k}")
         wanted = {document for document, grade in grades.items() if grade > 0}
         assert {one.document for one in explanation.findings if one.kind == "found"} == wanted & set(ranking[:k])
-        no_room = sum(one.kind == "no room" for one in explanation.findings)
+        no_room = sum(one.kind == "cutoff_full" for one in explanation.findings)
         assert len(explanation.failures) + no_room == len(wanted - set(ranking[:k]))
         assert explanation.n_relevant == len(wanted)
 
@@ -396,7 +396,7 @@ def test_what_was_retrieved_only_in_part_says_so() -> None:
         evaluation = rm.evaluate({"q": [piece]}, {"q": [first]}, ["recall", "recall@5"])
         assert evaluation.means["recall"] == 0.0
         (finding,) = evaluation.explain("q").failures
-        assert (finding.kind, finding.detail) == ("never retrieved", "not retrieved whole: rank 1 holds a part of it")
+        assert (finding.kind, finding.detail) == ("not_retrieved", "not retrieved whole: rank 1 holds a part of it")
     (finding,) = rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [first, second]}, "recall").explain("q").findings
     assert finding.detail == "not retrieved whole: ranks 1 and 2 hold a part of it"
     (finding,) = (
@@ -411,7 +411,7 @@ def test_a_call_has_room_for_all_that_it_finds() -> None:
     calls = [rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["y"], turn=2)]
     view = rm.Trajectories({"q": rm.Trajectory(calls)}).union()
     (_, late) = rm.evaluate({"q": ["x", "y"]}, view, "recall@1calls").explain("q").findings
-    assert (late.kind, late.detail) == ("beyond the budget", "beyond the first 1 call: call 2 found it")
+    assert (late.kind, late.detail) == ("over_budget", "beyond the first 1 call: call 2 found it")
 
 
 @pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")

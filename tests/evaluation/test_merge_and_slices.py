@@ -104,7 +104,7 @@ def test_a_slower_system_is_worse_everywhere() -> None:
     assert [place.system for place in comparison.ranking.by_metric["latency"]] == ["A", "B"]
     assert comparison.ranking.best["latency"] == ("A",)
     assert "lower is better in latency" in str(comparison)
-    assert comparison.conclusions.get("faithfulness").kind == "the same"
+    assert comparison.conclusions.get("faithfulness").kind == "identical"
 
 
 def test_the_best_of_three_is_the_fastest() -> None:
@@ -133,8 +133,8 @@ def test_a_margin_is_a_loss_in_the_direction_of_the_metric() -> None:
         for margin in (1.0, 150.0)
     }
     assert outcomes["B", 1.0] == "worse"
-    assert outcomes["B", 150.0] == "no worse"
-    assert outcomes["A", 150.0] == "no worse"
+    assert outcomes["B", 150.0] == "noninferior"
+    assert outcomes["A", 150.0] == "noninferior"
     assert outcomes["A", 1.0] != "worse"
 
 
@@ -511,7 +511,7 @@ def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eva
         ([{"mrr": 0.5}], TypeError, "parts must be evaluations or their totals, got dict"),
         ([evaluated(), evaluated()], ValueError, "query 'q1' is in two parts"),
         ([evaluated(), evaluated(metrics="map")], ValueError, "the same metrics, got mrr and map"),
-        ([evaluated(), evaluated(semantics="trec_eval")], ValueError, "same rules, got standard and trec_eval"),
+        ([evaluated(), evaluated(rules="trec_eval")], ValueError, "same rules, got standard and trec_eval"),
         (
             [evaluated(), evaluated({"q2": ["a"]}, ties="expected")],
             ValueError,

@@ -138,7 +138,7 @@ def test_what_ends_beyond_a_budget_is_not_found(metric: str, said: str) -> None:
     assert became(evaluation) == became(evaluation, metric) == [said]
     assert evaluation.means[metric] > 0 or said != "found"
     lowest = evaluation.worst(metric)
-    assert lowest.failures == ({} if said == "found" else {"beyond the budget": 1})
+    assert lowest.failures == ({} if said == "found" else {"over_budget": 1})
 
 
 def test_of_several_cut_offs_the_one_that_keeps_most_counts() -> None:

@@ -100,9 +100,9 @@ def outcomes(qrels: Any, run: Any, query: str, metric: str) -> dict[str, str]:
         if name in found:
             return "found"
         if all(group & found for group in alternatives if name in group):
-            return "not needed"
+            return "alternative_found"
         if k is not None and len(found) == k and all(grades[one] >= grade for one in found):
-            return "no room"
+            return "cutoff_full"
         return too_late(name, order, ranking, k) if name in order else absent(name, order, run, query)
 
     return {name: kind(name, grade) for name, grade in grades.items()}
@@ -111,23 +111,23 @@ def outcomes(qrels: Any, run: Any, query: str, metric: str) -> dict[str, str]:
 def too_late(name: str, order: list[str], ranking: Any, k: Any) -> str:
     """Return what stands in the way of a document below the cut-off."""
     if isinstance(ranking, dict) and sum(score > ranking[name] for score in ranking.values()) < k:
-        return "lost a tie"
+        return "lost_tie"
     above = list(dict.fromkeys(order[: order.index(name)]))
     if len(above) < k:
-        return "behind repeats"
+        return "behind_duplicates"
     documents = {document_of(one) or f"alone {one}" for one in above}
-    return "behind chunks of one document" if len(documents) < k else "beyond the cut-off"
+    return "behind_same_document" if len(documents) < k else "below_cutoff"
 
 
 def absent(name: str, order: list[str], run: Any, query: str) -> str:
     """Return why a document was not retrieved."""
     if query in getattr(run, "errors", {}):
-        return "the retriever failed"
+        return "retriever_error"
     if not order:
-        return "nothing retrieved"
+        return "empty_ranking"
     elsewhere = any(name in other for other in run.values())
     related = not elsewhere and any(same_document(name, other) for other in order)
-    return "another granularity" if related else "never retrieved"
+    return "id_granularity" if related else "not_retrieved"
 
 
 def test_the_words_of_a_quote_are_marked_where_a_text_has_them() -> None:

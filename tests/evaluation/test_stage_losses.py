@@ -48,7 +48,7 @@ def test_a_step_that_changes_ids_is_a_source() -> None:
     run = rm.RetrievedRun(steps["reranked"], stages=steps)
     stages = rm.evaluate({"q": ["d1", "d2"]}, run, "recall@5").stages
     assert stages.first_stage == ("chunks", "parents")
-    assert stages.losses("recall@5").means["dropped by reranked"] == 0.5
+    assert stages.losses("recall@5").means["dropped:reranked"] == 0.5
 
 
 def test_more_needed_than_has_room_is_no_loss_of_a_step() -> None:
@@ -56,12 +56,12 @@ def test_more_needed_than_has_room_is_no_loss_of_a_step() -> None:
     lost = losses(steps, "recall@2", {"q": ["a", "b", "c", "d"]})
     assert dict(lost.means) == {
         "found": 0.5,
-        "no room": 0.5,
-        "never retrieved": 0,
-        "dropped by reranked": 0,
-        "ranked low by reranked": 0,
+        "cutoff_full": 0.5,
+        "not_retrieved": 0,
+        "dropped:reranked": 0,
+        "below_cutoff:reranked": 0,
     }
-    assert "no room" not in losses(steps, "recall@5", {"q": ["a", "b", "c", "d"]}).means
+    assert "cutoff_full" not in losses(steps, "recall@5", {"q": ["a", "b", "c", "d"]}).means
 
 
 def test_the_nearest_miss_stands_for_a_group() -> None:
@@ -73,13 +73,13 @@ def test_the_nearest_miss_stands_for_a_group() -> None:
     # a is dropped by fused, b by reranked; c is ranked low, which is nearer than either.
     lost = losses(steps, "recall@1", {"q": [["a", "b"], ["b", "c"], ["z", "a"], ["z"]]})
     assert {name: share for name, share in lost.means.items() if share} == {
-        "never retrieved": 0.25,
-        "dropped by fused": 0.25,
-        "dropped by reranked": 0.25,
-        "ranked low by reranked": 0.25,
+        "not_retrieved": 0.25,
+        "dropped:fused": 0.25,
+        "dropped:reranked": 0.25,
+        "below_cutoff:reranked": 0.25,
     }
     one = losses(steps, "hit_rate@1", {"q": ["a", "b", "c", "z"]})
-    assert {name: share for name, share in one.means.items() if share} == {"ranked low by reranked": 1}
+    assert {name: share for name, share in one.means.items() if share} == {"below_cutoff:reranked": 1}
 
 
 def test_passages_are_followed_by_their_quotes() -> None:
@@ -90,7 +90,7 @@ def test_passages_are_followed_by_their_quotes() -> None:
     steps: Any = {"found": {"q": [other, whole]}, "reranked": {"q": [other]}}
     run = rm.RetrievedRun(steps["reranked"], stages=steps)
     result = rm.evaluate({"q": [rm.Quote("slots save memory"), rm.Quote("list holds values")]}, run, "recall@2")
-    assert result.stages.losses("recall@2").means["dropped by reranked"] == 0.5
+    assert result.stages.losses("recall@2").means["dropped:reranked"] == 0.5
     assert [one.detail for one in result.explain("q").findings] == ["found 2, reranked -", "found; found 1, reranked 1"]
 
 
@@ -106,9 +106,9 @@ def test_routes_and_failures() -> None:
     assert list(result.stages) == ["one", "other", "filtered", "returned"]
     lost = result.stages.losses("recall@1")
     assert {query: [str(m) for m in lost.metrics if lost.per_query[str(m)][query]] for query in lost.queries} == {
-        "q1": ["never retrieved"],
-        "q2": ["ranked low by other"],
-        "q3": ["never retrieved"],
+        "q1": ["not_retrieved"],
+        "q2": ["below_cutoff:other"],
+        "q3": ["not_retrieved"],
         "q4": ["found"],
     }
     assert lost.counts["failed"] == 1
@@ -130,7 +130,7 @@ def test_a_document_is_followed_in_an_explanation() -> None:
         "beyond the cut-off 2; bm25 -, dense 1, fused 2, reranked 3",
     ]
     worst = result.worst("recall@2")
-    assert worst.losses == {"dropped by fused": 1, "ranked low by reranked": 1}
+    assert worst.losses == {"dropped:fused": 1, "below_cutoff:reranked": 1}
     assert "by step: 1 dropped by fused; 1 ranked low by reranked" in str(worst)
 
 

@@ -70,10 +70,10 @@ def test_losses_are_saved_sliced_and_compared_and_keep_a_column_of_zeros(tmp_pat
     assert half.stages["bm25"].queries == half.queries
     passed_on = rm.RetrievedRun(STEPS["filtered"], stages=STEPS | {"reranked": STEPS["filtered"]})
     after = rm.evaluate(QRELS, passed_on, METRICS).stages.losses("recall@10")
-    assert (before.means["dropped by reranked"] > 0, after.means["dropped by reranked"]) == (True, 0)
+    assert (before.means["dropped:reranked"] > 0, after.means["dropped:reranked"]) == (True, 0)
     assert after.metrics == before.metrics
-    compared = rm.compare({"before": before, "after": after}, metrics="dropped by reranked")
-    assert compared.difference("dropped by reranked", "after", "before").mean < 0
+    compared = rm.compare({"before": before, "after": after}, metrics="dropped:reranked")
+    assert compared.difference("dropped:reranked", "after", "before").mean < 0
 
 
 def test_clusters_reach_the_stages() -> None:

@@ -97,13 +97,13 @@ def test_the_values_are_those_of_evaluate_in_a_run_and_alone(case: Case) -> None
 def test_ranks_and_numbers_are_counted_by_hand() -> None:
     qrels: dict[str, Any] = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": [["a", "b"], ["c"]], "q3": ["z"], "q4": []}
     run = {"q1": ["c", "b", "x", "a", "b"], "q2": ["b", "a", "x"], "q3": []}
-    metric = rm.Metric.of("recall", 2)
+    metric = rm.Metric("recall", 2)
     scores = Scorer(metric).queries(qrels, run)[metric]
     assert scores["q1"] == QueryScore(0.5, (2, 4), 2, 5)
     assert scores["q2"] == QueryScore(0.5, (1, 2), 2, 3)
     assert scores["q3"] == QueryScore(0.0, (), 1, 0)
     assert scores["q4"][1:4] == ((), 0, 0)
-    strict = rm.Metric.of("recall", rel=2)
+    strict = rm.Metric("recall", rel=2)
     assert Scorer(strict).queries(qrels, run)[strict]["q1"] == QueryScore(1.0, (4,), 1, 5)
 
 
@@ -121,7 +121,7 @@ def test_pieces_are_scored_and_their_ranks_are_those_of_what_is_relevant() -> No
         rm.Retrieved("c2", "wraps a block with methods. A block is a piece of text."),
         rm.Retrieved("c3", "Again: a block is a piece of text."),
     ]
-    metric = rm.Metric.of("map")
+    metric = rm.Metric("map")
     (score,) = Scorer(metric).queries(qrels, {"q": items})[metric].values()
     assert score.value.hex() == rm.evaluate(qrels, {"q": items}, "map").means["map"].hex()
     assert score[1:4] == ((2, 3), 2, 3)

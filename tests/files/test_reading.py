@@ -123,7 +123,7 @@ for name, text in texts.items():
     open(name, "w", newline="").write(text)
 qrels, run = rm.read_qrels("a.qrels"), rm.read_run("a.run", show_progress=True)
 print(qrels.as_dict(), run["1"], run["2"], rm.evaluate(qrels, run, ["map", "ndcg@10"]).per_query, flush=True)
-print(rm.audit(qrels, run, ["map"], semantics=["standard", "trec_eval"]), flush=True)
+print(rm.audit(qrels, run, ["map"], rules=["standard", "trec_eval"]), flush=True)
 lists = {{"1": ["d7", "d3"], "2": ["d1"]}}
 for number, one in enumerate([run, lists, {{"q": {{"é": 3, "b": 3, "c": 0.1}}}}]):
     rm.write_run(one, f"x{{number}}.run.gz", tag="mine")

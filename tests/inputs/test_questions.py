@@ -99,7 +99,7 @@ ROWS = [
         "query": "two?",
         "relevant": {"d1": 2},
         "source": "b.md",
-        "person": "Kim",
+        "author": "Kim",
         "labels": {"team": "sales"},
     },
     {"id": "q3", "query": "three?", "relevant": [["d1", "d2"], ["d9"]]},
@@ -110,12 +110,12 @@ RUN = {"q1": ["d7"], "q2": ["x", "d1"], "q3": ["d2"]}
 def test_rows_say_where_their_questions_come_from() -> None:
     questions = rm.EvaluationSet.from_dataset(ROWS)
     assert questions.provenance["q1"] == rm.Provenance(source="a.md", model="m", prompt="v3", date=dt.date(2026, 5, 31))
-    assert questions.provenance["q2"].as_dict() == {"source": "b.md", "person": "Kim", "labels": {"team": "sales"}}
+    assert questions.provenance["q2"].as_dict() == {"source": "b.md", "author": "Kim", "labels": {"team": "sales"}}
     assert "q3" not in questions.provenance
     assert questions.provenance_values("source") == {"q1": "a.md", "q2": "b.md"}
     assert questions.provenance_values("team") == {"q2": "sales"}
     with pytest.raises(
-        ValueError, match=r"no question has a 'kind'; known are: date, model, person, prompt, source, team"
+        ValueError, match=r"no question has a 'kind'; known are: author, date, model, prompt, source, team"
     ):
         questions.provenance_values("kind")
     with pytest.raises(ValueError, match="known are: none"):

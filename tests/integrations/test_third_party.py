@@ -16,7 +16,7 @@ class Model:
 """
 ADAPTER = """
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api import Host
+from retrieval_metrics.integration_api import HostAdapter
 from somebodys_framework import Finder, Model
 
 def ask(thing):
@@ -28,7 +28,7 @@ def items(hits):
 def model(thing):
     return thing.complete if isinstance(thing, Model) else None
 
-HOST = Host(name="somebody", ask=ask, items=items, model=model, documents=items)
+HOST = HostAdapter(name="somebody", resolve_retriever=ask, convert_items=items, model=model, documents=items)
 """
 USER = """
 import asyncio, sys

@@ -323,8 +323,8 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize(
         ("option", "value", "error", "message"),
         [
-            ("share", 0, ValueError, "share must be above 0 and at most 1, got 0"),
-            ("overlap", "half", TypeError, "overlap must be a number above 0 and at most 1, got 'half'"),
+            ("min_coverage", 0, ValueError, "min_coverage must be above 0 and at most 1, got 0"),
+            ("min_overlap", "half", TypeError, "min_overlap must be a number above 0 and at most 1, got 'half'"),
             ("min_quote_length", 0, ValueError, "min_quote_length must be a positive integer"),
         ],
     )

@@ -21,13 +21,13 @@ SPAN = Span("s", AT, AT + len(FACT))
 
 def chunk(start: int, end: int, shift: int = 0, **options: Any) -> Retrieved:
     """A chunk as a framework hands it over, its offsets wrong by `shift`."""
-    values = {"source": "s", "start": start + shift, "end": end + shift, "claimed": True, **options}
+    values = {"source": "s", "start": start + shift, "end": end + shift, "offsets_unverified": True, **options}
     return Retrieved(f"{start}", SOURCE[start:end], **values)
 
 
 def recall(truth: Any, *ranking: Retrieved, **options: Any) -> tuple[float, int]:
     result = rm.evaluate({"q": truth}, {"q": list(ranking)}, "recall", **options)
-    return result.means["recall"], result.counts["unplaced"]
+    return result.means["recall"], result.counts["unlocated"]
 
 
 class TestWithoutTheSource:
@@ -71,7 +71,7 @@ class TestWithoutTheSource:
         assert recall_without_warning([[Quote(FACT), SPAN]], wrong[1], wrong[0]) == (0, 1)
 
     @pytest.mark.parametrize(
-        ("text", "start", "unplaced"),
+        ("text", "start", "unlocated"),
         [
             ("Refunds take five", AT, 0),  # the first words of the quote where it begins
             ("take five working", AT, 1),  # others
@@ -85,9 +85,9 @@ class TestWithoutTheSource:
             ("in ten working days", AT - 19, 0),  # and not from its beginning
         ],
     )
-    def test_they_are_confirmed_at_the_edges_of_the_quote_too(self, text: str, start: int, unplaced: int) -> None:
+    def test_they_are_confirmed_at_the_edges_of_the_quote_too(self, text: str, start: int, unlocated: int) -> None:
         item = Retrieved("a", text, "s", start, start + len(text), offsets_unverified=True)
-        assert recall_without_warning([[Quote(FACT), SPAN]], item) == (0, unplaced)
+        assert recall_without_warning([[Quote(FACT), SPAN]], item) == (0, unlocated)
 
     def test_a_span_without_a_quote_leaves_them_unchecked(self) -> None:
         assert recall_without_warning([[Quote(FACT), SPAN], [Span("s", 60, 70)]], chunk(15, 60)) == (0.5, 1)
@@ -406,11 +406,11 @@ class TestWhereAnItemStands:
 
     def test_an_item_without_offsets_is_looked_for_in_its_source(self) -> None:
         result = self.evaluate(Retrieved("x", "one two five", "s"), Retrieved("y", "two\n\nthree  four.", "s"))
-        assert (result.means["mrr"], result.counts["unplaced"], result.counts["ambiguous"]) == (1 / 2, 0, 0)
+        assert (result.means["mrr"], result.counts["unlocated"], result.counts["ambiguous_locations"]) == (1 / 2, 0, 0)
 
     def test_one_that_stands_there_twice_is_counted(self) -> None:
         result = self.evaluate(Retrieved("x", "one two", "s"), Retrieved("y", "three four.", "s"))
-        assert (result.means["mrr"], result.counts["ambiguous"]) == (1 / 2, 1)
+        assert (result.means["mrr"], result.counts["ambiguous_locations"]) == (1 / 2, 1)
         assert "1 items that occur in their source more than once" in str(result)
 
     def test_of_several_places_of_the_same_words_the_judged_one_counts(self) -> None:
@@ -422,16 +422,16 @@ class TestWhereAnItemStands:
                 run = {"q": [item], "r": [item]}
                 result = rm.evaluate(truth, run, ["mrr"], match=rm.Matching(sources=sources))
                 assert list(result.per_query["mrr"].values()) == [1.0, 0.0], (item, start)
-                assert result.counts["ambiguous"] == 1
+                assert result.counts["ambiguous_locations"] == 1
 
     def test_one_whose_text_is_not_in_its_source_is_counted(self) -> None:
         result = self.evaluate(Retrieved("x", "not there", "s"), Retrieved("y", "nor there"))
-        assert (result.means["mrr"], result.counts["unplaced"]) == (0, 2)
+        assert (result.means["mrr"], result.counts["unlocated"]) == (0, 2)
 
     def test_one_without_a_source_or_from_an_unknown_one_is_found_by_its_text(self) -> None:
         for source in (None, "a section of s"):
             result = self.evaluate(Retrieved("x", "x", "other"), Retrieved("y", "three four.", source))
-            assert (result.means["mrr"], result.counts["unplaced"]) == (1 / 2, 0)
+            assert (result.means["mrr"], result.counts["unlocated"]) == (1 / 2, 0)
 
     def test_a_span_behind_the_end_of_its_source_is_refused(self) -> None:
         with pytest.raises(ValueError, match="ends beyond its source, which has 36 characters"):

@@ -30,7 +30,7 @@ def engine(truth: Any, ranking: list[str], *metrics: rm.Metric) -> list[float]:
 def check(truth: reference.Truth, ranking: list[str], k: int | None, *asked: tuple[str, dict[str, Any]]) -> None:
     """Compare metrics, each with its parameters."""
     cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in asked]
-    metrics = [rm.Metric.of(name, **cut, **chosen) for (name, chosen), cut in zip(asked, cuts, strict=True)]
+    metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(asked, cuts, strict=True)]
     for (name, chosen), cut, value in zip(asked, cuts, engine(truth, ranking, *metrics), strict=True):
         definition, parameters = DEFINITIONS[name], dict(chosen)
         if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
@@ -64,7 +64,7 @@ def test_every_parameter_changes_something(name: str, key: str, value: Any) -> N
     }
     run = {query: rng.choices(DOCUMENTS, k=rng.randint(1, 8)) for query in truth}
     k = 2 if DEFINITIONS[name].takes_cutoff else None
-    plain, with_it = rm.Metric.of(name, k), rm.Metric.of(name, k, **{key: value})
+    plain, with_it = rm.Metric(name, k), rm.Metric(name, k, **{key: value})
     result = rm.evaluate(truth, run, [plain, with_it])
     pairs = [(result.per_query[plain][query], result.per_query[with_it][query]) for query in truth]
     if name == "false_answer":  # all that the parameter changes is which questions have no answer
@@ -91,7 +91,7 @@ class TestEveryMetric:
 
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_residual_of_rbp(self, truth: reference.Truth, ranking: list[str], k: int | None) -> None:
-        residual = rm.evaluate({"q": truth}, {"q": ranking}, rm.Metric.of("rbp", k)).residuals[
+        residual = rm.evaluate({"q": truth}, {"q": ranking}, rm.Metric("rbp", k)).residuals[
             "rbp" + (f"@{k}" if k else "")
         ]
         assert residual == pytest.approx(reference.rbp_residual(truth, ranking, k), abs=1e-12)

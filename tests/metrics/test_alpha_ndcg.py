@@ -26,7 +26,7 @@ def test_every_value_is_that_of_ndeval(alpha: float) -> None:
         for k in (5, 10):
             name = f"alpha-nDCG@{k}"
             oracle = pyndeval.RelevanceEvaluator(members, measures=[name], alpha=alpha).evaluate(scored)["q"][name]
-            ours = rm.Metric.of("alpha_ndcg", k, alpha=alpha)
+            ours = rm.Metric("alpha_ndcg", k, alpha=alpha)
             value = rm.evaluate({"q": groups}, {"q": ranking}, ours).means[ours]
             assert value == pytest.approx(oracle, abs=1e-9), (groups, ranking)
 

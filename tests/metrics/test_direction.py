@@ -111,7 +111,7 @@ def test_floors_and_ceilings() -> None:
     with pytest.raises(ValueError, match=r"lower is better in missed@2, .* bound it: at_most=\{\.\.\.\}"):
         require_useful_bound("at_least", "missed@2", 0.5)
     assert check_ceiling(result.scores, "missed@2", 1).outcome == "passed"
-    assert check_ceiling(result.scores, "missed@2", 0).outcome == "above the ceiling"
+    assert check_ceiling(result.scores, "missed@2", 0).outcome == "above_ceiling"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 
 def at(name: str, k: int | None) -> rm.Metric:
     metric = rm.Metric.parse(name)
-    return metric if k is None or not metric.definition.takes_cutoff else rm.Metric(metric.name, k, metric.parameters)
+    return metric if k is None or not metric.definition.takes_cutoff else rm.Metric(metric.name, k, **dict(metric.parameters))
 
 
 def value(truth: Any, ranking: Any, metric: rm.Metric, semantics: str = "standard") -> float:

@@ -324,7 +324,7 @@ def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page:
         (lambda text: text.replace('"grade":2', '"grade":7'), "its grade 2 is 7"),
         (lambda text: re.sub(r'"date":"\d+-', '"date":"soon-', text), "its grade 1 is 3 of soon-"),
         (lambda text: text.replace('"grade":2', '"grade":2,"quotes":["not there"]'), "what is marked in grade 2"),
-        (lambda text: text.replace('"by":"Ada"', '"by":"Ben"', 1), "it does not hold the grades of one person"),
+        (lambda text: text.replace('"grader":"Ada"', '"grader":"Ben"', 1), "it does not hold the grades of one person"),
         (lambda text: re.sub(r'"version":\d+', '"version":99', text), "a newer version of the page wrote it"),
         (lambda text: text.replace('"kind":"labels"', '"kind":"run"'), "it is not a file that this page exported"),
         (lambda text: text[:-30] + "{[", "it is not a file that this page exported"),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 FORMAT = "retrieval-metrics"
-VERSION = 2
-"""Of files and journals; files of version 1 may end without a digest."""
+VERSION = 1
+"""Of files and journals."""
 HEADER = {"format", "version", "kind"}
 """What the first line of a journal says, and nothing else."""
 COMPRESSED = (".bz2", ".gz", ".xz", ".zip", ".zst")

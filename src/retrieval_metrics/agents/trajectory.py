@@ -138,10 +138,10 @@ class Trajectory:
         - `calls`: how many searches; `failed`: how many of them failed
         - `retrieved`: how many documents came back over all calls; `distinct`: how many different ones
         - `redundant`: the share of `retrieved` that an earlier rank or call had found
-        - `nothing_new`: the share of the calls that found no new document, failed and empty calls among them
+        - `no_new_results`: the share of the calls that found no new document, failed and empty calls among them
         - `not_in_context`: the share of `distinct` that the answering model did not read
         - `uncited`: the share of what it read that the answer does not cite
-        - `cited_unread`: the share of the citations that name nothing that was read
+        - `cited_not_in_context`: the share of the citations that name nothing that was read
 
         A share is NaN if there is nothing that it could be a share of, or if context or citations are unknown.
 
@@ -150,7 +150,7 @@ class Trajectory:
             >>> found = Trajectory(calls, context=["d1"]).properties()
             >>> found["redundant"]  # of three documents one is a repeat
             0.3333333333333333
-            >>> found["nothing_new"], found["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
+            >>> found["no_new_results"], found["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
             (0.6666666666666666, 0.5)
         """
         there = [item for call in self.calls for item in call.ranking]
@@ -163,10 +163,10 @@ class Trajectory:
             "retrieved": float(retrieved),
             "distinct": float(len(seen)),
             "redundant": _share(retrieved - len(seen), retrieved),
-            "nothing_new": _share(sum(map(bool, self.unproductive)), len(self.calls)),
+            "no_new_results": _share(sum(map(bool, self.unproductive)), len(self.calls)),
             "not_in_context": _share_outside(seen, read),
             "uncited": _share_outside(read, cited),
-            "cited_unread": _share_outside(cited, read),
+            "cited_not_in_context": _share_outside(cited, read),
         }
 
     def __repr__(self) -> str:

@@ -74,7 +74,7 @@ def add_module_option(parser: argparse.ArgumentParser) -> None:
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for scoring."""
-    parser.add_argument("--semantics", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
+    parser.add_argument("--rules", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
     parser.add_argument(
         "--ties",
         choices=["docid", "input", "expected"],

@@ -54,7 +54,7 @@ def add_to_compare(parser: argparse.ArgumentParser) -> None:
         baseline="NAME | compare all other runs with this one (default: every pair)",
         level="confidence level",
         margin="SIZE | also say whether a run is no worse by more than this, such as 0.02",
-        unseen="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+        unretrieved_relevant="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
         seed="seed of the randomisation test",
     )
     parser.add_argument(
@@ -134,15 +134,15 @@ def _shown(result: rm.Comparison, size: float | None) -> output.CommandOutput:
         **output.fields(result, "baseline", "level"),
         "means": result.means,
         "conclusions": [each.as_dict() for each in result.conclusions],
-        **output.fields(result, "verdict", "notes"),
+        **output.fields(result, "summary", "notes"),
     }
     records = [
         output.fields(each, "metric", "system", "baseline", "n", "difference")
         | {
-            "low": each.interval.low,
-            "high": each.interval.high,
-            "p": each.p_corrected,
-            "p_alone": each.details.p_uncorrected,
+            "ci_low": each.interval.low,
+            "ci_high": each.interval.high,
+            "p_corrected": each.p_corrected,
+            "p_uncorrected": each.details.p_uncorrected,
         }
         | {"conclusion": each.kind}
         for each in result.conclusions
@@ -152,8 +152,8 @@ def _shown(result: rm.Comparison, size: float | None) -> output.CommandOutput:
         plans = _plans(result, size)
         data["plan"] = [
             output.fields(each, "metric", "system", "baseline")
-            | {"spread": of.scenarios[1].sd, **output.fields(of, "questions", "range")}
-            | {"if_few_carry_it": of.scenarios[1].n_questions_sparse}
+            | {"sd": of.scenarios[1].sd, **output.fields(of, "n_questions", "range")}
+            | {"n_questions_sparse": of.scenarios[1].n_questions_sparse}
             for each, of in plans
         ]
         tables.append(_plan_table(plans, size))
@@ -201,8 +201,8 @@ def run_changes(given: argparse.Namespace) -> bool:
 # `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
 
 PLAIN = (
-    *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
-    *("conclusion", "new_mean_interval", "new_gain_interval"),
+    *("metric", "winner", "default", "n_questions", "level", "mean", "expected_mean", "gain", "expected_gain", "p", "is_significant"),
+    *("conclusion", "expected_mean_interval", "expected_gain_interval"),
 )
 """What JSON holds of a tuning as it is."""
 
@@ -249,7 +249,7 @@ def run_tune(given: argparse.Namespace) -> bool:
     bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
     # The options for scoring are no arguments of `tune` itself, which passes them on.
     result = rm.tune(
-        runs, qrels, chosen_by, **select_arguments(rm.tune, given, others=others, **bounds, **scoring_arguments(given))
+        runs, qrels, chosen_by, **select_arguments(rm.tune, given, extra_metrics=others, **bounds, **scoring_arguments(given))
     )
     if given.report is not None:
         result.report(given.report)
@@ -268,12 +268,12 @@ def _shown_tune(result: rm.types.Tuning) -> output.CommandOutput:
                 "setting": one.name,
                 **{str(name): one.means[name] for name in result.rule.metrics},
                 "gain": gain,
-                "low": low,
-                "high": high,
-                "p": p,
-                "chosen": one.selection_rate,
-                "as_good": one.name == result.winner or one.name in result.indistinguishable,
-                "allowed": one.feasible,
+                "ci_low": low,
+                "ci_high": high,
+                "p_corrected": p,
+                "selection_rate": one.selection_rate,
+                "indistinguishable": one.name == result.winner or one.name in result.indistinguishable,
+                "feasible": one.feasible,
             }
         )
     return output.CommandOutput(result.tables, {**output.fields(result, *PLAIN), "settings": settings}, settings)
@@ -287,7 +287,7 @@ def add_to_audit(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser, runs=None)
     add_metric_options(parser)
     parser.add_argument(
-        "--semantics",
+        "--rules",
         action="append",
         choices=list(RULE_SETS),
         help="a rule set; repeat for several; the others are compared with the first (default: all)",
@@ -304,7 +304,7 @@ def run_audit(given: argparse.Namespace) -> bool:
         qrels,
         runs["run"],
         given.metric or rm.DEFAULT_METRICS,
-        rules=given.semantics or tuple(RULE_SETS),
+        rules=given.rules or tuple(RULE_SETS),
         match=given.match,
     )
     shown = _shown_audit(result)
@@ -314,7 +314,7 @@ def run_audit(given: argparse.Namespace) -> bool:
 
 
 def _shown_audit(result: rm.types.Audit) -> output.CommandOutput:
-    told = ("metric", "semantics", "rules", "meaning", "queries", "example", "value", "reference")
+    told = ("metric", "rule_name", "rules", "meaning", "queries", "example", "value", "reference")
     data = {
         **output.fields(result, "means", "refused"),
         "differences": [output.fields(found, *told) for found in result.differences],

@@ -106,7 +106,7 @@ def _named(text: str) -> tuple[str, str]:
 
 def _shown(lint: rm.types.Lint[Any]) -> output.CommandOutput:
     found = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
-    data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.skipped}
+    data = {"questions": len(lint.questions), "findings": found, "skipped": lint.skipped}
     return output.CommandOutput(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
 
 

@@ -114,7 +114,7 @@ def run_evaluate(given: argparse.Namespace) -> bool:
     _refuse_contradictions(given, several=len(paths) > 1)
     labels, texts = parse_labels(given.label), read_report_texts(given)
     judged = read_named_inputs(given, paths)
-    options = scoring_arguments(given) | {"semantics": rules}
+    options = scoring_arguments(given) | {"rules": rules}
     results = {
         name: rm.evaluate(truth, one if given.most is None else truncate_rankings(one, given.most), metrics, **options)
         for name, (truth, one) in judged.items()
@@ -171,7 +171,7 @@ def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:
 
 def _rules(given: argparse.Namespace) -> rm.Rules:
     usual = "trec_eval" if given.format == "trec_eval" else "standard"
-    rules = as_rules(given.semantics or usual, given.ties, "condensed" if given.judged_only else None)
+    rules = as_rules(given.rules or usual, given.ties, "condensed" if given.judged_only else None)
     return replace(rules, missing="zero") if given.complete else rules
 
 
@@ -259,7 +259,7 @@ def _number(value: float) -> str:
 
 def _data(result: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
     content: dict[str, Any] = {
-        "semantics": result.rules.name,
+        "rules": result.rules.name,
         "metrics": {name: {"mean": mean, "n": result.n[name]} for name, mean in result.means.items()},
         "counts": result.counts,
     }

@@ -199,7 +199,7 @@ def _limits(given: argparse.Namespace) -> rm.Limits:
 def scoring_arguments(given: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the options of `add_rule_options`, as arguments of `evaluate`."""
     documents = None if given.documents is None else read_document_texts(given, given.documents)
-    found = {"semantics": given.semantics, "ties": given.ties, "documents": documents}
+    found = {"rules": given.rules, "ties": given.ties, "documents": documents}
     found = {name: value for name, value in found.items() if value is not None}
     if given.match != "id":
         found["match"] = given.match

@@ -249,7 +249,7 @@ examples:
         """\
 examples:
   retrieval-metrics audit qrels.trec run.trec
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --rules standard --rules llama_index
 """,
     ),
     "lint": Command(

@@ -40,7 +40,7 @@ class TrecEvalLine(NamedTuple):
     Attributes:
         name: Its name in trec_eval.
         per_query: What is printed of single queries, or None if nothing is.
-        of_all: What is printed of all queries; an empty text if nothing is.
+        mean_value: What is printed of all queries; an empty text if nothing is.
     """
 
     name: str
@@ -126,7 +126,7 @@ def format_trec_eval(
     # Under -c, trec_eval takes a query that is not in the run for one with a document that is not judged.
     in_run = np.array([condensed or scores.queries[at] in origin.run for at in order])
     lines = [line for one in asked for line in _lines(scores, values, one, order, in_run)]
-    lines = [line._replace(of_all=name) if line.name == "runid" else line for line in lines]
+    lines = [line._replace(mean_value=name) if line.name == "runid" else line for line in lines]
     rows: list[str] = []
     for at, number in enumerate(order) if per_query else ():
         query = str(scores.queries[number])
@@ -178,7 +178,7 @@ def with_relevance_level(metric: Any, level: int) -> Any:
     if level == 1 or not isinstance(metric, rm.Metric) or "rel" in dict(metric.parameters):
         return metric
     try:
-        return rm.Metric.of(metric.name, metric.k, **dict(metric.parameters), rel=level)
+        return rm.Metric(metric.name, metric.k, **dict(metric.parameters), rel=level)
     except (TypeError, ValueError):  # graded metrics have no level
         return metric
 

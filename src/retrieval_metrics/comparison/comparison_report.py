@@ -35,6 +35,7 @@ from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_s
 from retrieval_metrics.evaluation.counts import describe_counts
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.explanation import FallbackTexts, retrieved_texts, worst
+from retrieval_metrics.evaluation.outcomes import OUTCOME_LABELS
 from retrieval_metrics.evaluation.query_report import QueryData, format_static_queries, left_out_note
 from retrieval_metrics.evaluation.summary import mean_by_cutoff, plain_summary_table
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
@@ -206,7 +207,10 @@ def _failures(data: QueryData, called: str = "") -> Table:
     no_room = [data.needed[name] - data.found[name] - data.failures[name].total() for name in systems]
     if any(no_room):
         rows.append(["no room among the first k", *(f"{number:,}" for number in no_room)])
-    rows += [[kind, *(f"{data.failures[name][kind]:,}" for name in systems)] for kind, _ in total.most_common()]
+    rows += [
+        [OUTCOME_LABELS[kind], *(f"{data.failures[name][kind]:,}" for name in systems)]
+        for kind, _ in total.most_common()
+    ]
     return Table([f"needed {data.unit}s", *([called] if called else systems)], rows)
 
 
@@ -252,7 +256,7 @@ def not_judged(systems: Mapping[str, Scores]) -> list[str]:
     known = {name: one for name, one in known.items() if not one.require_origin("read").judged.qrels.has_pieces}
     cutoffs = [metric.k for one in known.values() for metric in one.metrics if isinstance(metric.k, int)]
     k = max(cutoffs, default=LOOKED_AT)
-    judged = {name: mean_by_cutoff(one, Metric.of("judged"), [k])[k] for name, one in known.items()}
+    judged = {name: mean_by_cutoff(one, Metric("judged"), [k])[k] for name, one in known.items()}
     unjudged = {name: f"{100 * (1 - share):.0f} %" for name, share in judged.items() if share < NEARLY_ALL}
     if not unjudged:
         return []

@@ -17,9 +17,11 @@ from retrieval_metrics.evaluation.stage_losses import (
     CUTOFF_FULL,
     DROPPED,
     FOUND,
+    LOSS_LABELS,
     NOT_RETRIEVED,
     find_first_stages,
     judge_stages,
+    loss_column,
     loss_shares,
 )
 from retrieval_metrics.evaluation.summary import (
@@ -263,7 +265,7 @@ def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
     lines = [Line(name, *means_and_intervals(scores, metric, ks)) for name, scores in systems.items()]
     size, unit = cutoff_size(metric), cutoff_unit(metric)
     marked = size if size is not None and size <= ks[-1] else None
-    return CutoffLines(f"{Metric(metric.name, None, metric.parameters)} over {unit}", lines, marked, unit)
+    return CutoffLines(f"{Metric(metric.name, None, **dict(metric.parameters))} over {unit}", lines, marked, unit)
 
 
 def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
@@ -274,20 +276,23 @@ def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
     if isnan(found := shares[FOUND]):
         return None
     left = 1 - shares[NOT_RETRIEVED]
-    parts = [(", ".join(find_first_stages(scores)), left, [(NOT_RETRIEVED, shares[NOT_RETRIEVED])])]
+    parts = [(", ".join(find_first_stages(scores)), left, [(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])])]
     for step in steps:
-        fates = {fate.removesuffix(" by"): shares.get(f"{fate} {step.name}") for fate in (DROPPED, BELOW_CUTOFF)}
+        fates = {
+            LOSS_LABELS[fate].removesuffix(" by"): shares.get(loss_column(fate, step.name))
+            for fate in (DROPPED, BELOW_CUTOFF)
+        }
         lost = [(fate, share) for fate, share in fates.items() if share is not None]
         left -= sum(share for _, share in lost)
         parts += [(step.name, left, lost)] if lost else []
     if shares.get(CUTOFF_FULL):
-        parts.append((f"the first {metric.k}", found, [(CUTOFF_FULL, shares[CUTOFF_FULL])]))
+        parts.append((f"the first {metric.k}", found, [(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])]))
     return Flow(f"{100 * found:.1f} % of what is needed is found; what each step leaves of it, and loses", parts)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:
     """Return mean precision against mean recall, a point for each cut-off."""
-    precision, recall = Metric.of("precision"), Metric.of("recall")
+    precision, recall = Metric("precision"), Metric("recall")
     ks = choose_cutoffs(list(systems.values()), precision)
     lines = []
     for name, scores in systems.items():

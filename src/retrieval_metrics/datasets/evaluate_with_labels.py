@@ -70,7 +70,7 @@ def evaluate_with_labels(
         runs: The run of each system, by the name of the system; or a single run.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. If a rubric says from which grade a document is
             relevant (`Labels.scale`), `mrr` means `mrr(rel=2)`, and so on.
-        people: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
+        human: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
             of other queries are ignored.
         model: The model's grades for all queries, likewise.
         sample: How people's queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model, runs=runs)`,
@@ -79,7 +79,7 @@ def evaluate_with_labels(
             graded.
         clusters: The clusters of the queries, as in `evaluate`; `"source"` takes the sources in the sample or the
             judgments.
-        semantics: The rules, as in `evaluate`.
+        rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals.
@@ -107,10 +107,10 @@ def evaluate_with_labels(
         >>> import retrieval_metrics as rm
         >>> queries = [f"q{at}" for at in range(100)]
         >>> run = {query: ["d1", "d2"] if at % 3 else ["d2", "d1"] for at, query in enumerate(queries)}
-        >>> sample = rm.EvaluationSet.of({query: [] for query in queries}).sample(20)
+        >>> sample = rm.EvaluationSet.from_dataset({query: [] for query in queries}).sample(20)
         >>> people = {query: {"d1": 3, "d2": 0} for query in sample}
         >>> model = {query: {"d1": 3, "d2": 1} for query in queries}
-        >>> estimate = rm.evaluate_with_labels(run, "mrr", people=people, model=model, sample=sample)
+        >>> estimate = rm.evaluate_with_labels(run, "mrr", human=people, model=model, sample=sample)
         >>> round(estimate.means["mrr"]["the run"], 2), estimate.model["mrr"]["the run"]
         (0.85, 1.0)
 
@@ -126,7 +126,7 @@ def evaluate_with_labels(
     chosen = with_relevance_threshold(as_metrics(metrics), threshold)
     named = name_runs(runs, drawn.population, "sampled from")
     truths = GradedSample.of(human, model, drawn, scale)
-    options: dict[str, Any] = {"semantics": rules, "match": match, "ties": ties, "clusters": None}
+    options: dict[str, Any] = {"rules": rules, "match": match, "ties": ties, "clusters": None}
     known: dict[str, _SystemValues] = {}
     for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
         graded = evaluate_system(name, partial(evaluate, truths.human, run, chosen, **options)).scores

@@ -43,18 +43,18 @@ class EvaluationSet(Questions):
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where each question comes from, by query id, as far as it is known.
-        changes: The changes since it was read, such as those of `Lint.repaired`, one sentence each.
+        changes: The changes since it was read, such as those of `Lint.fixed`, one sentence each.
         sources: The texts that spans refer to, or their digests; None if they were not kept.
         answers: The reference answer of each query, by query id, as far as it is known. No retrieval metric reads it.
-        history: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
+        conversation: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
 
     Raises:
         TypeError: If a query or an answer is no text, or what was said is no list of messages.
         ValueError: If either belongs to no query, or a message is from neither the user nor the assistant.
 
     Example:
-        >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
-        >>> questions.labels("source")
+        >>> questions = EvaluationSet.from_dataset([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
+        >>> questions.provenance_values("source")
         {'q1': 'handbook.md'}
         >>> import retrieval_metrics as rm
         >>> rm.evaluate(questions, {"q1": ["d3", "d7"]}, "mrr").means
@@ -75,8 +75,8 @@ class EvaluationSet(Questions):
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
                   `reference_context_ids` or `qrels`, its id `query_id` or `_id`. What must not come back is a list
                   `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
-                  `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
-                  (`answer`, `reference` or `reference_answer`); and its `history`, the messages before it;
+                  `source`, `kind`, `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
+                  (`answer`, `reference` or `reference_answer`); and its `conversation`, the messages before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
@@ -125,15 +125,15 @@ class EvaluationSet(Questions):
         r"""Return the set with what was said before each question in front of it, one message a line.
 
         A follow-up such as "And at weekends?" finds nothing by itself. With this set a retriever that takes one text is
-        asked all of it; a retriever that rewrites the question reads `history` instead.
+        asked all of it; a retriever that rewrites the question reads `conversation` instead.
 
         Example:
             >>> said = [{"role": "user", "content": "Who may open the vault?"}]
-            >>> questions = EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, history={"q1": said})
-            >>> questions.in_context().queries
+            >>> questions = EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, conversation={"q1": said})
+            >>> questions.with_conversation().queries
             {'q1': 'Who may open the vault?\nAnd at night?'}
         """
-        return replace(self, queries=texts_with_conversation(self.queries, self.conversation), history={})
+        return replace(self, queries=texts_with_conversation(self.queries, self.conversation), conversation={})
 
     def with_sources(self, documents: Any) -> EvaluationSet:
         """Return the set with the texts that its spans refer to.
@@ -185,11 +185,11 @@ class EvaluationSet(Questions):
             ...     {"id": f"q{at}", "query": f"{at}?", "relevant": [f"d{at}"], "source": f"s{at // 2}"}
             ...     for at in range(8)
             ... ]
-            >>> tuning, testing = EvaluationSet.of(rows).split(0.5, 0.5)
+            >>> tuning, testing = EvaluationSet.from_dataset(rows).split(0.5, 0.5)
             >>> (
             ...     len(tuning),
             ...     len(testing),
-            ...     set(tuning.labels("source").values()) & set(testing.labels("source").values()),
+            ...     set(tuning.provenance_values("source").values()) & set(testing.provenance_values("source").values()),
             ... )
             (4, 4, set())
         """
@@ -213,7 +213,7 @@ class EvaluationSet(Questions):
                 `n` is less than twice the number of strata.
 
         Example:
-            >>> questions = EvaluationSet.of({f"q{at}": ["d"] for at in range(40)})
+            >>> questions = EvaluationSet.from_dataset({f"q{at}": ["d"] for at in range(40)})
             >>> sample = questions.sample(10)
             >>> len(sample), sample.probabilities[sample.queries[0]]
             (10, 0.25)
@@ -251,7 +251,7 @@ class EvaluationSet(Questions):
     ) -> None:
         """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if a corpus is given, `corpus.jsonl`.
 
-        `EvaluationSet.of(folder)` reads it again; provenance, answers and what was said before a question are in the
+        `EvaluationSet.from_dataset(folder)` reads it again; provenance, answers and what was said before a question are in the
         metadata of the queries.
 
         Args:
@@ -293,7 +293,7 @@ class EvaluationSet(Questions):
 
         The judgments are `relevant_ids` of the expectations, as the scorers of `mlflow-retrieval-metrics` read them;
         the answer is the `expected_response`, as MLflow's own scorers read it. What was said before a question is the
-        `history` of its inputs; the id is a tag, and the provenance is left out.
+        `conversation` of its inputs; the id is a tag, and the provenance is left out.
 
         Raises:
             ValueError: If something cannot be written as JSON.
@@ -324,7 +324,7 @@ class EvaluationSet(Questions):
     def to_langsmith(self) -> list[dict[str, Any]]:
         """Return examples for `Client.create_examples` of LangSmith: inputs, outputs and metadata.
 
-        Nothing but the sources is lost: `EvaluationSet.of` reads the examples again, also as LangSmith returns them.
+        Nothing but the sources is lost: `EvaluationSet.from_dataset` reads the examples again, also as LangSmith returns them.
         Grades, groups, quotes, texts and spans are JSON as in a file of `save`; the answer is beside them in the
         outputs, what was said before a question is in the inputs, and the id and the provenance are in the metadata.
 
@@ -337,7 +337,7 @@ class EvaluationSet(Questions):
             >>> (example,) = questions.to_langsmith()
             >>> example["outputs"]
             {'relevant': [{'type': 'quote', 'text': 'because it is so'}]}
-            >>> rm.EvaluationSet.of([example]).qrels
+            >>> rm.EvaluationSet.from_dataset([example]).qrels
             {'q1': [Quote(text='because it is so')]}
         """
         return langsmith_examples(self)
@@ -373,7 +373,7 @@ class EvaluationSet(Questions):
         It finds questions that repeat or contradict each other, refer to an unseen passage or say too little;
         judgments that are not in the corpus, and quotes and spans that moved; unjudged passages that resemble a
         relevant one; questions that repeat their answer, and questions without an answer. Without a corpus and runs,
-        only the questions and judgments are checked; `Lint.unchecked` lists what was not.
+        only the questions and judgments are checked; `Lint.skipped` lists what was not.
 
         Args:
             corpus: The corpus: texts by id, a list of `Retrieved` with their texts (and sources and offsets, for
@@ -386,7 +386,7 @@ class EvaluationSet(Questions):
             show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
-            The findings. `print` shows them, `.to_pandas()` has one row for each, and `.repaired()` makes safe repairs.
+            The findings. `print` shows them, `.to_pandas()` has one row for each, and `.fixed()` makes safe repairs.
 
         Raises:
             TypeError: If the corpus or the runs have another shape.
@@ -401,7 +401,7 @@ class EvaluationSet(Questions):
             >>> lint = questions.lint(["d1", "d2"])
             >>> [(finding.name, finding.query) for finding in lint.of("warning")]
             [('duplicate_question', 'q2')]
-            >>> lint.repaired().queries
+            >>> lint.fixed().queries
             {'q1': 'Who may open the vault at night?'}
         """
         return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)

@@ -63,7 +63,7 @@ def read_beir(kind: type[QuestionsT], folder: Path, split: str) -> QuestionsT:
         qrels,
         {query: Provenance(**known) for query, known in made.items() if known},
         answers={query: known["answer"] for query, known in metadata.items() if "answer" in known},
-        history={query: known[CONVERSATION_KEY] for query, known in metadata.items() if CONVERSATION_KEY in known},
+        conversation={query: known[CONVERSATION_KEY] for query, known in metadata.items() if CONVERSATION_KEY in known},
     )
 
 
@@ -218,7 +218,7 @@ def _require_no_history(questions: Questions, what: str) -> None:
     if questions.conversation:
         query = next(iter(questions.conversation))
         raise ValueError(
-            f"{what} cannot hold what was said before query {query!r}; questions.in_context() puts it into the question"
+            f"{what} cannot hold what was said before query {query!r}; questions.with_conversation() puts it into the question"
         )
 
 

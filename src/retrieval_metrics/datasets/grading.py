@@ -337,8 +337,8 @@ def _write_page(
     data = {
         "file": {"format": FORMAT, "version": VERSION, "kind": "labels"},
         "digest": DIGEST_PREFIX.decode(),
-        "label": {"kind": "person", "prompt": f"rubric {fingerprint(list(meaning))[:8]}"},
-        "person": person,
+        "label": {"kind": "human", "prompt": f"rubric {fingerprint(list(meaning))[:8]}"},
+        "grader": person,
         "rubric": list(meaning),
         "scale": scale._asdict(),
         "rubric_key": fingerprint([list(meaning), list(scale)]),  # under another rubric, everything is graded anew

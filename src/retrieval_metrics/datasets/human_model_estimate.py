@@ -310,7 +310,7 @@ class Estimate(SavedFields):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per metric and system.
 
-        The columns are `metric`, `system`, `mean`, `low`, `high`, `people`, `model`, `worth`, `n` and `queries`.
+        The columns are `metric`, `system`, `mean`, `ci_low`, `ci_high`, `human`, `model`, `effective_n`, `n` and `queries`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -320,7 +320,7 @@ class Estimate(SavedFields):
             found, (low, high) = one.estimate, one.interval(self.level)
             alone = (found.human, found.model, found.effective_n, found.labelled, found.queries)
             rows.append((one.metric, one.system, found.mean, low, high, *alone))
-        columns = ["metric", "system", "mean", "low", "high", "people", "model", "worth", "n", "queries"]
+        columns = ["metric", "system", "mean", "ci_low", "ci_high", "human", "model", "effective_n", "n", "queries"]
         return to_data_frame(rows, columns)
 
     def _by_metric(self, of: Callable[[EstimatedMean], T]) -> ByMetric[dict[str, T]]:
@@ -523,7 +523,7 @@ class GradedSample(NamedTuple):
             if open_:
                 yield (
                     f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
-                    "count as not relevant (judgments from before are added by Labels.of(qrels, by=...) and merge; "
+                    "count as not relevant (judgments from before are added by Labels.from_qrels(qrels, grader=...) and merge; "
                     'rm.compare(..., unjudged="bounds") says what the others could change)'
                 )
 

@@ -49,8 +49,8 @@ class Labels(Printed):
             that ask whether a document is relevant then take it by themselves.
 
     Example:
-        >>> ada = Labels.of({"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, by="Ada")
-        >>> ben = Labels.of({"q1": {"d1": 3, "d2": 1}}, by="Ben")
+        >>> ada = Labels.from_qrels({"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, grader="Ada")
+        >>> ben = Labels.from_qrels({"q1": {"d1": 3, "d2": 1}}, grader="Ben")
         >>> both = ada.merge(ben)
         >>> both.conflicts
         {('q1', 'd2'): {'Ada': 0.0, 'Ben': 1.0}}
@@ -87,14 +87,14 @@ class Labels(Printed):
 
     @classmethod
     def from_qrels(
-        cls, qrels: Any, grader: str, *, kind: Grader = "person", relevant_from: float | None = None
+        cls, qrels: Any, grader: str, *, kind: Grader = "human", relevant_from: float | None = None
     ) -> Labels:
         """Return judgments as the grades of one person or model.
 
         Args:
             qrels: Judgments of documents by id, as in `evaluate`.
-            by: The name of the grader.
-            kind: `person` or `model`.
+            grader: The name of the grader.
+            kind: `human` or `model`.
             relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: not said, which is
                 right if the judgments are used alone; to merge them with labels that say so, say it.
 
@@ -162,7 +162,7 @@ class Labels(Printed):
             raise ValueError(
                 f"{numbers.format_count(len(self.conflicts), 'document')} got different grades, for example {document!r} for "
                 f"query {query!r} ({said}). Choose between them with labels.resolved('lowest'), 'highest', 'majority' "
-                "or the name of a grader, or take one grader with labels.by(name)"
+                "or the name of a grader, or take one grader with labels.from_grader(name)"
             )
         found = GradedByRubric({query: {} for query in self.queries})
         found.relevant_from = None if self.scale is None else self.scale.relevant_from
@@ -200,7 +200,7 @@ class Labels(Printed):
                 f"{rule!r}"
             )
         note = f"where {self.name} differed, {f'the {rule} grade' if rule in RULES else rule} held"
-        one = [replace(one_of(held, rule), by=self.name) for held in self._given.values()]
+        one = [replace(one_of(held, rule), grader=self.name) for held in self._given.values()]
         return Labels(one, [*self.notes, note] if self.conflicts else self.notes, self.scale)
 
     def merge(self, *others: Labels) -> Labels:
@@ -214,14 +214,14 @@ class Labels(Printed):
         for other in others:
             if not isinstance(other, Labels):
                 raise TypeError(
-                    f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.of(qrels, by=...)"
+                    f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.from_qrels(qrels, grader=...)"
                 )
         every = [self, *others]
         scale = Scale.merge(each.scale for each in every)
         if scale is not None and (bare := [each for each in every if each.labels and each.scale is None]):
             raise ValueError(
                 f"the labels of {bare[0].name} do not say from which grade a document is relevant; the others say from "
-                f"{scale.relevant_from:g}. If that holds for these, too: Labels.of(qrels, by=..., "
+                f"{scale.relevant_from:g}. If that holds for these, too: Labels.from_qrels(qrels, grader=..., "
                 f"relevant_from={scale.relevant_from:g})"
             )
         return Labels(
@@ -253,7 +253,7 @@ class Labels(Printed):
             if len(self.graders) != 2:
                 raise ValueError(
                     f"these grades come from {numbers.format_count(len(self.graders), 'grader')}, not two; give the other "
-                    "grades, labels.by(name).agreement(labels.by(another)), or take all together: labels.alpha()"
+                    "grades, labels.from_grader(name).agreement(labels.from_grader(another)), or take all together: labels.alpha()"
                 )
             first, second = (self.from_grader(grader) for grader in self.graders)
             return first.agreement(second, level=level, kinds=kinds)
@@ -277,7 +277,7 @@ class Labels(Printed):
         Example:
             >>> import retrieval_metrics as rm
             >>> given = {"Ada": {"d1": 0, "d2": 1}, "Ben": {"d1": 0, "d2": 1}, "Eve": {"d1": 1, "d2": 1}}
-            >>> graders = [rm.Labels.of({"q": grades}, by=name) for name, grades in given.items()]
+            >>> graders = [rm.Labels.from_qrels({"q": grades}, grader=name) for name, grades in given.items()]
             >>> graders[0].merge(*graders[1:]).alpha().value
             0.375
         """
@@ -398,7 +398,7 @@ def decode_labels(document: SavedFile) -> Labels:
 
 # A label: the grade of a document for a query, with its grader, date and reason.
 
-Grader: TypeAlias = Literal["person", "model"]
+Grader: TypeAlias = Literal["human", "model"]
 
 GRADES = (0, 1, 2, 3)
 """The grades that people and models can give."""
@@ -459,8 +459,8 @@ class Label:
         query: The query.
         document: The document.
         grade: The grade; None if the person cannot tell, or the model gave no usable reply.
-        by: The name of the person or the model, without spaces around it.
-        kind: `person` or `model`.
+        grader: The name of the person or the model, without spaces around it.
+        kind: `human` or `model`.
         prompt: The version of the model's prompt, or of the rubric shown to the person.
         date: The date, such as `2026-05-31`.
         reason: The reason in the words of the grader; for a model that failed, the error.
@@ -475,7 +475,7 @@ class Label:
     document: DocumentId
     grade: float | None
     grader: str
-    kind: Grader = "person"
+    kind: Grader = "human"
     prompt: str | None = None
     date: str | None = None
     reason: str | None = None
@@ -490,9 +490,9 @@ class Label:
         if self.grade is not None and not isfinite(self.grade):
             raise ValueError(f"{what} has the grade {self.grade!r}, which is not finite")
         if not isinstance(self.grader, str) or not self.grader.strip():
-            raise ValueError(f"{what} must have the name of its grader as `by`, got {self.grader!r}")
-        if self.kind not in {"person", "model"}:
-            raise ValueError(f"{what} must have 'person' or 'model' as its kind, got {self.kind!r}")
+            raise ValueError(f"{what} must have the name of its grader as `grader`, got {self.grader!r}")
+        if self.kind not in {"human", "model"}:
+            raise ValueError(f"{what} must have 'human' or 'model' as its kind, got {self.kind!r}")
         if odd := [name for name in _TEXTS if not isinstance(getattr(self, name), (str, type(None)))]:
             raise TypeError(f"{what} must have text as its {odd[0]}, got {getattr(self, odd[0])!r}")
         if self.date is not None:
@@ -503,7 +503,7 @@ class Label:
         if isinstance(self.quotes, str) or not all(isinstance(each, str) and each.strip() for each in self.quotes):
             raise TypeError(f"{what} must have a list of texts as its quotes, got {self.quotes!r}")
         object.__setattr__(self, "quotes", tuple(self.quotes))
-        object.__setattr__(self, "by", self.grader.strip())
+        object.__setattr__(self, "grader", self.grader.strip())
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is known as plain values for JSON; `Label(**entries)` reads them."""

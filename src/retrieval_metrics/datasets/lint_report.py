@@ -98,7 +98,7 @@ class LintFinding:
         query: The id of the question; None if it concerns the whole set.
         message: A sentence that says what was found, and where.
         evidence: The evidence, by name: the other question, the passages, the numbers.
-        change: The repair that `Lint.repaired` makes; None if a person must decide.
+        fix: The repair that `Lint.fixed` makes; None if a person must decide.
     """
 
     name: str
@@ -113,7 +113,7 @@ class LintFinding:
         return MEANING[self.name][0]
 
 
-COLUMNS = ("name", "query", "severity", "message", "evidence", "repair")
+COLUMNS = ("name", "query", "severity", "message", "evidence", "fix")
 SHOWN = 3
 """The number of findings with one name that are printed."""
 
@@ -126,7 +126,7 @@ class Lint(Printed, Generic[QuestionsT]):
     Attributes:
         questions: The evaluation set, as given.
         findings: The findings, the most severe first.
-        unchecked: What could not be checked and what that needs, one sentence each.
+        skipped: What could not be checked and what that needs, one sentence each.
     """
 
     def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], skipped: Sequence[str] = ()) -> None:
@@ -177,7 +177,7 @@ class Lint(Printed, Generic[QuestionsT]):
         return replace(select_queries(replace(old, qrels=qrels), kept), changes=(*old.changes, *made))
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `repair`.
+        """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `fix`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -217,7 +217,7 @@ class Lint(Printed, Generic[QuestionsT]):
         if repairs:
             notes.append(
                 f"{numbers.format_count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe"
-                + python_or_cli_text(": .repaired() makes them")
+                + python_or_cli_text(": .fixed() makes them")
             )
         notes += [f"unchecked: {sentence}" for sentence in self.skipped]
         title = f"{numbers.format_count(len(self.questions), 'question')}, {numbers.format_count(len(self.findings), 'finding')}"

@@ -91,7 +91,7 @@ class RelabelResult(Printed):
         return to_data_frame(rows, columns)
 
     def __repr__(self) -> str:
-        return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"
+        return f"<RelabelResult of {len(self.labels)} labels: {self.counts['lost']} lost>"
 
     def _tables(self) -> list[Table]:
         rows = [[f"{fate}: {meaning}", str(self.counts[fate])] for fate, meaning in _MEANING.items()]
@@ -127,7 +127,7 @@ def relabel(
         qrels: Judgments by chunk id, flat, graded or grouped; pieces such as quotes stay as they are.
         old_chunks: The chunks that were judged, with source and offsets.
         new_chunks: The chunks of the new chunking, with source and offsets.
-        match: `Matching.sources` locates chunks without offsets and ignores white space; `Matching.share` is the share
+        match: `Matching.sources` locates chunks without offsets and ignores white space; `Matching.min_coverage` is the share
             of a chunk that must be held.
 
     Returns:

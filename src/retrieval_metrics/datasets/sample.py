@@ -180,7 +180,7 @@ def select_queries(questions: QuestionsT, queries: Collection[QueryId]) -> Quest
         qrels=kept(judgments_by_query(questions.qrels)),
         provenance=kept(questions.provenance),
         answers=kept(questions.answers),
-        history=kept(questions.conversation),
+        conversation=kept(questions.conversation),
     )
 
 

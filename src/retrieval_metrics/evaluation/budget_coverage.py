@@ -170,7 +170,7 @@ def unequal_text_note(scores: Mapping[str, Scores], metrics: Sequence[Metric], b
     if fair := [name for use in budgets if not (use.unfilled or use.too_long) for name in use.metrics]:
         advice = f"{fair[0]} compares equal ones"
     elif (shared := _budget_between(scores, characters[least], characters[most])) is not None:
-        advice = f"a budget such as {Metric(metric.name, shared, metric.parameters)} compares equal ones"
+        advice = f"a budget such as {Metric(metric.name, shared, **dict(metric.parameters))} compares equal ones"
     else:
         advice = f"retrieve more results of {least}, and compare at a budget of characters"
     results = "first result" if metric.k == 1 else f"first {metric.k} results"

@@ -34,11 +34,11 @@ class Counts(TypedDict):
         no_relevant: Judged queries without a relevant document.
         duplicates: Places in the rankings taken by a document that appears earlier in the same ranking.
         ties: Queries in which a judged document has the same score as another document.
-        unplaced: Retrieved items that could not be compared with a span, because their position in its source is
+        unlocated: Retrieved items that could not be compared with a span, because their position in its source is
             unknown.
-        misplaced: Retrieved items whose offsets do not fit their text or their source, so they were searched for by
-            their text; those not found are unplaced too.
-        ambiguous: Items searched for by their text that occur in their source more than once; the place with a judged
+        invalid_offsets: Retrieved items whose offsets do not fit their text or their source, so they were searched for by
+            their text; those not found are unlocated too.
+        ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with a judged
             span was used, else the first.
     """
 
@@ -148,9 +148,9 @@ def describe_counts(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()
         "no_relevant": "without a relevant document" + (scored_zero if rules.no_relevant == "zero" else out),
         "ties": "in which a judged document ties with another",
         "duplicates": f"repeated documents, which {_REPEATS[rules.duplicates]}",
-        "unplaced": "retrieved items whose position in a source is unknown, so no span was found in them",
-        "misplaced": "retrieved items whose offsets do not fit their text or source and were ignored",
-        "ambiguous": "items that occur in their source more than once; a place with a judged span was used",
+        "unlocated": "retrieved items whose position in a source is unknown, so no span was found in them",
+        "invalid_offsets": "retrieved items whose offsets do not fit their text or source and were ignored",
+        "ambiguous_locations": "items that occur in their source more than once; a place with a judged span was used",
     }
     numbers: Mapping[str, int] = {**counts, "missing": max(counts["missing"] - counts["failed"], 0)}  # type: ignore[dict-item]  # all are numbers
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"

@@ -35,9 +35,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 DoubtKind: TypeAlias = Literal[
-    "exchanged", "other ids", "distances", "nothing retrieved", "line ends", "unplaced", "few clusters", "hidden calls"
+    "swapped_arguments",
+    "no_common_ids",
+    "distances",
+    "empty_rankings",
+    "line_endings",
+    "unlocated",
+    "few_clusters",
+    "cutoff_within_one_call",
 ]
-OF_THE_WHOLE: tuple[DoubtKind, ...] = ("exchanged", "other ids", "distances")
+OF_THE_WHOLE: tuple[DoubtKind, ...] = ("swapped_arguments", "no_common_ids", "distances")
 """What concerns every number of a system, so that its conclusions and its report begin with it."""
 
 
@@ -46,8 +53,8 @@ class DataWarning(NamedTuple):
 
     Attributes:
         kind: What it is.
-        sentence: What was seen, and what to write instead.
-        blocks: Whether nothing may be decided on such data.
+        message: What was seen, and what to write instead.
+        is_blocking: Whether nothing may be decided on such data.
     """
 
     kind: DoubtKind
@@ -60,12 +67,12 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     if scores.origin is None:
         return []
     judged, run = scores.origin.judged, scores.origin.run
-    found = [DataWarning("exchanged", _exchanged(judged, run)), _other_ids(scores.origin)]
+    found = [DataWarning("swapped_arguments", _exchanged(judged, run)), _other_ids(scores.origin)]
     found += [DataWarning("distances", distances_note(judged, run)), _missing(scores)]
     found += find_location_warnings(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
-        found += [DataWarning("few clusters", said) for said in few_clusters_notes(scores.clusters.count)]
-    found.append(DataWarning("hidden calls", find_hidden_calls(scores.metrics, run)))
+        found += [DataWarning("few_clusters", said) for said in few_clusters_notes(scores.clusters.count)]
+    found.append(DataWarning("cutoff_within_one_call", find_hidden_calls(scores.metrics, run)))
     return [one for one in found if one.message]
 
 
@@ -188,7 +195,7 @@ def _other_ids(origin: Origin) -> DataWarning:
     # What is unplaced has its own reason, and where nothing is relevant nothing has to be found.
     meets = not judged.is_empty or judged.unlocated or not judged.n_retrieved.any()
     if meets or not (judged.qrels.document_grade > 0).any():
-        return DataWarning("other ids", "")
+        return DataWarning("no_common_ids", "")
     if judged.qrels.has_pieces:
         said = "do the items have the texts, sources and offsets that the judgments need? The qrels have, for example, "
         said += f"{judged.qrels.documents[:SHOWN]!r}"
@@ -200,7 +207,7 @@ def _other_ids(origin: Origin) -> DataWarning:
         sides = [dict.fromkeys(judged.qrels.documents), dict.fromkeys(one for one in compared if one is not None)]
         ours, theirs = (numbers.join_names([*map(repr, ids)] or ["none"], SHOWN) for ids in sides)
         said = f"the judgments have {ours}, the run {theirs}; {_cure(origin, *sides)}"
-    return DataWarning("other ids", f"{NOTHING_JUDGED_FOUND}; {said}", is_blocking=True)
+    return DataWarning("no_common_ids", f"{NOTHING_JUDGED_FOUND}; {said}", is_blocking=True)
 
 
 def _items(origin: Origin) -> Iterator[Any]:
@@ -255,7 +262,7 @@ def _values(item: Any) -> Iterator[tuple[Any, str, str]]:
 def _missing(scores: Scores) -> DataWarning:
     counts, rules = scores.counts, scores.rules
     if not counts["missing"]:
-        return DataWarning("nothing retrieved", "")
+        return DataWarning("empty_rankings", "")
     origin = scores.require_origin("warned of")
     judged, failed = origin.judged, find_failed_queries(origin.judged, origin.run)
     wanting = expects_results(judged, origin.run)
@@ -267,7 +274,7 @@ def _missing(scores: Scores) -> DataWarning:
         said += (
             f"; the retriever failed for {len(failed)} of them, for example {query!r}: {type(error).__name__}: {error}"
         )
-    return DataWarning("nothing retrieved", said, is_blocking=not judged.n_retrieved.any())
+    return DataWarning("empty_rankings", said, is_blocking=not judged.n_retrieved.any())
 
 
 _DOUBTS: Mapping[UnlocatedReason, str] = {
@@ -288,7 +295,7 @@ def find_location_warnings(judged: JudgedRun) -> list[DataWarning]:
             f'"\\n" were of one length; for example {judged.line_ending_spans[0]!r}. Pass the texts that they were written '
             f"against, {format_argument('documents')}, or put a quote beside each span, which settles it"
         )
-        found.append(DataWarning("line ends", said))
+        found.append(DataWarning("line_endings", said))
     if not judged.unlocated:
         return found
     counted = Counter(one.reason for one in judged.unlocated)
@@ -303,7 +310,7 @@ def find_location_warnings(judged: JudgedRun) -> list[DataWarning]:
         f"the place of {len(judged.unlocated)} retrieved items is unknown, so no span was found in them{nothing}: "
         f"{reasons}; for example {first.document!r} for query {first.query!r} ({first.reason}). To place them, {advice}"
     )
-    return [*found, DataWarning("unplaced", said, is_blocking=bool(nothing))]
+    return [*found, DataWarning("unlocated", said, is_blocking=bool(nothing))]
 
 
 def find_hidden_calls(metrics: Iterable[Metric], run: object) -> str:

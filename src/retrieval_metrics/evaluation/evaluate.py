@@ -57,7 +57,7 @@ def evaluate(
             best first, and the whole run a `Run`, as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. If the judgments come from `Labels` whose rubric says
             from which grade a document is relevant, `mrr` means `mrr(rel=2)`, and so on.
-        semantics: The rules for cases that libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
+        rules: The rules for cases that libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
         match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
             `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.

@@ -13,9 +13,16 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, RunIds
-from retrieval_metrics.evaluation.outcomes import KINDS, ExplanationTarget, Finding, JudgedResults, RelevantTexts
+from retrieval_metrics.evaluation.outcomes import (
+    KINDS,
+    OUTCOME_LABELS,
+    ExplanationTarget,
+    Finding,
+    JudgedResults,
+    RelevantTexts,
+)
 from retrieval_metrics.evaluation.scores import ByMetric
-from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
+from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages, loss_label
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import choose_query_texts
@@ -148,11 +155,11 @@ class Worst(Printed, Sequence[Explanation]):
         n: The number of queries for which the metric is defined.
         failures: How many needed documents (or groups) are missing over all these queries, by reason, most frequent
             first.
-        needed: How many are needed over all these queries.
-        found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
+        n_relevant: How many are needed over all these queries.
+        n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
-        faulty: Of a metric in which lower is better, how many queries do not have the best value; else None.
+        n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
     metric: str
@@ -191,8 +198,8 @@ class Worst(Printed, Sequence[Explanation]):
         if not total:
             return f"no failures: {numbers.format_count(self.n_relevant, f'needed {self.unit}')} found"
         first, *others = self.failures.items()
-        said = f"{first[1]:,} of {numbers.format_count(total, 'failure')}: {first[0]}"
-        return "; ".join([said, *(f"{number:,}: {kind}" for kind, number in others)])
+        said = f"{first[1]:,} of {numbers.format_count(total, 'failure')}: {OUTCOME_LABELS[first[0]]}"
+        return "; ".join([said, *(f"{number:,}: {OUTCOME_LABELS[kind]}" for kind, number in others)])
 
     def _tables(self) -> list[Table]:
         if self.n_imperfect is not None:
@@ -200,7 +207,7 @@ class Worst(Printed, Sequence[Explanation]):
         rows = []
         for each in self.explanations:
             kinds = Counter(finding.kind for finding in each.failures)
-            why = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) or LOW
+            why = ", ".join(f"{number} {OUTCOME_LABELS[kind]}" for kind, number in kinds.most_common()) or LOW
             found = each.n_relevant - len(each.failures)
             wanted = next(iter(each.failures or each.findings), None)
             rows.append(
@@ -216,7 +223,7 @@ class Worst(Printed, Sequence[Explanation]):
         total = sum(self.failures.values())
         over = f"over {numbers.format_query_count(self.n)}, {total:,} of {self.n_relevant:,} needed {self.unit}s are missing"
         header = ["query", self.metric, "found", "missing", "needed", "came back first"]
-        steps = [f"by step: {'; '.join(f'{number:,} {fate}' for fate, number in self.losses.items())}"]
+        steps = [f"by step: {'; '.join(f'{number:,} {loss_label(fate)}' for fate, number in self.losses.items())}"]
         notes = [self.summary, *(steps if self.losses else []), over]
         if not rows:
             return [Table((), (), [*notes, f"every query has the best possible {self.metric}"])]
@@ -434,7 +441,7 @@ class Explainer:
     def _told(self, query: QueryId, finding: Finding, by_step: str) -> Finding:
         """Return a finding with what steps, or the calls of an agent, did with the document, if the run tells them."""
         run = self.rankings.run
-        if not isinstance(run, RetrievedRun) or finding.kind == "beyond the budget":
+        if not isinstance(run, RetrievedRun) or finding.kind == "over_budget":
             return finding
         if isinstance(finding.document, Piece):
             holding = self._holding(run, query, finding.document)
@@ -449,7 +456,7 @@ class Explainer:
         if not (story := story or by_step):
             return finding
         # "Never retrieved" is said of this view; what the calls did with the document says more.
-        return replace(finding, detail=story if finding.kind == "never retrieved" else f"{finding.detail}; {story}")
+        return replace(finding, detail=story if finding.kind == "not_retrieved" else f"{finding.detail}; {story}")
 
     def _holding(self, run: RetrievedRun, query: QueryId, piece: Piece) -> set[Any]:
         """Return identity and text of the items that hold a piece by themselves; an id alone may stand for them."""
@@ -473,7 +480,7 @@ class Explainer:
         return tuple(self._in_parts(one, results) for one in findings)
 
     def _in_parts(self, finding: Finding, results: Sequence[Result]) -> Finding:
-        if finding.kind != "never retrieved" or not isinstance(finding.document, Piece):
+        if finding.kind != "not_retrieved" or not isinstance(finding.document, Piece):
             return finding
         ranks = [str(one.rank) for one in results if self.needed.marked_parts(one.item, finding.document)]
         if not ranks:
@@ -546,39 +553,39 @@ class OutcomeTexts:
     def _said(self, kind: Outcome, row: int, rank: int) -> str:
         outcomes = self._outcomes
         match kind:
-            case "not needed":
+            case "alternative_found":
                 return "not needed: an alternative was found"
-            case "no room":
+            case "cutoff_full":
                 first = self._k if self._budget is None else self._budget.in_words
                 return f"no room: the first {first} are as relevant"
-            case "lost a tie":
+            case "lost_tie":
                 tied, tied_from = outcomes.tied[row], outcomes.tied_from[row]
                 return f"lost a tie: {tied} documents have its score, from rank {tied_from} on"
-            case "behind repeats":
+            case "behind_duplicates":
                 return f"behind {format_count(int(outcomes.n_duplicates_above[row]), 'repeated document')}"
-            case "behind chunks of one document":
+            case "behind_same_document":
                 parts = self._names.sibling_chunks(rank - 1)
                 document, most = parts.most_common(1)[0]
                 others = parts.total() - most
                 return f"behind {format_count(most, 'further chunk')} of {document}" + (
                     f" and {others} of other documents" if others else ""
                 )
-            case "beyond the cut-off":
+            case "below_cutoff":
                 return f"beyond the cut-off {self._k}"
-            case "beyond the budget":
+            case "over_budget":
                 return self._beyond_the_budget(rank)
-            case "another granularity":
+            case "id_granularity":
                 other = self._names.ids_of_other_granularity(
                     self._investigation.judged.qrels.documents[outcomes.document[row]]
                 )[0]
                 at = self._names.close_ids.index(other) + 1
                 return f"its id occurs nowhere in the run, but {other!r} does, at rank {at}"
-            case "never retrieved":
+            case "not_retrieved":
                 retrieved = int(self._investigation.judged.n_retrieved[self._index])
                 return f"never retrieved; the ranking has {format_count(retrieved, 'document')}"
-            case "nothing retrieved":
+            case "empty_ranking":
                 return "nothing was retrieved for this query"
-            case "the retriever failed":
+            case "retriever_error":
                 run: Any = self._investigation.rankings.run
                 error = run.errors[self._investigation.judged.qrels.queries[self._index]]
                 return f"the retriever failed: {type(error).__name__}: {error}"

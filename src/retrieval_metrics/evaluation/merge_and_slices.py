@@ -163,7 +163,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
             ImportError: If pandas is not installed; the message contains the command that installs it.
         """
         rows = [
-            {"slice": label, "metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
+            {"slice": label, "metric": name, "mean": mean, "ci_low": interval.low, "ci_high": interval.high, "n": n}
             for label, name, mean, interval, n in self._rows()
         ]
         return to_data_frame(rows)

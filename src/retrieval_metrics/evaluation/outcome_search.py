@@ -64,7 +64,7 @@ class OutcomeSearch:
             query=query,
             document=document,
             grade=grade,
-            kind=np.full(len(document), CODE_BY_OUTCOME["never retrieved"]),
+            kind=np.full(len(document), CODE_BY_OUTCOME["not_retrieved"]),
             rank=rank,
             tied=tied,
             tied_from=tied_from,
@@ -105,26 +105,24 @@ class OutcomeSearch:
         query, rank, kind, cutoffs = outcomes.query, outcomes.rank, outcomes.kind, outcomes.cutoffs
         k, repeats = cutoffs.k[query], outcomes.n_duplicates_above
         missing = needed & ~found & ~_no_room(outcomes, found)
-        kind[~missing] = CODE_BY_OUTCOME["no room"]
-        kind[~needed] = CODE_BY_OUTCOME["not needed"]
+        kind[~missing] = CODE_BY_OUTCOME["cutoff_full"]
+        kind[~needed] = CODE_BY_OUTCOME["alternative_found"]
         kind[found] = CODE_BY_OUTCOME["found"]
         absent, late = missing & (rank == 0), missing & (rank > 0)
         of_text, of_calls = cutoffs.in_text[query], cutoffs.in_calls[query]
-        kind[late] = np.where(
-            of_text | of_calls, CODE_BY_OUTCOME["beyond the budget"], CODE_BY_OUTCOME["beyond the cut-off"]
-        )[late]
+        kind[late] = np.where(of_text | of_calls, CODE_BY_OUTCOME["over_budget"], CODE_BY_OUTCOME["below_cutoff"])[late]
         for row in np.flatnonzero(late & of_text & (repeats > 0)).tolist():
             if self._fits_without_repeats(outcomes, row):
-                kind[row] = CODE_BY_OUTCOME["behind repeats"]
+                kind[row] = CODE_BY_OUTCOME["behind_duplicates"]
         late &= ~(of_text | of_calls)
         behind = late & (rank - repeats <= k)
-        kind[behind] = CODE_BY_OUTCOME["behind repeats"]
+        kind[behind] = CODE_BY_OUTCOME["behind_duplicates"]
         tied = late & (outcomes.tied_from <= k)
-        kind[tied] = CODE_BY_OUTCOME["lost a tie"]
+        kind[tied] = CODE_BY_OUTCOME["lost_tie"]
         empty = absent & (self.judged.n_retrieved[outcomes.positions] == 0)[query]
-        kind[empty] = CODE_BY_OUTCOME["nothing retrieved"]
+        kind[empty] = CODE_BY_OUTCOME["empty_ranking"]
         failed = absent & self._failed(outcomes.positions)[query]
-        kind[failed] = CODE_BY_OUTCOME["the retriever failed"]
+        kind[failed] = CODE_BY_OUTCOME["retriever_error"]
         if by_names:
             self._decide_by_names(outcomes, absent & ~empty & ~failed, late & ~behind & ~tied)
 
@@ -174,11 +172,11 @@ class OutcomeSearch:
                     if not isinstance(document, Piece) and names.ids_of_other_granularity(document):
                         related.setdefault(document, []).append(listed[place])
                 elif not names.are_plain and names.has_further_parts(above[place], excess[place]):
-                    kind[listed[place]] = CODE_BY_OUTCOME["behind chunks of one document"]
+                    kind[listed[place]] = CODE_BY_OUTCOME["behind_same_document"]
         occurring = self.rankings.iterate_occurring(related)
         for document, of_it in related.items():
             if document not in occurring:
-                kind[of_it] = CODE_BY_OUTCOME["another granularity"]
+                kind[of_it] = CODE_BY_OUTCOME["id_granularity"]
 
 
 def retrieved_ranks(judged: JudgedRun, positions: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -126,20 +126,35 @@ def _grades(query: IntArray, rank: IntArray, grade: FloatArray, index: int) -> d
 
 
 Failure = Literal[
-    "lost a tie",
-    "behind repeats",
-    "behind chunks of one document",
-    "beyond the cut-off",
-    "beyond the budget",
-    "another granularity",
-    "never retrieved",
-    "nothing retrieved",
-    "the retriever failed",
+    "lost_tie",
+    "behind_duplicates",
+    "behind_same_document",
+    "below_cutoff",
+    "over_budget",
+    "id_granularity",
+    "not_retrieved",
+    "empty_ranking",
+    "retriever_error",
 ]
-Outcome = Literal["found", "not needed", "no room"] | Failure
+Outcome = Literal["found", "alternative_found", "cutoff_full"] | Failure
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 """Ordered from the nearest miss to the farthest; of several alternatives, the nearest miss is reported."""
-KINDS: tuple[Outcome, ...] = (*FAILURES, "found", "not needed", "no room")
+KINDS: tuple[Outcome, ...] = (*FAILURES, "found", "alternative_found", "cutoff_full")
+OUTCOME_LABELS: dict[Outcome, str] = {
+    "lost_tie": "lost a tie",
+    "behind_duplicates": "behind repeats",
+    "behind_same_document": "behind chunks of one document",
+    "below_cutoff": "beyond the cut-off",
+    "over_budget": "beyond the budget",
+    "id_granularity": "another granularity",
+    "not_retrieved": "never retrieved",
+    "empty_ranking": "nothing retrieved",
+    "retriever_error": "the retriever failed",
+    "found": "found",
+    "alternative_found": "not needed",
+    "cutoff_full": "no room",
+}
+"""The outcomes as they are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +267,7 @@ class Outcomes:
         rank: Shape (rows,), the rank at which it was retrieved; 0 if it was not.
         tied: Shape (rows,), how many documents have its score, itself included.
         tied_from: Shape (rows,), the first rank of those.
-        repeats: Shape (rows,), how many repeated documents are above it.
+        n_duplicates_above: Shape (rows,), how many repeated documents are above it.
         cutoffs: How many items of each query count.
         member_row: Shape (members,), ascending: a row that belongs to a group.
         member_group: Shape (members,), that group; one satisfied document is all that a group needs.

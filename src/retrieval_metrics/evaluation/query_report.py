@@ -13,7 +13,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.evaluation.explanation import Explainer, FallbackTexts, retrieved_texts
-from retrieval_metrics.evaluation.outcomes import KINDS, RelevantTexts
+from retrieval_metrics.evaluation.outcomes import KINDS, OUTCOME_LABELS, RelevantTexts
 from retrieval_metrics.inputs.items import Metadata
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.inputs.run import RetrievedRun
@@ -167,7 +167,7 @@ class QueryData:
             "main": self._metrics.index(self._main),
             "pair": self._pair,
             "quoted": self._judged.qrels.has_pieces,
-            "kinds": KINDS,
+            "kinds": [OUTCOME_LABELS[kind] for kind in KINDS],
             "reasons": reasons,
             "details": list(self._details.said),
             "documents": documents,

@@ -69,7 +69,7 @@ class Scores:
         rules: The rule set they were computed under.
         origin: What they were computed from; None if the values came without it.
         scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
-        fills: How each query fills the budgets of the metrics, if the values came without their origin, which knows.
+        budget_fills: How each query fills the budgets of the metrics, if the values came without their origin, which knows.
         clusters: The clusters of the queries; None if queries are independent.
     """
 
@@ -312,7 +312,7 @@ class Scores:
             queries=queries,
             columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            fills={budget: filled.of(rows) for budget, filled in self.budget_fills.items()},
+            budget_fills={budget: filled.of(rows) for budget, filled in self.budget_fills.items()},
             clusters=None if self.clusters is None else self.clusters.select(queries),
         )
 

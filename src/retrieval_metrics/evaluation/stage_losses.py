@@ -27,12 +27,37 @@ if TYPE_CHECKING:
 
 FOUND, CUTOFF_FULL, NOT_RETRIEVED, DROPPED, BELOW_CUTOFF = (
     "found",
-    "no room",
-    "never retrieved",
-    "dropped by",
-    "ranked low by",
+    "cutoff_full",
+    "not_retrieved",
+    "dropped",
+    "below_cutoff",
 )
 """What becomes of what is needed; the last two name a step."""
+
+LOSS_LABELS = {
+    CUTOFF_FULL: "no room",
+    NOT_RETRIEVED: "never retrieved",
+    DROPPED: "dropped by",
+    BELOW_CUTOFF: "ranked low by",
+}
+"""What becomes of what is needed, as it is printed."""
+
+
+def loss_column(fate: str, stage: str) -> str:
+    """Return the column of a fate that names a stage: `dropped:fused`."""
+    return f"{fate}:{stage}"
+
+
+def loss_label(column: str) -> str:
+    """Return a column of losses as it is printed.
+
+    Example:
+        >>> loss_label("dropped:fused"), loss_label("not_retrieved")
+        ('dropped by fused', 'never retrieved')
+    """
+    fate, _, stage = column.partition(":")
+    label = LOSS_LABELS.get(fate, fate)
+    return f"{label} {stage}" if stage else label
 
 
 class JudgedStage(NamedTuple):
@@ -184,7 +209,7 @@ class StageLosses:
         for fate, where in ((DROPPED, dropped), (BELOW_CUTOFF, self._is_low)):
             for at, name in self._to_blame:
                 if fate == BELOW_CUTOFF or at:
-                    columns[f"{fate} {name}"] = number(where & (self._by == at))
+                    columns[loss_column(fate, name)] = number(where & (self._by == at))
         return columns
 
     @property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NOTHING_TOLD = (
     "the run does not tell the steps of its retriever; let the function that is asked return what it held after each, "
-    "{'bm25': found, 'reranked': reranked}, or write rm.RetrievedRun(run, steps={'bm25': run_a, 'reranked': run})"
+    "{'bm25': found, 'reranked': reranked}, or write rm.RetrievedRun(run, stages={'bm25': run_a, 'reranked': run})"
 )
 
 
@@ -106,10 +106,10 @@ class Stages(Printed, Mapping[str, Evaluation]):
         sum to 1:
 
         * `found`: recall at the cut-off; for metrics that one document suffices for, such as hit_rate, 1 or 0.
-        * `no room`: more is needed than the cut-off has room for.
-        * `never retrieved`: no step held it.
-        * `dropped by NAME`: the last step that held it stands before NAME.
-        * `ranked low by NAME`: it came back beyond the cut-off; the last step that had it within stands before NAME.
+        * `cutoff_full`: more is needed than the cut-off has room for.
+        * `not_retrieved`: no step held it.
+        * `dropped:NAME`: the last step that held it stands before NAME.
+        * `below_cutoff:NAME`: it came back beyond the cut-off; the last step that had it within stands before NAME.
 
         NAME is the next step that is no source, because retrievers side by side lose nothing; if there is none, or no
         step had the document within the cut-off, it is the last step. Of a group of alternatives, the nearest miss
@@ -129,7 +129,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
             >>> stages = rm.evaluate(questions, rm.retrieve(search, questions), "recall@2").stages
             >>> lost = stages.losses("recall@2").means  # d3 is found; d2 was still there after fused
             >>> {name: share for name, share in lost.items() if share}
-            {'found': 0.5, 'dropped by best': 0.5}
+            {'found': 0.5, 'dropped:best': 0.5}
         """
         if self._scores is None or not self._steps:
             raise ValueError(NOTHING_TOLD)
@@ -138,7 +138,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         values = np.column_stack([*found.values()])
         metrics = [as_given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in found]
         # A question that needs one document is lost whole or not at all, so its shares have the intervals of recall.
-        recall = Metric("recall", asked.k, tuple(each for each in asked.parameters if each[0] == "rel"))
+        recall = Metric("recall", asked.k, **{key: value for key, value in asked.parameters if key == "rel"})
         single = is_two_valued(recall, scores.require_origin("followed").judged, STANDARD)
         alone = np.ones(len(values)) if asked.definition.binary else None
         if single is not None and alone is None:

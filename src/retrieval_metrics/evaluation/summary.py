@@ -111,7 +111,7 @@ class CeilingCheck(NamedTuple):
     """
 
     metric: str
-    outcome: Literal["passed", "above the ceiling", "not checked"]
+    outcome: Literal["passed", "above_ceiling", "not_checked"]
     details: str
 
     @property
@@ -129,11 +129,11 @@ def check_ceiling(
     judged = record.origin.judged if isinstance(record, Scores) and record.origin is not None else None
     if not sums.count:
         some = " that was answered" if judged is not None and judged.unanswered is not None else ""
-        return CeilingCheck(str(metric), "not checked", definition.undefined_if + some)
+        return CeilingCheck(str(metric), "not_checked", definition.undefined_if + some)
     if judged is not None and judged.is_empty and len(judged.qrels.documents) and not definition.is_given:
         return CeilingCheck(
             str(metric),
-            "not checked",
+            "not_checked",
             "nothing that is judged came back for any query, relevant or not, so the ids may be of another kind",
         )
     # One-sided at a level is two-sided at twice the error.
@@ -147,7 +147,7 @@ def check_ceiling(
         allowed = f"at most {most:g} is allowed"
     if (upper if by_bound else sums.mean) <= most + ROUNDING:
         return CeilingCheck(str(metric), "passed", said)
-    return CeilingCheck(str(metric), "above the ceiling", f"{said}; {allowed}")
+    return CeilingCheck(str(metric), "above_ceiling", f"{said}; {allowed}")
 
 
 def require_useful_bound(what: str, name: str | Metric, bound: float) -> None:
@@ -329,7 +329,7 @@ def cutoff_size(metric: Metric) -> int | None:
 def _cut(metric: Metric, size: int) -> Metric:
     """Return the metric with another cut-off in the same unit."""
     k = Budget(size, metric.k.unit) if isinstance(metric.k, Budget) else size
-    return Metric(metric.name, k, metric.parameters)
+    return Metric(metric.name, k, **dict(metric.parameters))
 
 
 def means_and_intervals(

@@ -64,8 +64,6 @@ DIGEST_PREFIX = b',\n"digest": "sha256:'
 """What stands before the digest, which is the last key of a file."""
 OF_PEOPLE = {"labels", "questions"}
 """Kinds of files that people and the labelling page write too, without a digest."""
-VERSION_WITHOUT_DIGEST = 1
-"""The version whose files may have no digest."""
 
 
 VERSIONS = {"retrieval-metrics": __version__, "python": sys.version.partition(" ")[0], "numpy": numpy_version}
@@ -153,7 +151,7 @@ def _refuse_other_content(text: bytes, name: str, content: Mapping[str, Any]) ->
     kind = str(content.get("kind"))
     before, found, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST_PREFIX)  # git can change the ends of lines
     if not found:
-        if "digest" not in content and (kind in OF_PEOPLE or content.get("version") == VERSION_WITHOUT_DIGEST):
+        if "digest" not in content and kind in OF_PEOPLE:
             return
         raise ValueError(f"{name} is damaged: the digest at its end is missing")
     if digest.partition(b'"')[0].decode(errors="replace") != sha256(before).hexdigest():
@@ -468,6 +466,6 @@ def describe_match(scores: Scores) -> str | None:
     if not isinstance(match, Matching):
         return match if isinstance(match, str) else getattr(match, "__qualname__", type(match).__name__)
     usual = Matching()
-    options = ("collapse", "min_quote_length", "text_run", "share", "overlap")
+    options = ("deduplicate", "min_quote_length", "min_common_words", "min_coverage", "min_overlap")
     changed = (name for name in options if getattr(match, name) != getattr(usual, name))
     return ", ".join([str(match), *(f"{name}={getattr(match, name)!r}" for name in changed)])

@@ -273,7 +273,7 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
             if place is None:
                 placed = replace(chunk, start=None, end=None)
             else:
-                placed = replace(chunk, start=place.start, end=place.end, claimed=False)
+                placed = replace(chunk, start=place.start, end=place.end, offsets_unverified=False)
                 ambiguous += [chunk.id] * place.ambiguous
         located.append(placed)
         if placed.start is None or placed.end is None:

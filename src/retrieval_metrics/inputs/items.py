@@ -29,7 +29,7 @@ class Retrieved:
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
-        claimed: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a section, a
+        offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a section, a
             page or an earlier form of the text, so they count only where the text of the source, or the quote beside a
             span, confirms them.
 
@@ -131,7 +131,7 @@ class Quote(Piece):
 class Text(Piece):
     """A reference text, satisfied once the retrieved items together contain enough of its words.
 
-    A word counts as contained if a run of words around it appears unchanged in an item (see `Matching.text_run`); case,
+    A word counts as contained if a run of words around it appears unchanged in an item (see `Matching.min_common_words`); case,
     punctuation and white space do not matter. A chunk inside a long reference covers a part of it, and the chunk that
     completes `Matching.share` of the reference satisfies it.
 
@@ -213,7 +213,7 @@ class Metadata(Piece):
 
     Attributes:
         values: Names and values, sorted by name.
-        inverted: Whether it is what lacks them.
+        negated: Whether it is what lacks them.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -234,15 +234,15 @@ class Metadata(Piece):
             except TypeError:
                 raise TypeError(f"the value of {name!r} in Metadata must be hashable, got {value!r}") from None
         object.__setattr__(self, "values", tuple(sorted(values.items())))
-        object.__setattr__(self, "inverted", False)
+        object.__setattr__(self, "negated", False)
 
     def __invert__(self) -> Metadata:
         other = Metadata(**dict(self.values))
-        object.__setattr__(other, "inverted", not self.negated)
+        object.__setattr__(other, "negated", not self.negated)
         return other
 
     def matches(self, item: Retrieved) -> bool:
-        """Return whether an item has all the properties or, if inverted, lacks one."""
+        """Return whether an item has all the properties or, if negated, lacks one."""
         return all(item.value(name) == value for name, value in self.values) is not self.negated
 
     @property

@@ -46,7 +46,7 @@ def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
     known = {
         name: getattr(item, name)
         for name in ITEM_FIELDS
-        if name != "claimed" or (item.offsets_unverified and item.start is not None)
+        if name != "offsets_unverified" or (item.offsets_unverified and item.start is not None)
     }
     return {
         name: to_json_value(value, f"{name} of item {item.id!r} of {where}")
@@ -81,7 +81,7 @@ def of_judged(judged: Any, where: str) -> dict[str, Any]:
     if isinstance(judged, Metadata):
         values = {name: _lists(value) for name, value in judged.values}
         entry = {"type": "metadata", "values": to_json_value(values, f"Metadata judged for {where}")}
-        return entry | ({"inverted": True} if judged.negated else {})
+        return entry | ({"negated": True} if judged.negated else {})
     if isinstance(judged, Piece):
         raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")  # noqa: TRY004  (said of the file)
     return {"type": "id", "id": to_json_value(judged, f"an id judged for {where}")}
@@ -102,10 +102,10 @@ def judged_of(entry: Mapping[str, Any], where: str) -> Any:
             case "span":
                 return Span(**held)
             case "metadata":
-                inverted = held.pop("inverted", False)
+                negated = held.pop("negated", False)
                 (values,) = held.values()
                 found = Metadata(**{name: _tuples(value) for name, value in values.items()})
-                return ~found if inverted else found
+                return ~found if negated else found
             case _:
                 return _refuse(entry, where)
     except (TypeError, ValueError, AttributeError) as error:
@@ -243,7 +243,7 @@ def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> 
 def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
     """Return the steps of a question as JSON holds them: null where it was not reached, true for its answer."""
     held = {name: None if one is None else one is ranking or encode_ranking(one, query) for name, one in stages.items()}
-    return {"steps": held} if held else {}
+    return {"stages": held} if held else {}
 
 
 def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
@@ -251,7 +251,7 @@ def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
     return StageRankings(
         {
             name: ranking if one is True else None if one is None else decode_ranking({"query": entry["query"], **one})
-            for name, one in entry.get("steps", {}).items()
+            for name, one in entry.get("stages", {}).items()
         }
     )
 

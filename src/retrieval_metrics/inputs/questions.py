@@ -23,7 +23,7 @@ ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")
 RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
-CONVERSATION_KEY = "history"
+CONVERSATION_KEY = "conversation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Questions:
         changes: The changes since it was read, one sentence each.
         sources: The texts that spans refer to, or their digests; None if they were not kept.
         answers: The reference answer of each query, by query id, as far as it is known.
-        history: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
+        conversation: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
     """
 
     queries: QueryTexts
@@ -62,7 +62,7 @@ class Questions:
             if not isinstance(answer, str):
                 raise TypeError(f"the answer to query {query!r} must be a str, got {answer!r}")
         histories = {query: messages_of(before, f"query {query!r}") for query, before in self.conversation.items()}
-        object.__setattr__(self, "history", {query: before for query, before in histories.items() if before})
+        object.__setattr__(self, "conversation", {query: before for query, before in histories.items() if before})
 
     @classmethod
     def from_dataset(cls, dataset: Any) -> Self:
@@ -100,7 +100,7 @@ class Questions:
         qrels: dict[QueryId, Judgments] = {}
         provenance: dict[QueryId, Provenance] = {}
         answers: dict[QueryId, str] = {}
-        history: dict[QueryId, Any] = {}
+        conversation: dict[QueryId, Any] = {}
         row_of: dict[QueryId, int] = {}
         for number, row in enumerate(map(plain_row, rows), start=1):
             query_id, text, relevant = _row(row, number)
@@ -117,8 +117,8 @@ class Questions:
                 if (answer := _answer(row)) is not None:
                     answers[query_id] = answer
                 if row.get(CONVERSATION_KEY) is not None:
-                    history[query_id] = row[CONVERSATION_KEY]
-        return replace(cls._checked(queries, qrels, provenance), answers=answers, history=history)
+                    conversation[query_id] = row[CONVERSATION_KEY]
+        return replace(cls._checked(queries, qrels, provenance), answers=answers, conversation=conversation)
 
     @classmethod
     def _checked(
@@ -232,7 +232,7 @@ def choose_query_texts(queries: QueryTexts | Questions | None, known: QueryTexts
 Label = str | int | float | bool
 _RETRIEVING = ("invoke", "retrieve", "run")  # what retrievers and pipelines of frameworks are called by
 
-_TEXTS = ("source", "kind", "person", "model", "prompt")
+_TEXTS = ("source", "kind", "author", "model", "prompt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +242,7 @@ class Provenance:
     Attributes:
         source: The document that the question was made from. Questions about one document depend on each other.
         kind: The kind of question, in your own words, such as `factual` or `multi-hop`.
-        person: Who wrote or checked it.
+        author: Who wrote or checked it.
         model: The model that wrote it.
         prompt: The prompt that the model was given, or its version.
         date: When it was made: a date, or a text such as `2026-05-31`.

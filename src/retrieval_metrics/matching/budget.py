@@ -190,7 +190,7 @@ class Lengths:
                 f"item {item.id!r} of query {query!r} has no number of tokens; "
                 + python_or_cli_text(
                     "pass Retrieved(..., tokens=...), or its text and "
-                    "match=Matching(tokens=lambda text: len(encode(text)))",
+                    "match=Matching(count_tokens=lambda text: len(encode(text)))",
                     "the rows of the run need a column of them, tokens",
                 )
             )

@@ -239,15 +239,15 @@ class JudgedRun:
             each judged one has its own rank.
         additions: The ranks that extend the covered part of a piece; None if no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
-        repeats: The ranks of documents that appear earlier in the ranking.
-        counts_repeats: Whether the items hold repeats as further hits.
+        duplicates: The ranks of documents that appear earlier in the ranking.
+        credits_duplicates: Whether the items hold repeats as further hits.
         lengths: The lengths of the retrieved items; None if only their ids are known.
         covered: Counts the covered characters of pieces; None if no piece can be covered in part.
-        unplaced: The retrieved items that could not be compared with a span, because their place is unknown.
+        unlocated: The retrieved items that could not be compared with a span, because their place is unknown.
         doubtful: The spans that were probably written against a text with other ends of lines.
-        misplaced: How many retrieved items have offsets that do not fit their text or their source, if spans are
+        invalid_offsets: How many retrieved items have offsets that do not fit their text or their source, if spans are
             judged.
-        ambiguous: How many items were located at one of several places that hold their text.
+        ambiguous_locations: How many items were located at one of several places that hold their text.
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, if only by nothing.
     """
@@ -336,7 +336,7 @@ class JudgedRun:
         )
 
     def with_duplicate_rule(self, rule: str) -> JudgedRun:
-        """Return the judged run with repeated documents treated by a rule; see `Rules.repeats`."""
+        """Return the judged run with repeated documents treated by a rule; see `Rules.duplicates`."""
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
         return self._repeated if rule == "count" and self.is_by_id and len(self.duplicates.query) else self
 

@@ -153,18 +153,18 @@ class Matching:
     Attributes:
         by: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that
             takes a `Retrieved` and returns its id, or None if it has none.
-        collapse: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one rank
+        deduplicate: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one rank
             however many of its chunks were retrieved. Otherwise a repeat keeps its rank and earns nothing.
         sources: The text of each source, under the name used in items and spans. With it, white space does not count
             towards what spans and items cover, and an item without offsets is searched for in its source. Without it,
             every character counts.
         min_quote_length: A `Quote` with fewer characters, white space excluded, is an error, because it could occur by
             chance.
-        text_run: How many consecutive words must match for a word of a `Text` to count as covered.
-        share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
-        overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
+        min_common_words: How many consecutive words must match for a word of a `Text` to count as covered.
+        min_coverage: A `Span` or a `Text` is satisfied once this share of its characters is covered.
+        min_overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
             of the shorter of the two.
-        tokens: Returns the number of tokens of a text, for cut-offs such as `recall@800tokens` if items have no
+        count_tokens: Returns the number of tokens of a text, for cut-offs such as `recall@800tokens` if items have no
             `tokens`.
 
     Raises:
@@ -183,8 +183,8 @@ class Matching:
     def __post_init__(self) -> None:
         get_match_key(self.by)
         positive_integer(self.min_quote_length, "min_quote_length")
-        positive_integer(self.min_common_words, "text_run")
-        for name, value in (("share", self.min_coverage), ("overlap", self.min_overlap)):
+        positive_integer(self.min_common_words, "min_common_words")
+        for name, value in (("min_coverage", self.min_coverage), ("min_overlap", self.min_overlap)):
             proportion(value, name, one=True)
 
     @property

@@ -89,9 +89,9 @@ class SpanLocator:
 
     Attributes:
         sources: The sources whose texts were given.
-        ambiguous: How many different items were searched for and occur in their source more than once. The same words
+        ambiguous_locations: How many different items were searched for and occur in their source more than once. The same words
             stand at each place, so the one with a judged span is used, else the first.
-        misplaced: How many of the placed items have offsets that do not fit their text or their source.
+        invalid_offsets: How many of the placed items have offsets that do not fit their text or their source.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:

@@ -39,7 +39,7 @@
   };
   const put = (at, { grade, quotes = [] }) => {
     const time = Math.max(Date.now(), (answer(at)?.time ?? 0) + 1); // a clock can be set back
-    const record = { rubric: data.rubric_key, by: state.name, item: items[at].key, grade, quotes, time };
+    const record = { rubric: data.rubric_key, grader: state.name, item: items[at].key, grade, quotes, time };
     state.answers.set(record.item, record);
     keep([record]);
   };
@@ -137,9 +137,9 @@
     if (!file) return;
     try {
       const found = await answersIn(await file.text(), file.name, data, items);
-      const mine = data.person ?? state.name;
-      if (mine && found.by !== mine) throw new Error(`${file.name} holds the grades of ${found.by}, and you are ${mine}. Nothing was changed.`);
-      if (!state.name) await begin(found.by);
+      const mine = data.grader ?? state.name;
+      if (mine && found.grader !== mine) throw new Error(`${file.name} holds the grades of ${found.grader}, and you are ${mine}. Nothing was changed.`);
+      if (!state.name) await begin(found.grader);
       const later = found.records.filter((one) => !(state.answers.get(one.item)?.time > one.time));
       for (const one of later) state.answers.set(one.item, one);
       await keep(later);
@@ -196,7 +196,7 @@
       button("m", "mark the selected words", mark), button("x", "remove marks", unmark)));
   const page = [
     make("div", { class: "bar-of-page" }, whose,
-      ...(data.person ? [] : [button("", "somebody else", () => ask(), { id: "else" })]),
+      ...(data.grader ? [] : [button("", "somebody else", () => ask(), { id: "else" })]),
       make("div", { class: "done" }, progress, done),
       button("e", "export", save, { id: "export" }), button("i", "import", takeIn, { id: "import" })),
     asked, place, passages, dock,
@@ -271,6 +271,6 @@
   addEventListener("beforeunload", (event) => { if (waiting.size || (!store.keeps && graded())) event.preventDefault(); });
   const store = await openStore(data, items, refresh);
   const held = location.hash.startsWith(NAME) ? decodeURIComponent(location.hash.slice(NAME.length)) : "";
-  const name = data.person ?? held;
+  const name = data.grader ?? held;
   if (name) await begin(name); else await ask();
 })();

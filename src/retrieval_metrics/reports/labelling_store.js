@@ -25,7 +25,7 @@ const openStore = async (data, items, changed) => {
   try {
     const request = indexedDB.open(`${data.file.format} ${data.file.kind}`, 1);
     request.onupgradeneeded = () => {
-      request.result.createObjectStore(ANSWERS, { keyPath: ["rubric", "by", "item", "time"] });
+      request.result.createObjectStore(ANSWERS, { keyPath: ["rubric", "grader", "item", "time"] });
     };
     base = await done(request);
     channel = new BroadcastChannel(`${data.file.format} ${data.file.kind}`);
@@ -50,11 +50,11 @@ const openStore = async (data, items, changed) => {
     // Who graded something of this page under this rubric, and how much.
     graders: async () => {
       const found = new Map();
-      for (const one of await held()) found.set(one.by, [...found.get(one.by) ?? [], one]);
-      for (const [by, records] of found) found.set(by, [...latest(records).answers.values()].filter((one) => one.grade !== undefined).length);
+      for (const one of await held()) found.set(one.grader, [...found.get(one.grader) ?? [], one]);
+      for (const [grader, records] of found) found.set(grader, [...latest(records).answers.values()].filter((one) => one.grade !== undefined).length);
       return found;
     },
-    read: async (by) => latest(await held(by)),
+    read: async (grader) => latest(await held(grader)),
     add: async (records) => {
       if (!base) return;
       try {
@@ -85,7 +85,7 @@ const fileOf = async (data, items, name, answerOf, damaged) => {
   for (const item of items) {
     const one = answerOf(item);
     if (one?.grade === undefined) continue;
-    const label = { grade: one.grade, by: name, ...data.label, date: new Date(one.time).toISOString() };
+    const label = { grade: one.grade, grader: name, ...data.label, date: new Date(one.time).toISOString() };
     if (one.grade === null) label.reason = "cannot tell";
     const quotes = one.quotes.map(([from, to]) => item.text.slice(from, to));
     if (quotes.length) label.quotes = [...new Set(quotes)];
@@ -113,7 +113,7 @@ const answersIn = async (written, called, data, items) => {
       || passages.length !== labels.length) refuse("it is not a file that this page exported");
   if (held.version > data.file.version) refuse("a newer version of the page wrote it");
   if (!labels.length) refuse("it holds no grades");
-  const names = [...new Set(labels.map((one) => one?.by))];
+  const names = [...new Set(labels.map((one) => one?.grader))];
   if (names.length !== 1 || typeof names[0] !== "string" || !names[0].trim()) refuse("it does not hold the grades of one person");
   const of = new Map(items.map((item) => [item.key, item]));
   const here = passages.filter((key) => of.has(key)).length;
@@ -131,9 +131,9 @@ const answersIn = async (written, called, data, items) => {
       return [from, from + words.length];
     }).sort((first, second) => first[0] - second[0]);
     const apart = quotes.filter(([from], place) => !place || from >= quotes[place - 1][1]);
-    const record = { rubric: data.rubric_key, by: names[0], item: item.key, grade: one.grade, quotes: apart, time };
+    const record = { rubric: data.rubric_key, grader: names[0], item: item.key, grade: one.grade, quotes: apart, time };
     if (one.grade === undefined || !isAnswer(record, item, data)) refuse(`its grade ${at + 1} is ${JSON.stringify(one.grade)} of ${one.date}`);
     return [record];
   });
-  return { by: names[0], records, elsewhere: labels.length - here };
+  return { grader: names[0], records, elsewhere: labels.length - here };
 };

@@ -153,7 +153,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
 
     Returns:
         The rankings in the order of the questions, with the errors of failed queries, whose rankings are empty, the
-        seconds of each, and the `steps` of the retriever, if it tells them.
+        seconds of each, and the `stages` of the retriever, if it tells them.
 
     Raises:
         TypeError: If `retriever` is not a retriever, `questions` are not query texts by id, or the first answer is not

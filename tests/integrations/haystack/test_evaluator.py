@@ -234,7 +234,7 @@ def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize("field", ["content", "quote"])
-@pytest.mark.parametrize("semantics", ["standard", "trec_eval", "haystack"])
+@pytest.mark.parametrize("rules", ["standard", "trec_eval", "haystack"])
 def test_where_every_retriever_failed_there_is_no_number(field: str, semantics: str) -> None:
     rows: Any = {"ground_truth_documents": [[Document(content="with wraps a block")]], "retrieved_documents": [None]}
     with pytest.raises(ValueError, match="nothing to evaluate: the retriever failed for every query, 1 of 1"):
@@ -255,7 +255,7 @@ def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -
 
 def test_a_saved_pipeline_computes_the_same() -> None:
     pipeline = Pipeline()
-    settings: Any = {"document_comparison_field": "id", "group_field": "meta.fact", "semantics": "trec_eval"}
+    settings: Any = {"document_comparison_field": "id", "group_field": "meta.fact", "rules": "trec_eval"}
     pipeline.add_component("ndcg", RetrievalEvaluator("ndcg(gain=exponential)@5", **settings))
     loaded = Pipeline.loads(pipeline.dumps())
     rows = {"ndcg": {"ground_truth_documents": [[PARIS]], "retrieved_documents": [[ROME, PARIS]]}}
@@ -286,7 +286,7 @@ def test_what_was_handed_over_stays_as_it_was() -> None:
         ({"document_comparison_field": "contents"}, "one of 'content', 'id', 'quote', 'span', 'meta.<key>', got"),
         ({"document_comparison_field": "meta."}, "must be one of"),
         ({"group_field": "fact"}, "group_field must be one of 'meta.<key>', got 'fact'"),
-        ({"semantics": "haystacks"}, "haystacks"),
+        ({"rules": "haystacks"}, "haystacks"),
     ],
 )
 def test_a_wrong_setting_is_refused_when_it_is_made(settings: dict[str, Any], message: str) -> None:

@@ -356,7 +356,7 @@ def test_a_row_without_judgments_is_an_error_that_names_what_it_has() -> None:
         ({"calls": "cited", "citations": "trace.x"}, "citations must begin with inputs, outputs, expectations"),
         ({"calls": "context", "retrieved": "outputs"}, "calls='context' needs the spans of a model, so retrieved="),
         ({"match": "uri"}, "uri"),
-        ({"semantics": "ml-flow"}, "unknown semantics 'ml-flow'"),
+        ({"rules": "ml-flow"}, "unknown semantics 'ml-flow'"),
         ({"metrics": "err@10"}, "pass max_grade="),
     ],
 )
@@ -384,7 +384,7 @@ def test_a_name_says_everything_that_was_chosen_or_what_the_user_says() -> None:
 
     assert name() == name(match=rm.Matching()) == "mrr"
     assert name(retrieved="trace.rerank", calls="last") == "mrr-retrieved-trace.rerank-calls-last"
-    assert name(match="metadata:doc_uri", semantics="mlflow") == "mrr-match-metadata:doc_uri-semantics-mlflow"
+    assert name(match="metadata:doc_uri", rules="mlflow") == "mrr-match-metadata:doc_uri-semantics-mlflow"
     assert name(match=rm.Matching(by="source", min_coverage=0.5)) == "mrr-match-source share 0.5"
     assert name(max_grade=4, prefix="dense/") == "dense/mrr"
     with pytest.raises(TypeError, match="prefix must be a text, got 7"):
@@ -406,7 +406,7 @@ ROW: dict[str, Any] = {
 
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"semantics": "mlflow"},
+    {"rules": "mlflow"},
     {"max_grade": 4},
     {"calls": "union"},
     {"prefix": "index "},
@@ -445,7 +445,7 @@ def test_a_scorer_is_registered_and_found_again(experiment: str, monkeypatch: py
     assert result.metrics["mrr/mean"] == 0.5
 
 
-@pytest.mark.parametrize("given", [{"match": lambda item: item.text}, {"semantics": rm.Rules(name="own")}])
+@pytest.mark.parametrize("given", [{"match": lambda item: item.text}, {"rules": rm.Rules(name="own")}])
 def test_what_mlflow_cannot_store_is_refused(given: dict[str, Any]) -> None:
     (scorer,) = retrieval_scorers("mrr", retrieved="outputs", **given)
     with pytest.raises(TypeError, match=rf"a scorer with {next(iter(given))}=.* cannot be registered"):

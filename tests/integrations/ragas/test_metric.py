@@ -164,7 +164,7 @@ def test_the_grades_of_one_row_do_not_show_the_scale(name: str, reference: Any) 
         ValueError, match=r"divides by the largest grade of all judgments, which one row does not show; .* max_grade="
     ):
         value(RetrievalMetric(name), ["d1"], reference)
-    expected = rm.evaluate({"q": reference}, {"q": ["d1"]}, rm.Metric.of(name.split("@", maxsplit=1)[0], max_grade=4))
+    expected = rm.evaluate({"q": reference}, {"q": ["d1"]}, rm.Metric(name.split("@", maxsplit=1)[0], max_grade=4))
     assert [value(RetrievalMetric(name.split("@", maxsplit=1)[0], max_grade=4), ["d1"], reference)] == list(
         expected.means.values()
     )
@@ -359,7 +359,7 @@ def named(draw: st.DrawFn) -> MetricName:
     if by == "texts":
         cutoffs |= st.builds(rm.Budget, st.integers(1, 9999), st.just("chars"))
     k = draw(cutoffs) if definition.takes_cutoff else None
-    return MetricName(rm.Metric.of(name, k, **parameters), by, draw(st.sampled_from(get_args(OnUnjudged))))
+    return MetricName(rm.Metric(name, k, **parameters), by, draw(st.sampled_from(get_args(OnUnjudged))))
 
 
 @given(named())

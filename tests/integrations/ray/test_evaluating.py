@@ -66,7 +66,7 @@ def test_blocks_and_their_order_do_not_show(
 
 @pytest.mark.parametrize(
     "rules",
-    [{"semantics": "trec_eval"}, {"semantics": "autorag", "ties": "docid"}, {"ties": "expected"}],
+    [{"rules": "trec_eval"}, {"rules": "autorag", "ties": "docid"}, {"ties": "expected"}],
     ids=str,
 )
 def test_rules_are_those_of_the_core(rules: dict[str, Any]) -> None:
@@ -151,8 +151,8 @@ def test_what_rm_evaluate_takes_is_taken() -> None:
         ({"qrels": 7}, TypeError, "qrels must map each query id to its judgments, got int"),
         ({"number": "weight"}, ValueError, "no order; name the column with run_columns="),
         ({"metrics": "ndgc@10"}, ValueError, "ndcg"),
-        ({"semantics": "ragas"}, ValueError, 'order; pass ties="docid"'),
-        ({"semantics": "trec"}, ValueError, "unknown semantics 'trec'"),
+        ({"rules": "ragas"}, ValueError, 'order; pass ties="docid"'),
+        ({"rules": "trec"}, ValueError, "unknown semantics 'trec'"),
         ({"run_columns": {"query": "q"}}, ValueError, "the run has no column 'q'"),
         ({"partitions": 0}, ValueError, "partitions must be a positive integer or None, got 0"),
         ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; use text as ids"),

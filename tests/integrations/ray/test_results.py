@@ -42,7 +42,7 @@ def test_the_evaluation_holds_no_query(results: Any) -> None:
 def test_what_was_made_under_other_rules_is_refused() -> None:
     found = dataset([("q1", "a", 1.0)], "score")
     skipping = evaluate_dataset(QRELS, found, "mrr", rules="trec_eval", partitions=1)
-    with pytest.raises(Exception, match="made under other rules than standard; pass their rules as semantics="):
+    with pytest.raises(Exception, match="made under other rules than standard; pass their rules as rules="):
         to_evaluation(skipping)
     assert to_evaluation(skipping, rules="trec_eval").n["mrr"] == 1
 
@@ -93,7 +93,7 @@ def test_ids_that_never_meet_are_warned_of() -> None:
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
-@pytest.mark.parametrize("semantics", ["standard", "trec_eval"])
+@pytest.mark.parametrize("rules", ["standard", "trec_eval"])
 def test_a_run_without_any_judged_query_is_refused_as_by_the_core(semantics: str, partitions: int) -> None:
     judgments, rankings = {"q1": {"a": 1}, "q2": {"b": 1}}, {"Q1": {"a": 1.0}, "Q2": {"b": 2.0}, "Q3": {"c": 1.0}}
     with pytest.raises(ValueError, match="the run and the qrels have no query in common"):

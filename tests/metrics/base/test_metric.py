@@ -80,7 +80,7 @@ def metrics(draw: st.DrawFn) -> rm.Metric:
     )
     budgets = st.builds(rm.Budget, st.integers(1, 10**6), st.sampled_from(["chars", "tokens"]))
     k = draw(st.none() | st.integers(1, 10**6) | budgets) if definition.takes_cutoff else None
-    return rm.Metric.of(definition.name, k, **{key: draw(values[key]) for key in chosen})
+    return rm.Metric(definition.name, k, **{key: draw(values[key]) for key in chosen})
 
 
 @given(metrics())
@@ -139,11 +139,11 @@ def test_what_is_no_metric_is_refused_with_what_to_do(text: str, message: str) -
 
 def test_a_cutoff_given_as_a_value_is_checked_too() -> None:
     with pytest.raises(ValueError, match="cut-off k of ndcg must be a positive integer or None, got 0"):
-        rm.Metric.of("ndcg", 0)
+        rm.Metric("ndcg", 0)
     with pytest.raises(TypeError, match=r"got 1.5 \(float\)"):
-        rm.Metric.of("ndcg", 1.5)  # type: ignore[arg-type]  # the point of the test
+        rm.Metric("ndcg", 1.5)  # type: ignore[arg-type]  # the point of the test
     with pytest.raises(TypeError, match=r"got True \(bool\)"):
-        rm.Metric.of("ndcg", True)  # noqa: FBT003  (the point of the test)
+        rm.Metric("ndcg", True)  # noqa: FBT003  (the point of the test)
 
 
 def test_only_text_is_a_name() -> None:

@@ -123,7 +123,7 @@ class TestTrecEval:
                 assert values[number, name] == pytest.approx(expected, abs=1e-9), (case, name)
 
     def test_repeats_and_fractions_are_refused(self) -> None:
-        with pytest.raises(ValueError, match=r"'q' holds a document twice, which trec_eval refuses \(repeats="):
+        with pytest.raises(ValueError, match=r"'q' holds a document twice, which trec_eval refuses \(duplicates="):
             rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, rules="trec_eval")
         with pytest.raises(ValueError, match=r"whole grades only, and document 'a' for query 'q' has 0.5"):
             rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, rules="trec_eval")
@@ -146,7 +146,7 @@ class TestRepeats:
 
     def test_removing_them_is_a_matter_of_matching_budgets_included(self) -> None:
         with pytest.raises(
-            ValueError, match=r"repeats must be one of .* got 'collapse'; match=Matching\(collapse=True"
+            ValueError, match=r"duplicates must be one of .* got 'collapse'; match=Matching\(deduplicate=True"
         ):
             rm.Rules(name="mine", duplicates="collapse")  # type: ignore[arg-type]  # what is tested
         with pytest.raises(ValueError, match="no_relevant must be one of"):
@@ -204,9 +204,9 @@ class TestRepeats:
 def test_every_rule_set_names_only_metrics_and_parameters_that_exist() -> None:
     for rules in RULE_SETS.values():
         for name in rules.metrics or ():
-            assert rm.Metric.of(name).name == name
+            assert rm.Metric(name).name == name
         for name, parameters in rules.parameters.items():
-            assert dict(rm.Metric(name, None, tuple(parameters.items())).parameters) == dict(parameters)
+            assert dict(rm.Metric(name, None, **parameters).parameters) == dict(parameters)
 
 
 CUTOFFS = (1, 5, 10, 100)

@@ -91,7 +91,7 @@ def test_it_equals_the_evaluation_of_the_same_ranking(
     elif not relevant:
         truth["missing"] = 1
     value = LIST_FORMS[name](gains, **options)
-    metric = rm.Metric.of(name, options.get("k"))
+    metric = rm.Metric(name, options.get("k"))
     whole = rm.evaluate({"q": truth}, {"q": [f"d{at}" for at in range(len(gains))]}, metric).means[str(metric)]
     assert value == whole or (math.isnan(value) and math.isnan(whole))
 

@@ -134,7 +134,7 @@ def metric_of(measure: Any) -> rm.Metric:
         parameters["gain"] = "exponential"
     if measure.NAME == "ERR":
         parameters["max_grade"] = LARGEST_GRADE_OF_GDEVAL
-    return rm.Metric.of(METRIC_OF[measure.NAME], known.get("cutoff"), **parameters)
+    return rm.Metric(METRIC_OF[measure.NAME], known.get("cutoff"), **parameters)
 
 
 def as_pytrec_eval_orders(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:

@@ -67,7 +67,7 @@ class _EvaluationTask:
         self.evaluation = asked.evaluation
         self.ways = resolve_retriever(retriever, config, query_key, tools, documents_key, tells=True)
         self.asking = asked.retrieve_arguments | {
-            "items": partial(items_in, documents_key=documents_key),
+            "convert": partial(items_in, documents_key=documents_key),
             "workers": choose_n_workers(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,
@@ -85,16 +85,16 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
             function. It is invoked in threads, or awaited if it is only asynchronous.
         dataset: Rows `{"query": ..., "relevant": ...}`, pairs `(query, relevant)`, LangSmith's `Example`s or rows
             `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
-            `EvaluationSet.of` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` that are
+            `EvaluationSet.from_dataset` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` that are
             all needed, each by any of its members. A `Quote`, `Text`, `Span` or `Metadata` of the core can replace an
             id: quotes and texts are searched for in `page_content`, spans are compared with `metadata["source"]` and
             `metadata["start_index"]`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<key>"`, a function of
             the core's `Retrieved` such as `lambda item: item.text`, or its `Matching`. Several chunks with one
-            `metadata:<key>` keep their places, and the first counts; `Matching(by="metadata:<key>", collapse=True)`
+            `metadata:<key>` keep their places, and the first counts; `Matching(by="metadata:<key>", deduplicate=True)`
             ranks each key once.
-        semantics: The rules for cases that libraries treat differently; see the core's `evaluate`.
+        rules: The rules for cases that libraries treat differently; see the core's `evaluate`.
         clusters: The clusters of the questions, for the intervals, as in the core's `evaluate`: a mapping of question
             ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the dataset
             has it), or None.

@@ -118,7 +118,7 @@ class _Tuning:
         )
         self._config = config
         self.asking = self._asked.retrieve_arguments | {
-            "items": convert_items,
+            "convert": convert_items,
             "workers": choose_n_workers(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,
@@ -222,7 +222,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are 
         fetch_ks: The numbers of candidates to try; None tries that of the retriever.
         metric: The metric to improve; None takes recall at the retriever's `k`.
         match: What identifies a document, as in `evaluate_retriever`.
-        semantics: The rules, as in `evaluate_retriever`.
+        rules: The rules, as in `evaluate_retriever`.
         clusters: The clusters of the questions, as in `evaluate_retriever`.
         max_concurrency: How many questions may be under way at once.
         timeout: Seconds that one attempt may take, as in `evaluate_retriever`.

@@ -70,7 +70,7 @@ def retrieval_scorers(
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
-        semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
+        rules: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
         prefix: What stands before the name of each metric. MLflow pools feedback with equal names, so by default a name
             holds every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix it holds
@@ -89,10 +89,10 @@ def retrieval_scorers(
     scorer = RowScorer(metrics, rules=rules, match=match, max_grade=max_grade)
     traced = str(retrieved).partition(".")[0] == TRACE
     paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=traced)
-    said: dict[str, Any] = asdict(paths) | {"match": match, "semantics": rules, "max_grade": max_grade}
+    said: dict[str, Any] = asdict(paths) | {"match": match, "rules": rules, "max_grade": max_grade}
     return [
         RetrievalScorer(
-            name=scored_name(metric.plain_name, said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
+            name=scored_name(metric.plain_name, said | {"rules": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             metric=str(metric),
             **said,
@@ -111,7 +111,7 @@ class RetrievalScorer(Scorer):
         calls: Which calls of the retriever count, or what became of them.
         citations: The path of what the answer cites in a row.
         match: What an id of the judgments is compared with.
-        semantics: The rule set.
+        rules: The rule set.
         max_grade: The largest grade of all judgments.
     """
 
@@ -151,7 +151,7 @@ class RetrievalScorer(Scorer):
         relevant = paths.judgments(row._asdict())
         (score,) = scorer.row(relevant, lambda: row.retrieved(paths), failure=row.failure()).values()
         self._rows.note(score)
-        metadata = {"metric": self.metric, "semantics": scorer.rules.name}
+        metadata = {"metric": self.metric, "rules": scorer.rules.name}
         return Feedback(name=self.name, value=score.value_or_none, rationale=score.reason, metadata=metadata)
 
     @property
@@ -167,10 +167,10 @@ class RetrievalScorer(Scorer):
         MLflow rebuilds as a class, with functions of its own, must be in a module of MLflow.
 
         Raises:
-            TypeError: If `match` or `semantics` is not a text, which is all that a registered scorer can hold.
+            TypeError: If `match` or `rules` is not a text, which is all that a registered scorer can hold.
         """
         said = {name: getattr(self, name) for name in USUAL}
-        for name in ("match", "semantics"):
+        for name in ("match", "rules"):
             if not isinstance(said[name], str):
                 raise TypeError(f"a scorer with {name}={said[name]!r} cannot be registered; pass {name}= as a text")
         given = "".join(f", {name}={value!r}" for name, value in said.items() if value != USUAL[name])

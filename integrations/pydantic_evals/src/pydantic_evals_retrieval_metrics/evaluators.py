@@ -49,7 +49,7 @@ class RetrievalMetrics(Evaluator):
             read, by the spans of models; or what of that is `"cited"`.
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"output.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
-        semantics: The name of the rule set.
+        rules: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
         evaluation_name: What stands before the name of each metric, as in `"reranked mrr"`. Without it, a name holds
             every setting that is not the default, as in `"mrr-retrieved-output.reranked"`, so that two evaluators of
@@ -120,7 +120,7 @@ class RetrievalReport(ReportEvaluator):
         relevant: The path of the judgments, as in `RetrievalMetrics`.
         retrieved: Where the retrieved documents are, as there; a report has no spans, so these need `keep_spans`.
         match: What an id of the judgments is compared with.
-        semantics: The name of the rule set.
+        rules: The name of the rule set.
         max_grade: The largest grade of all judgments; None takes the largest one of the report.
         evaluation_name: What stands before the title and the names, as in `RetrievalMetrics`.
 

@@ -44,7 +44,7 @@ def to_evaluation(
         relevant: The path of the judgments in the inputs, metadata or expected output of a case.
         retrieved: The path of the retrieved documents in the output or attributes of a case, or in one of the former.
         match: What an id of the judgments is compared with, as in the core's `evaluate`.
-        semantics: The rule set.
+        rules: The rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by; None takes the largest one here.
 
     Raises:

@@ -333,7 +333,7 @@ class RetrievedDataset(EvaluationDataset):
 
     Example:
         >>> import retrieval_metrics as rm
-        >>> questions = rm.EvaluationSet.of([("what does yield do?", [rm.Span("yield.txt", 40, 51)])])
+        >>> questions = rm.EvaluationSet.from_dataset([("what does yield do?", [rm.Span("yield.txt", 40, 51)])])
         >>> item = rm.Retrieved("chunk 2", "about yield", source="yield.txt", start=40)
         >>> from ragas import SingleTurnSample
         >>> row = SingleTurnSample(user_input="what does yield do?", retrieved_contexts=["about yield"])

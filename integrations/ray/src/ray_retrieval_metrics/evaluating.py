@@ -78,7 +78,7 @@ def evaluate_dataset(
             that `rm.read_qrels` reads. Documents of a query with the same `group` are alternatives.
         run: A Dataset with one row per retrieved document, with a score or a rank.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        semantics: The rules for cases that libraries treat differently, as in `rm.evaluate`.
+        rules: The rules for cases that libraries treat differently, as in `rm.evaluate`.
         ties: How equal scores are ordered, as in `rm.evaluate`, except `"input"`, because rows have no order.
         qrels_columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual
             ones (`query_id`, `doc_id`, `relevance` and the like); None for a missing column.

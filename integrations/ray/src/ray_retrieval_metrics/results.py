@@ -53,7 +53,7 @@ def to_evaluation(
     Args:
         results: The result of `evaluate_dataset`, or some of its rows, for the evaluation of a slice. A dataset that is
             not materialized or written is computed now, and again at every further use.
-        semantics: The rules under which it was evaluated.
+        rules: The rules under which it was evaluated.
         ties: The `ties` with which it was evaluated, if any.
         clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`: a mapping of query ids to
             clusters, or a function of the query id. `"source"` and None treat every query as independent, because
@@ -319,7 +319,7 @@ def _kept(columns: dict[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], ru
     kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
     expected = kept & counts_in_means(columns["n_relevant"] > 0, rules)
     if (expected != columns["is_scored"]).any():
-        raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as semantics=")
+        raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as rules=")
     return kept
 
 

@@ -30,7 +30,7 @@ GIVEN: dict[str, Metric] = {}
 """The metrics whose values were given, by name, so that results accept their names; the last one of each name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Metric:
     """A metric with its cut-off and parameters, as `name(parameter=value)@k`.
 
@@ -45,7 +45,7 @@ class Metric:
     Example:
         >>> Metric.parse("nDCG_cut_10")
         Metric.parse('ndcg@10')
-        >>> str(Metric.of("ndcg", 10, gain="exponential"))
+        >>> str(Metric("ndcg", 10, gain="exponential"))
         'ndcg(gain=exponential)@10'
         >>> Metric.parse("ap") == Metric.parse("map")
         True
@@ -57,15 +57,23 @@ class Metric:
     definition: Definition = field(init=False, repr=False, compare=False)
     _text: str = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        name = canonical_name(self.name, GIVEN)
+    def __init__(self, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> None:
+        """Make the metric with this name, cut-off and parameters.
+
+        Raises:
+            ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
+            TypeError: If k is not an integer.
+        """
+        self._set(name, k, parameters)
+
+    def _set(self, name: str, k: int | Budget | None, parameters: Mapping[str, ParameterValue]) -> None:
+        name = canonical_name(name, GIVEN)
         definition = DEFINITIONS[name]
-        k = self.k
         if not (k is None or isinstance(k, Budget)):
             k = positive_integer(k, f"the cut-off k of {name}", or_none=True)
         if k is not None and not definition.takes_cutoff:
             raise ValueError(f"{name} takes no cut-off, got {name}@{k}; {definition.summary}")
-        explicit = definition.explicit_parameters(dict(self.parameters))
+        explicit = definition.explicit_parameters(dict(parameters))
         object.__setattr__(self, "definition", definition)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "k", k)
@@ -73,16 +81,6 @@ class Metric:
         inside = ",".join(f"{key}={value}" for key, value in self.parameters)
         cutoff = "" if k is None else f"@{k}"
         object.__setattr__(self, "_text", f"{name}({inside}){cutoff}" if inside else f"{name}{cutoff}")
-
-    @classmethod
-    def of(cls, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> Metric:
-        """Return the metric with this name, cut-off and parameters.
-
-        Raises:
-            ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
-            TypeError: If k is not an integer.
-        """
-        return cls(name, k, tuple(parameters.items()))
 
     @classmethod
     def parse(cls, text: str) -> Metric:
@@ -138,7 +136,7 @@ class Metric:
         """Pickle the metric by name; a user-defined one with the module that defines it."""
         made_by = self.definition.recipe
         if made_by is None:
-            return Metric, (self.name, self.k, self.parameters)
+            return _make_metric, (self.name, self.k, self.parameters)
         # What a script or a notebook defines cannot be imported, so the function itself is pickled.
         again = (made_by.define, made_by.arguments) if made_by.module in MAIN else None
         return _restored, (self.name, self.k, self.parameters, made_by.module, again)
@@ -153,6 +151,13 @@ class Metric:
         return f"Metric.parse({str(self)!r})"
 
 
+def _make_metric(name: str, k: int | Budget | None, parameters: Iterable[tuple[str, ParameterValue]]) -> Metric:
+    """Return the metric of parts as they are pickled or read from a name, where a parameter may be called `k`."""
+    metric = object.__new__(Metric)
+    metric._set(name, k, dict(parameters))
+    return metric
+
+
 def _restored(
     name: str,
     k: int | Budget | None,
@@ -164,7 +169,7 @@ def _restored(
         define, arguments = again
         define(*arguments)
     need_definition(name, module)
-    return Metric(name, k, parameters)
+    return _make_metric(name, k, parameters)
 
 
 def need_definition(name: str, module: str) -> None:
@@ -190,7 +195,7 @@ def need_definition(name: str, module: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Metric:
-    return Metric(*read_name(text))
+    return _make_metric(*read_name(text))
 
 
 def parse_computable_metric(text: str) -> Metric:
@@ -210,14 +215,14 @@ def with_relevance_threshold(metrics: Iterable[Metric], grade: float | None) -> 
     """Return metrics that count a document as relevant from a grade, unless they say otherwise themselves.
 
     Example:
-        >>> [str(metric) for metric in relevant_from(as_metrics(["mrr", "ndcg@10", "recall(rel=1)@5"]), 2)]
+        >>> [str(metric) for metric in with_relevance_threshold(as_metrics(["mrr", "ndcg@10", "recall(rel=1)@5"]), 2)]
         ['mrr(rel=2)', 'ndcg@10', 'recall(rel=1)@5']
     """
     if grade is None:
         return tuple(metrics)
     return tuple(
         dict.fromkeys(
-            Metric.of(one.name, one.k, **{"rel": grade, **dict(one.parameters)})
+            Metric(one.name, one.k, **{"rel": grade, **dict(one.parameters)})
             if "rel" in one.definition.parameters
             else one
             for one in metrics
@@ -226,7 +231,8 @@ def with_relevance_threshold(metrics: Iterable[Metric], grade: float | None) -> 
 
 
 def _without_rel(metric: Metric) -> Metric:
-    return Metric(metric.name, metric.k, tuple((key, value) for key, value in metric.parameters if key != "rel"))
+    parameters = ((key, value) for key, value in metric.parameters if key != "rel")
+    return _make_metric(metric.name, metric.k, parameters)
 
 
 def clear_name_cache() -> None:

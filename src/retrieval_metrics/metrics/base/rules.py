@@ -24,7 +24,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "no_relevant": get_args(NoRelevant),
     "negative": ("nonrelevant", "unjudged"),
     "groups": ("credit", "flatten"),
-    "repeats": get_args(Repeated),
+    "duplicates": get_args(Repeated),
     "ties": get_args(Ties),
     "unjudged": get_args(UnjudgedRule),
     "grades": ("real", "integer"),
@@ -47,9 +47,9 @@ class Rules:
             (`"unjudged"`).
         groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
             its own (`"flatten"`).
-        repeats: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
+        duplicates: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
             (`"count"`), or is an error. If pieces such as quotes are matched instead of ids, `"count"` acts like
-            `"ignore"`. To remove repeats before anything is ranked, pass `match=Matching(collapse=True)`.
+            `"ignore"`. To remove repeats before anything is ranked, pass `match=Matching(deduplicate=True)`.
         ties: Documents with equal scores are ordered by id, descending (`"docid"`), keep the order in which they were
             given (`"input"`), or the value is the mean over all their orders (`"expected"`).
         scores: Scores are compared as they are (`"double"`), or as the nearest numbers of 32 bits, about seven digits
@@ -57,7 +57,7 @@ class Rules:
         grades: Any finite grade (`"real"`), or only whole numbers (`"integer"`; others are an error).
         parameters: Per metric name, parameters that differ from the metric's own defaults. Parameters written in a
             metric's name (`map(norm=retrieved)`) take precedence.
-        exceptions: Per metric name, the values of `empty`, `no_relevant` and `repeats` that differ for this metric.
+        exceptions: Per metric name, the values of `empty`, `no_relevant` and `duplicates` that differ for this metric.
         metrics: The metrics of the library; None if it has all. Other metrics are computed by the same rules.
     """
 
@@ -81,9 +81,9 @@ class Rules:
             if getattr(self, name) not in choices:
                 _refuse(name, getattr(self, name))
         for metric, changed in self.exceptions.items():
-            if not set(changed) <= {"empty", "no_relevant", "repeats"}:
+            if not set(changed) <= {"empty", "no_relevant", "duplicates"}:
                 raise ValueError(
-                    f"the exceptions of {self.name} for {metric} must be among empty, no_relevant and repeats, got "
+                    f"the exceptions of {self.name} for {metric} must be among empty, no_relevant and duplicates, got "
                     f"{sorted(changed)}"
                 )
             for name, value in changed.items():
@@ -99,7 +99,7 @@ class Rules:
         """Return the rules for one metric, with its exceptions applied.
 
         Example:
-            >>> LLAMA_INDEX.repeats, LLAMA_INDEX.of("recall").repeats
+            >>> LLAMA_INDEX.duplicates, LLAMA_INDEX.of("recall").duplicates
             ('count', 'ignore')
         """
         changed: Mapping[str, Any] = self.exceptions.get(metric, {})
@@ -111,7 +111,7 @@ class Rules:
 
 
 def _refuse(name: str, value: str) -> NoReturn:
-    hint = "; match=Matching(collapse=True) removes repeats before anything is ranked" * (name == "repeats")
+    hint = "; match=Matching(deduplicate=True) removes repeats before anything is ranked" * (name == "duplicates")
     raise ValueError(f"{name} must be one of {', '.join(map(repr, _CHOICES[name]))}, got {value!r}{hint}")
 
 
@@ -141,7 +141,7 @@ LLAMA_INDEX = Rules(
     duplicates="count",
     ties="input",
     parameters={"precision": {"norm": "distinct"}, "ndcg": {"gain": "binary", "ideal": "uncut"}},
-    exceptions={"precision": {"repeats": "ignore"}, "recall": {"repeats": "ignore"}},
+    exceptions={"precision": {"duplicates": "ignore"}, "recall": {"duplicates": "ignore"}},
     metrics=("hit_rate", "mrr", "precision", "recall", "map", "ndcg"),
 )
 """What llama-index-core 0.14.25 does in `llama_index/core/evaluation/retrieval/metrics.py`, with a list of k documents
@@ -172,8 +172,8 @@ RAGAS = Rules(
     ties="input",
     parameters={"precision": {"norm": "distinct"}, "map": {"norm": "retrieved"}},
     exceptions={
-        "precision": {"empty": "undefined", "no_relevant": "zero", "repeats": "ignore"},
-        "recall": {"repeats": "ignore"},
+        "precision": {"empty": "undefined", "no_relevant": "zero", "duplicates": "ignore"},
+        "recall": {"duplicates": "ignore"},
     },
     metrics=("precision", "recall", "map"),
 )
@@ -197,7 +197,7 @@ AUTORAG = Rules(
         "map": {"per": "group", "norm": "retrieved"},
         "ndcg": {"gain": "binary", "of": "documents", "ideal": "retrieved"},
     },
-    exceptions={name: {"repeats": "ignore"} for name in ("precision", "recall", "f1")},
+    exceptions={name: {"duplicates": "ignore"} for name in ("precision", "recall", "f1")},
     metrics=("precision", "recall", "f1", "mrr", "map", "ndcg"),
 )
 """What AutoRAG 0.3.27 documents and codes in `autorag/evaluation/metric/retrieval.py`: reciprocal rank and average
@@ -214,7 +214,7 @@ MLFLOW = Rules(
     duplicates="count",
     ties="input",
     parameters={"precision": {"norm": "retrieved"}, "ndcg": {"gain": "binary", "ideal": "expanded"}},
-    exceptions={"precision": {"no_relevant": "zero", "repeats": "count"}, "recall": {"repeats": "ignore"}},
+    exceptions={"precision": {"no_relevant": "zero", "duplicates": "count"}, "recall": {"duplicates": "ignore"}},
     metrics=("precision", "recall", "ndcg"),
 )
 """What mlflow 3.17.2 does in `mlflow/metrics/metric_definitions.py`: `_precision_at_k_eval_fn` counts a repeated
@@ -231,11 +231,11 @@ RULE_SETS: Mapping[str, Rules] = {
 def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None = None) -> Rules:
     """Return a rule set from its name; a rule set is returned unchanged."""
     if not isinstance(rules, (str, Rules)):
-        raise TypeError(f"semantics must be the name of a rule set or a Rules, got {type(rules).__name__}")
+        raise TypeError(f"rules must be the name of a rule set or a Rules, got {type(rules).__name__}")
     if isinstance(rules, str) and rules not in RULE_SETS:
         known = ", ".join(RULE_SETS)
-        raise ValueError(f"unknown semantics {rules!r}; the rule sets are {known}, or pass your own Rules(...)")
-    rules = RULE_SETS[rules] if isinstance(rules, str) else rules
+        raise ValueError(f"unknown rules {rules!r}; the rule sets are {known}, or pass your own Rules(...)")
+    rule_set = RULE_SETS[rules] if isinstance(rules, str) else rules
     if ties is not None and ties not in get_args(Ties):
         raise ValueError(
             f"ties must be one of {', '.join(get_args(Ties))}, or None for that of the rule set, got {ties!r}"
@@ -246,4 +246,4 @@ def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None =
             f"{unjudged!r}"
         )
     changed = {name: value for name, value in (("ties", ties), ("unjudged", unjudged)) if value is not None}
-    return replace(rules, **changed) if changed else rules  # type: ignore[arg-type]  # checked above
+    return replace(rule_set, **changed) if changed else rule_set  # type: ignore[arg-type]  # checked above

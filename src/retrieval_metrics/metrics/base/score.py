@@ -121,7 +121,7 @@ def find_refused_queries(judged: JudgedRun, rules: Rules) -> dict[str, tuple[Boo
     """Return, for each rule that refuses something, the queries it refuses and the reason."""
     found: dict[str, tuple[BoolArray, str]] = {}
     if rules.duplicates == "error":
-        found["repeats"] = judged.n_duplicates > 0, "the ranking of query {query} holds a document twice"
+        found["duplicates"] = judged.n_duplicates > 0, "the ranking of query {query} holds a document twice"
     if rules.no_relevant == "error":
         found["no_relevant"] = judged.n_relevant() == 0, "query {query} has no relevant document"
     if rules.empty == "error":
@@ -137,11 +137,11 @@ def has_fractional_grades(truth: Qrels) -> BoolArray:
 
 def _advice(rule: str) -> str:
     what, otherwise = _ADVICE[rule]
-    return f"remove {what}, or use {format_argument('semantics', 'standard')}, where {otherwise}"
+    return f"remove {what}, or use {format_argument('rules', 'standard')}, where {otherwise}"
 
 
 _ADVICE = {
-    "repeats": ("it", "only the first counts"),
+    "duplicates": ("it", "only the first counts"),
     "no_relevant": ("the query", "it is counted but left out of the mean"),
     "empty": ("the query", "it scores 0"),
 }
@@ -210,7 +210,7 @@ def score_one(
     **parameters: Any,
 ) -> float:
     """Return one metric of one ranking; `others` are grades of documents that are not in it."""
-    metric = Metric(definition.name, k, tuple(parameters.items()))
+    metric = Metric(definition.name, k, **parameters)
     listed = _numbers(gains, "gains", none_allowed=True)
     grades = {position: grade for position, grade in enumerate(listed) if grade is not None}
     missing = [*_missing(list(grades.values()), n_relevant, ideal, needs_one=definition.needs_relevant), *others]

@@ -175,7 +175,7 @@ class NodeScorer:
             documents=partial(texts_by_name, documents, source),
         )
         self.items = partial(nodes_as_items, mode=mode, source=named_as_judged(self._asked, questions, match, source))
-        self.asking = self._asked.retrieve_arguments | {"items": self.items} | ({} if self._own else {"check": None})
+        self.asking = self._asked.retrieve_arguments | {"convert": self.items} | ({} if self._own else {"check": None})
 
     def dataset(self, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation."""

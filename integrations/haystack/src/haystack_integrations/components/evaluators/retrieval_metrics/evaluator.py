@@ -85,7 +85,7 @@ class RetrievalEvaluator:
                 of the expected one in the document named by its `meta["source_id"]`; `run` then needs `documents`.
             group_field: Expected documents with the same value in this field, such as `"meta.fact"`, are alternatives
                 of which one suffices. A document without a value is needed by itself.
-            semantics: The rules of `retrieval_metrics.evaluate`; `"haystack"` gives the same numbers as Haystack's own
+            rules: The rules of `retrieval_metrics.evaluate`; `"haystack"` gives the same numbers as Haystack's own
                 evaluators.
 
         Raises:
@@ -109,7 +109,7 @@ class RetrievalEvaluator:
             metric=self.metric,
             document_comparison_field=self.document_comparison_field,
             group_field=self.group_field,
-            semantics=self.rules,
+            rules=self.rules,
         )
 
     @classmethod
