@@ -6,8 +6,8 @@
 locally, `langsmith_evaluators` returns the metrics as evaluators for LangSmith, and `record` keeps what agents search.
 """
 
-from langchain_retrieval_metrics.evaluating import aevaluate_retriever, evaluate_retriever
 from langchain_retrieval_metrics.documents import as_retrieved
+from langchain_retrieval_metrics.evaluation import aevaluate_retriever, evaluate_retriever
 from langchain_retrieval_metrics.langsmith import (
     langsmith_comparative_evaluators,
     langsmith_dataset,

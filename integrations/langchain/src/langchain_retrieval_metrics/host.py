@@ -78,7 +78,7 @@ def _with_schema(model: Runnable[Any, Any], schema: dict[str, Any] | None) -> Ru
     return model.with_structured_output(schema, include_raw=True) | _choose_parsed_or_raw
 
 
-def _choose_parsed_or_raw(output: dict[str, Any]) -> Any:
+def _choose_parsed_or_raw(output: Any) -> Any:
     if output["parsed"] is None:
         return output["raw"]
     return json.dumps(output["parsed"], ensure_ascii=False)

@@ -92,9 +92,7 @@ class SearchHandler(BaseCallbackHandler):
         self._recording = recording
         self._query = query
 
-    def _start(
-        self, kind: str, name: str, value: Any, run_id: UUID, parent_run_id: UUID | None, **fields: Any
-    ) -> None:
+    def _start(self, kind: str, name: str, value: Any, run_id: UUID, parent_run_id: UUID | None, **fields: Any) -> None:
         parent = None if parent_run_id is None else str(parent_run_id)
         self._recording.start(str(run_id), parent, kind, name, value, query=self._query, **fields)
 

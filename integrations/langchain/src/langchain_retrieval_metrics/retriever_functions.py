@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -16,7 +15,7 @@ from langchain_retrieval_metrics.stage_recording import StageHandler
 from retrieval_metrics.integration_api import RetrieverFunctions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from langchain_core.runnables import RunnableConfig
 
