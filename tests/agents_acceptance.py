@@ -144,7 +144,8 @@ def cleared() -> str:
     found = [means({"q": QRELS}, view, "recall")[0] for view in (t.first(), t.union(), t.context(), t.cited())]
     unread = t["q"].properties()["cited_not_in_context"]
     assert [round(one * 3) for one in (*found, unread)] == [1, 2, 1, 1, 2]
-    return "first, all, read, cited " + ", ".join(f"{one:.4f}" for one in found) + f"; cited_not_in_context {unread:.4f}"
+    shares = ", ".join(f"{one:.4f}" for one in found)
+    return f"first, all, read, cited {shares}; cited_not_in_context {unread:.4f}"
 
 
 def retries() -> str:

@@ -51,7 +51,7 @@ def _case(rng: random.Random, *, grouped: bool) -> Case:
     return Case(groups, ranking, rng.choice([None, 1, 2, 3, 5, 10]))
 
 
-def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], semantics: str) -> dict[tuple[int, str], float]:
+def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], rules: str) -> dict[tuple[int, str], float]:
     """The value of each metric at the case's own cut-off, all cases in one evaluation for each cut-off."""
     by_cutoff: dict[int | None, dict[int, Case]] = {}
     for number, case in chosen:
@@ -61,6 +61,6 @@ def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], semantics: st
         metrics = {name: next(iter(some.values())).metric(name) for name in names}
         qrels = {number: case.groups for number, case in some.items()}
         run = {number: case.ranking for number, case in some.items()}
-        result = rm.evaluate(qrels, run, list(metrics.values()), rules=semantics).per_query
+        result = rm.evaluate(qrels, run, list(metrics.values()), rules=rules).per_query
         values |= {(number, name): result[metric][number] for name, metric in metrics.items() for number in some}
     return values

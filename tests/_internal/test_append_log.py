@@ -137,8 +137,8 @@ def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(t
             journal.append(wrong)
     assert not path.exists()
     journal.append({"n": 1})
-    path.write_bytes(path.read_bytes().replace(b'"version": 2', b'"version": 3'))
-    with pytest.raises(ValueError, match="has format version 3"):
+    path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 2'))
+    with pytest.raises(ValueError, match="has format version 2"):
         journal.append({"n": 2})
     with pytest.raises(ValueError, match="cannot be compressed"):
         AppendLog("a.jsonl.gz", "test")

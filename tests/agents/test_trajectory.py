@@ -402,9 +402,9 @@ def test_what_was_found_read_and_cited_are_steps() -> None:
     assert result.stages.first_stage == ("inside calls", "union")
     assert {name: share for name, share in result.stages.losses("recall").means.items() if share} == {
         "found": 0.2,
-        "never retrieved": 0.2,
-        "dropped by read": 0.4,
-        "dropped by cited": 0.2,
+        "not_retrieved": 0.2,
+        "dropped:read": 0.4,
+        "dropped:cited": 0.2,
     }
     plain = rm.Trajectories({"q1": rm.Trajectory([rm.SearchCall("b", ["d2"])], context=["d2"], citations=[])})
     assert list(plain.cited().stages) == ["union", "read", "cited"]

@@ -388,7 +388,7 @@ def margins(draws: int) -> None:
             samples = [np.clip(population.draw(random, n) - population.mean + mean, -1, 1) for _ in range(draws)]
             bounds = within_margins([Units.of(values) for values in samples], [1.0] * draws, 0.02)
             student = [stats.ttest_1samp(x, -0.02, alternative="greater").pvalue <= 0.05 for x in samples if np.ptp(x)]
-            share = np.mean([one.outcome == "no worse" for one in bounds])
+            share = np.mean([one.outcome == "noninferior" for one in bounds])
             cells += [f"{100 * share:9.1f}", f"{100 * np.mean(student):8.1f}"]
             rates.append(100 * float(share))
         line(population.name, n, cells, draws, rates[0])

@@ -68,8 +68,7 @@ def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: p
     assert main(["lint", saved, saved, "--corpus", folder]) == 0
     out = capsys.readouterr().out
     assert (
-        out.split()
-        == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed() makes them", "").split()
+        out.split() == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed() makes them", "").split()
     )
     assert "q1" in out
     rm.EvaluationSet({1: "why?", 2: "when?"}, {1: ["d1"], 2: ["d1"]}).save(tmp_path / "numbers.json")

@@ -12,8 +12,8 @@ import retrieval_metrics as rm
 from retrieval_metrics.cli.main import COMMANDS, main
 
 
-def evaluation(files: list[str], metrics: list[str], semantics: str = "standard") -> rm.Evaluation:
-    return rm.evaluate(rm.read_qrels(files[0]), rm.read_run(files[1]), metrics, rules=semantics)
+def evaluation(files: list[str], metrics: list[str], rules: str = "standard") -> rm.Evaluation:
+    return rm.evaluate(rm.read_qrels(files[0]), rm.read_run(files[1]), metrics, rules=rules)
 
 
 def test_the_table_is_that_of_python_and_warnings_stand_beside_it(

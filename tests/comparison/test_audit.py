@@ -107,7 +107,7 @@ class TestAttribution:
 
 
 def _all_switches(rules: rm.Rules, metric: rm.Metric) -> list[RuleChange]:
-    fields = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
+    fields = ("duplicates", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
     parameters = rules.parameters[metric.name]
     return [
         *(RuleChange(field, getattr(rules, field)) for field in fields),
@@ -187,7 +187,7 @@ class TestExamples:
     def test_the_example_has_the_fewest_retrieved_and_judged_documents(self) -> None:
         qrels = {"2 + 4": ["a", "b", "c", "d"], "3 + 2": ["a", "b"], "5 + 1": ["a"]}
         run = {"2 + 4": ["a", "a"], "3 + 2": ["a", "a", "x"], "5 + 1": ["a", "a", "x", "y", "z"]}
-        (found,) = audit_of(qrels, run, "map", repeats="count").differences
+        (found,) = audit_of(qrels, run, "map", duplicates="count").differences
         assert found.queries == tuple(qrels)
         assert (found.example, found.value, found.reference) == ("3 + 2", (1 / 1 + 2 / 2) / 2, (1 / 1) / 2)
 
@@ -208,13 +208,13 @@ class TestExamples:
 
     def test_of_repeated_documents_a_relevant_one_is_named(self) -> None:
         (found,) = audit_of(
-            {"q": {"z": 0, "a": 1}}, {"q": ["z", "z", "a", "a", "a"]}, "map", repeats="count"
+            {"q": {"z": 0, "a": 1}}, {"q": ["z", "z", "a", "a", "a"]}, "map", duplicates="count"
         ).differences
         assert found.detail == "document 'a' is retrieved 3 times"
-        refused = audit_of({"q": {"z": 0, "a": 1}}, {"q": ["z", "z", "a"]}, "map", repeats="error")
+        refused = audit_of({"q": {"z": 0, "a": 1}}, {"q": ["z", "z", "a"]}, "map", duplicates="error")
         assert refused.differences[0].detail == "document 'z' is retrieved twice"
         assert refused.refused == {"standard": 0, "mine": 1}
-        (unjudged,) = audit_of({"q": ["a"]}, {"q": ["x", "x", "x", "a"]}, "map", repeats="error").differences
+        (unjudged,) = audit_of({"q": ["a"]}, {"q": ["x", "x", "x", "a"]}, "map", duplicates="error").differences
         assert unjudged.detail == "2 of its places hold repeated documents"
 
     def test_of_tied_documents_the_one_with_the_highest_grade_is_named(self) -> None:
@@ -285,7 +285,7 @@ class TestBadInput:
             rm.audit({"q": ["a"]}, {"q": ["a"]}, rules="ragas")
 
     def test_names_must_differ(self) -> None:
-        mine = replace(RULE_SETS["standard"], repeats="count")
+        mine = replace(RULE_SETS["standard"], duplicates="count")
         with pytest.raises(ValueError, match=r"with different names, got \['standard', 'standard'\]"):
             rm.audit({"q": ["a"]}, {"q": ["a"]}, rules=["standard", mine])
 

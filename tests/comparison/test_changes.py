@@ -15,7 +15,7 @@ TEXTS = {"q1": "first?", "q2": "second?", "q3": "third?"}
 def test_the_numbers_and_what_is_said_of_them() -> None:
     found = rm.changes(BEFORE, AFTER, ["overlap@3", "rbo", "precision@3"])
     assert found.per_query["overlap@3"] == {"q1": 2 / 3, "q2": 1.0, "q3": 1.0}
-    assert found.per_query["possible loss of precision@3"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
+    assert found.per_query["max_loss(precision@3)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
     assert found.moved(metric="overlap@3") == [("q1", 2 / 3)]
     assert [query for query, _ in found.moved(5)] == ["q1", "q2"]  # by rbo, which goes on as a ranking ends
     text = str(found)
@@ -29,8 +29,8 @@ def test_the_numbers_and_what_is_said_of_them() -> None:
 def test_what_is_too_wide_says_so() -> None:
     with pytest.warns(rm.RetrievalWarning, match="no document is in both runs"):
         apart = rm.changes({"q": ["a", "b"]}, {"q": ["x", "y"]}, "ndcg@2")
-    assert apart.means == {"possible loss of ndcg@2": 1.0, "possible gain of ndcg@2": 1.0}
-    assert "too wide to tell without grades: possible loss of ndcg@2" in str(apart)
+    assert apart.means == {"max_loss(ndcg@2)": 1.0, "max_gain(ndcg@2)": 1.0}
+    assert "too wide to tell without grades: max_loss(ndcg@2)" in str(apart)
 
 
 def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None:

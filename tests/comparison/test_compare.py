@@ -80,7 +80,7 @@ def test_other_rules_are_refused_with_the_reason() -> None:
     old = result(range(8))
     cases: list[tuple[dict[str, Any], str]] = [
         ({"ties": "input"}, "ties is 'docid' and 'input'"),
-        ({"semantics": "autorag"}, r"\(standard and autorag\) no_relevant is"),
+        ({"rules": "autorag"}, r"\(standard and autorag\) no_relevant is"),
     ]
     for options, reason in cases:
         with pytest.raises(ValueError, match=f"different rules cannot be compared: in 'old' and 'new' ?{reason}"):
@@ -93,7 +93,7 @@ def test_other_rules_are_refused_with_the_reason() -> None:
 
 def test_rules_of_another_name_that_do_the_same_are_the_same() -> None:
     mine = rm.Rules(name="mine")
-    assert not rm.compare({"old": result(range(8), 2), "new": result(range(8), 1, semantics=mine)}).notes
+    assert not rm.compare({"old": result(range(8), 2), "new": result(range(8), 1, rules=mine)}).notes
 
 
 def test_nothing_in_common_is_refused_with_the_reason() -> None:

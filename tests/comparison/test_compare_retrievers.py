@@ -138,7 +138,7 @@ def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others
         ),
         ({"bm25": bm25, "dense": dense}, {"sed": 1}, TypeError, "compare_retrievers and compare have no option 'sed'"),
         ({"bm25": bm25, "dense": dense}, {"runs": {}}, TypeError, "compare have no option 'runs'"),
-        ({"bm25": bm25, "dense": dense}, {"semantics": "mine"}, ValueError, "mine"),
+        ({"bm25": bm25, "dense": dense}, {"rules": "mine"}, ValueError, "mine"),
         ({"bm25": bm25, "dense": ["d1"]}, {}, TypeError, "this is the retriever of the system 'dense'"),
     ],
 )
@@ -167,10 +167,10 @@ def test_progress_counts_the_questions_of_all_systems(capsys: pytest.CaptureFixt
         ({"unjudged": "bound"}, "unjudged must be one of"),
         ({"unjudged": "condensed"}, "only if documents are judged by id"),
         ({"unjudged": "bounds"}, "only if single documents are judged by id"),
-        ({"semantics": "trec_eval", "ties": "any"}, "ties must be one of"),
+        ({"rules": "trec_eval", "ties": "any"}, "ties must be one of"),
         ({"metrics": "judged@5"}, "judged measures the judgments"),
         ({"questions": [("text 0", [rm.Quote("long enough")]), ("text 1", [rm.Quote("wiki")])]}, "the quote 'wiki'"),
-        ({"questions": [("text 0", {"d": 1.5})], "semantics": "trec_eval"}, "takes whole grades only"),
+        ({"questions": [("text 0", {"d": 1.5})], "rules": "trec_eval"}, "takes whole grades only"),
     ],
 )
 def test_what_the_comparison_refuses_costs_no_call(
@@ -212,7 +212,7 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> N
     before = len(asked)
     result = compared()
     assert sorted(asked[before:]) == [("c", f"question {number}") for number in range(5, 8)]
-    assert result.table == {"mrr": {"a/b": 1.0, "c": 0.5}}
+    assert result.means == {"mrr": {"a/b": 1.0, "c": 0.5}}
     assert sorted(path.name for path in (tmp_path / "answers").iterdir()) == ["a%2Fb.jsonl", "c.jsonl"]
     done = len(asked)
     assert str(compared()) == str(result)

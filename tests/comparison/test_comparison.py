@@ -29,7 +29,7 @@ def test_a_system_that_is_better_everywhere_is_said_to_be() -> None:
 def test_systems_that_do_not_differ_are_said_to_be_the_same() -> None:
     comparison = rm.compare(*systems({"a": [1, 2, 3], "b": [1, 2, 3]}), "mrr")
     (said,) = comparison.conclusions
-    assert (said.kind, said.sentence) == ("the same", "b and a have the same value for every query in mrr.")
+    assert (said.kind, said.sentence) == ("identical", "b and a have the same value for every query in mrr.")
     assert comparison.difference("mrr").p_corrected == 1
 
 
@@ -40,7 +40,7 @@ def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
     assert not difference.significant
     low, high = difference.interval
     (said,) = comparison.conclusions
-    assert said.kind == "no clear difference"
+    assert said.kind == "not_significant"
     assert said.sentence == (
         f"No clear difference between b and a in mrr (95 % interval {signed(low)} to "
         f"{signed(high)}); a difference of {difference.mde().spread:.2g} would have been found in four "
@@ -70,7 +70,7 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     )
     # Whether rare losses make it worse by more is no question where it is, and of too few queries nothing is shown.
     beaten = rm.compare(*systems({"a": [1] * 200, "b": [2, 3, 4, 5] * 50}), "mrr", margin=0.1)
-    assert (beaten.conclusions.get("mrr").noninferiority, beaten.conclusions.rare_effect_notes) == ("worse", [])
+    assert (beaten.conclusions.get("mrr").noninferiority, beaten.conclusions.rare_effect_notes) == ("inferior", [])
     assert not rm.compare(*systems({"a": [1, 1], "b": [2, 3]}), "mrr").conclusions.rare_effect_notes
 
 
@@ -154,14 +154,14 @@ def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_i
         *systems({"old": ranks, "new": ranks, "bad": [5] * 200}), "mrr", baseline="old", margin=0.02
     )
     outcomes = {one.system: one.margin.outcome for one in comparison.differences if one.margin is not None}
-    assert outcomes == {"new": "no worse", "bad": "worse"}
+    assert outcomes == {"new": "noninferior", "bad": "inferior"}
     same, worse = comparison.conclusions
     assert same.sentence == (
         "new and old have the same value for every query in mrr; new is no worse by more than 0.02."
     )
     assert worse.sentence.endswith("), by more than 0.02.")
-    assert (same.noninferiority, worse.noninferiority) == ("no worse", "worse")
-    assert list(comparison.to_pandas().margin) == ["no worse", "worse"]
+    assert (same.noninferiority, worse.noninferiority) == ("noninferior", "inferior")
+    assert list(comparison.to_pandas().noninferiority) == ["noninferior", "inferior"]
     few = rm.compare(*systems({"old": [1] * 40, "new": [1] * 40}), "mrr", margin=0.02)
     assert few.conclusions.get("mrr").sentence == (
         "new and old have the same value for every query in mrr; that new is no worse by more than 0.02 is not shown, "
@@ -171,14 +171,14 @@ def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_i
 
 def test_a_margin_is_passed_with_few_queries_if_rare_losses_would_leave_the_system_better() -> None:
     few = rm.compare(*systems({"old": [2, 3] * 15, "new": [1, 2, 1] * 10}), "mrr", margin=0.05)
-    assert few.conclusions[0].noninferiority == "no worse"
+    assert few.conclusions[0].noninferiority == "noninferior"
     assert "rare losses" not in few.conclusions[0].sentence
 
 
 def test_a_loss_on_two_queries_is_not_said_to_reach_1() -> None:
     comparison = rm.compare(*systems({"old": [1] * 150, "new": [1] * 148 + [500] * 2}), "mrr", margin=0.05)
     (one,) = comparison.conclusions
-    assert one.noninferiority == "cannot tell"
+    assert one.noninferiority == "inconclusive"
     assert one.sentence.endswith(
         "is not shown: the loss lies on so few queries that the test, which allows for skewness, cannot bound it."
     )
@@ -188,9 +188,9 @@ def test_worse_by_more_than_a_margin_needs_an_interval_beyond_it() -> None:
     comparison = rm.compare(*systems({"old": [1, 2] * 40, "new": [1, 2] * 32 + [2, 4] * 8}), "mrr", margin=0.02)
     (one,) = comparison.conclusions
     assert one.details.margin is not None
-    assert (one.kind, one.details.margin.outcome) == ("worse", "worse")
-    assert (one.noninferiority == "worse") == (one.interval.high < -0.02)
-    assert list(comparison.to_pandas().margin) == [one.noninferiority]
+    assert (one.kind, one.details.margin.outcome) == ("worse", "inferior")
+    assert (one.noninferiority == "inferior") == (one.interval.high < -0.02)
+    assert list(comparison.to_pandas().noninferiority) == [one.noninferiority]
     between = (one.details.margin.high - one.interval.high) / 2 + one.interval.high
     (open_,) = rm.compare(comparison.evaluations, margin=-between).conclusions
     assert open_.sentence.endswith(f"; whether by more than {-between:g} is open.")

@@ -21,23 +21,23 @@ METRICS = ["mrr@3", "hit_rate@2", "recall@5", "ndcg@3", "map", "precision@2", "r
 HEADLINES = {
     "better": r"^(?P<system>\S+) is better than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( on these queries)?, by ",
     "worse": r"^(?P<system>\S+) is worse than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( on these queries)?, by ",
-    "no clear difference": r"^No clear difference between (?P<system>\S+) and (?P<baseline>\S+) "
+    "not_significant": r"^No clear difference between (?P<system>\S+) and (?P<baseline>\S+) "
     r"in (?P<metric>[^\s:;,]+)",
-    "the same": r"^(?P<system>\S+) and (?P<baseline>\S+) have the same value for every query "
+    "identical": r"^(?P<system>\S+) and (?P<baseline>\S+) have the same value for every query "
     r"in (?P<metric>[^\s:;,.]+)",
-    "depends on what is unjudged": r"^Whether (?P<system>\S+) is (better|worse) than (?P<baseline>\S+) "
+    "depends_on_unjudged": r"^Whether (?P<system>\S+) is (better|worse) than (?P<baseline>\S+) "
     r"in (?P<metric>\S+) depends on what is unjudged: as judged",
-    "not comparable": r"^(?P<system>\S+) and (?P<baseline>\S+) are not comparable in (?P<metric>[^\s:]+): ",
-    "no common query": r"^(?P<system>\S+) and (?P<baseline>\S+) have no query in common for which (?P<metric>\S+) is",
+    "not_comparable": r"^(?P<system>\S+) and (?P<baseline>\S+) are not comparable in (?P<metric>[^\s:]+): ",
+    "no_common_queries": r"^(?P<system>\S+) and (?P<baseline>\S+) have no query in common for which (?P<metric>\S+) is",
 }
 SAID_OF_SEVERAL = {
     "better": " (is|are) (better|worse) than ",
     "worse": " (is|are) (better|worse) than ",
-    "no clear difference": "^No clear difference (between|of) ",
-    "the same": " have the same value ",
-    "depends on what is unjudged": "^Whether ",
-    "not comparable": " are not comparable ",
-    "no common query": " have no query in common ",
+    "not_significant": "^No clear difference (between|of) ",
+    "identical": " have the same value ",
+    "depends_on_unjudged": "^Whether ",
+    "not_comparable": " are not comparable ",
+    "no_common_queries": " have no query in common ",
 }
 CLAUSES = {
     "grades change nothing": r", and no grades of .* would (change that|show one|show a clear difference)",
@@ -53,17 +53,17 @@ GRADES = {"grades change nothing", "nothing unjudged"}
 BESIDE = {
     "better": GRADES | {"not shown"},
     "worse": GRADES | {"worse by more", "not by more", "open by more"},
-    "no clear difference": GRADES | {"other grades", "no worse", "not shown"},
-    "the same": GRADES | {"other grades", "no worse", "not shown"},
-    "depends on what is unjudged": {"other grades", "no worse", "not shown"},
-    "not comparable": set(),
-    "no common query": set(),
+    "not_significant": GRADES | {"other grades", "no worse", "not shown"},
+    "identical": GRADES | {"other grades", "no worse", "not shown"},
+    "depends_on_unjudged": {"other grades", "no worse", "not shown"},
+    "not_comparable": set(),
+    "no_common_queries": set(),
 }
 """Which clauses may stand beside which headline in one sentence."""
 
 OPPOSITE = {"better": "worse", "worse": "better"}
-SHOWN = {"better": "better", "worse": "worse", "no clear difference": "no clear difference"}
-SHOWN["the same"] = "no clear difference"
+SHOWN = {"better": "better", "worse": "worse", "not_significant": "not_significant"}
+SHOWN["identical"] = "not_significant"
 
 
 def drawn(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -92,7 +92,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any], dict[str,
     options["unjudged"] = unjudged
     options["level"] = rng.choice([0.95, 0.95, 0.8, 0.99])
     if options["unjudged"] == "bounds":
-        options["unseen"] = rng.choice([None, None, 1, 2])
+        options["unretrieved_relevant"] = rng.choice([None, None, 1, 2])
     if n >= 6 and rng.random() < 0.3:
         options["clusters"] = {query: at // rng.choice([1, 2, 3]) for at, query in enumerate(qrels)}
     return qrels, runs, options
@@ -124,7 +124,7 @@ def test_nothing_that_is_said_contradicts_anything_else(part: int) -> None:
             comparison = rm.compare(qrels, runs, **options)
         kinds |= {each.kind for each in comparison.conclusions}
         check(comparison)
-    assert kinds >= {*HEADLINES} - {"no common query", "depends on what is unjudged"}
+    assert kinds >= {*HEADLINES} - {"no_common_queries", "depends_on_unjudged"}
 
 
 def test_a_verdict_that_rare_changes_could_undo_speaks_of_these_queries() -> None:
@@ -166,42 +166,42 @@ def check(comparison: rm.Comparison) -> None:
 def agrees_with_its_numbers(one: Conclusion, alpha: float) -> None:
     low, high = one.interval
     contains = np.isnan(low) or low <= 0 <= high
-    if one.kind in {"better", "worse", "depends on what is unjudged"}:
+    if one.kind in {"better", "worse", "depends_on_unjudged"}:
         assert one.p_corrected <= alpha
         assert not contains
         assert one.difference != 0
     if one.kind in {"better", "worse"}:
         assert (one.difference > 0) == (one.kind == "better")
-    if one.kind == "no clear difference":
+    if one.kind == "not_significant":
         assert one.p_corrected > alpha
         assert contains
-    if one.kind == "the same":
+    if one.kind == "identical":
         assert (one.difference, one.p_corrected) == (0, 1)
         assert one.details.identical
-    assert (one.kind == "not comparable") == (not one.details.comparable and one.n > 0)
+    assert (one.kind == "not_comparable") == (not one.details.comparable and one.n > 0)
     agrees_with_the_margin_and_the_unjudged(one)
 
 
 def agrees_with_the_margin_and_the_unjudged(one: Conclusion) -> None:
-    if one.noninferiority == "worse":
+    if one.noninferiority == "inferior":
         assert one.kind == "worse"
         assert one.interval.high < -(one.margin or 0)
-    if one.noninferiority == "no worse":
+    if one.noninferiority == "noninferior":
         assert one.difference > -(one.margin or 0)
         assert one.kind != "worse" or one.interval.low > -(one.margin or 0)
         assert ("one-sided" in one.sentence) == (one.interval.low <= -(one.margin or 0))
     if (grades := one.unjudged_bounds) is not None:
         least, most = grades.interval
         assert least - 1e-9 <= one.difference <= most + 1e-9
-        assert grades.change == (one.kind == "depends on what is unjudged") or one.kind in {
-            "no clear difference",
-            "the same",
+        assert grades.change == (one.kind == "depends_on_unjudged") or one.kind in {
+            "not_significant",
+            "identical",
         }
         if one.kind == "better":
             assert least > 0
         if one.kind == "worse":
             assert most < 0
-        if one.noninferiority == "no worse":
+        if one.noninferiority == "noninferior":
             assert least > -(one.margin or 0)
     if "it may be worse by up to" in one.sentence:
         worse = grades is not None and grades.interval.low < one.difference - 1e-9
@@ -218,9 +218,9 @@ def agrees_with_its_sentence(one: Conclusion) -> None:
     assert len(clauses & {"grades change nothing", "nothing unjudged", "other grades"}) <= 1
     assert len(clauses & {"no worse", "not shown", "worse by more", "not by more", "open by more"}) <= 1
     assert one.sentence.endswith(".")
-    if one.noninferiority == "no worse" and one.kind != "better":
+    if one.noninferiority == "noninferior" and one.kind != "better":
         assert clauses & {"no worse", "not by more"}
-    if one.noninferiority == "cannot tell":
+    if one.noninferiority == "inconclusive":
         assert clauses & {"not shown", "open by more"}
 
 
@@ -234,7 +234,7 @@ def agrees_with_the_ranking(comparison: rm.Comparison) -> None:
         for each in comparison.conclusions:
             if each.metric != metric or other not in {each.system, each.baseline}:
                 continue
-            shown = SHOWN.get(each.kind, "not known")
+            shown = SHOWN.get(each.kind, "undetermined")
             beside = each.system if each.baseline == other else each.baseline
             named = [
                 said for said in comparison.ranking.sentences_by_metric[metric] if beside in said or " more " in said
@@ -244,7 +244,7 @@ def agrees_with_the_ranking(comparison: rm.Comparison) -> None:
                 assert standing[each.system] == shown
             else:
                 assert standing[each.baseline] == OPPOSITE.get(shown, shown)
-    for sign, standing_of in (("▲", "better"), ("▼", "worse"), ("?", "not known")):
+    for sign, standing_of in (("▲", "better"), ("▼", "worse"), ("?", "undetermined")):
         there = any(place.status == standing_of for places in comparison.ranking.by_metric.values() for place in places)
         assert (sign in text) == there
 
@@ -321,7 +321,7 @@ def test_what_other_grades_could_change_is_corrected_for_the_choice_too(tmp_path
         history.add(result, name, save=tmp_path / f"{name}.json")
     (planned,) = history.compare("old", "new", planned=True, unjudged="bounds").conclusions
     (chosen,) = history.compare("old", "new", unjudged="bounds").conclusions
-    assert (planned.kind, chosen.kind) == ("better", "depends on what is unjudged")
+    assert (planned.kind, chosen.kind) == ("better", "depends_on_unjudged")
 
 
 def test_clusters_are_left_out_whole() -> None:

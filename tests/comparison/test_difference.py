@@ -65,7 +65,7 @@ def test_a_dataframe_has_a_row_per_difference() -> None:
     assert len(frame) == 9
     row = frame[(frame.metric == "mrr") & (frame.system == "c") & (frame.baseline == "b")].iloc[0]
     difference = comparison.difference("mrr", "c", "b")
-    assert (row.difference, row.low, row.high) == (difference.mean, *difference.interval)
-    assert (row.p, row.p_alone) == (difference.p_corrected, difference.p_uncorrected)
-    assert (row.low_alone, row.high_alone) == difference.interval_uncorrected
-    assert (row.detectable, row.detectable_high) == difference.mde()
+    assert (row.difference, row.ci_low, row.ci_high) == (difference.mean, *difference.interval)
+    assert (row.p_corrected, row.p_uncorrected) == (difference.p_corrected, difference.p_uncorrected)
+    assert (row.ci_low_uncorrected, row.ci_high_uncorrected) == difference.interval_uncorrected
+    assert (row.mde, row.mde_sparse) == difference.mde()

@@ -126,7 +126,7 @@ def test_what_has_no_bound_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="p of rbo"):
         as_similarity("rbo(p=.0)")
     assert as_similarity("rbo(p=0.8)").columns == ("rbo(p=0.8)",)
-    assert as_similarity("ndcg_at_10").columns == ("possible loss of ndcg@10", "possible gain of ndcg@10")
+    assert as_similarity("ndcg_at_10").columns == ("max_loss(ndcg@10)", "max_gain(ndcg@10)")
 
 
 def test_what_a_place_is_worth() -> None:

@@ -135,12 +135,10 @@ def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None
     assert_same_queries(loaded, rm.load(tmp_path / f"again-{name}"))
 
 
-@pytest.mark.parametrize("semantics", ["standard", "trec_eval", "ragas", "autorag", "mlflow", "haystack"])
-def test_every_rule_set(tmp_path: Any, semantics: str) -> None:
+@pytest.mark.parametrize("rules", ["standard", "trec_eval", "ragas", "autorag", "mlflow", "haystack"])
+def test_every_rule_set(tmp_path: Any, rules: str) -> None:
     qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": -1}, "q3": {"f": 0}}
-    result = rm.evaluate(
-        qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], rules=semantics
-    )
+    result = rm.evaluate(qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], rules=rules)
     result.save(tmp_path / "result.json")
     assert_same_queries(result, rm.load(tmp_path / "result.json"))
 
@@ -150,7 +148,7 @@ def test_rules_of_ones_own(tmp_path: Any) -> None:
         name="mine",
         duplicates="count",
         parameters={"ndcg": {"gain": "binary"}},
-        exceptions={"map": {"repeats": "ignore"}},
+        exceptions={"map": {"duplicates": "ignore"}},
     )
     result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "b", "a"]}, ["ndcg@2", "map"], rules=rules)
     result.save(tmp_path / "result.json")
@@ -195,7 +193,7 @@ def test_a_part_of_a_larger_set_keeps_the_largest_grade_of_the_whole(tmp_path: A
     result.save(tmp_path / "part.json")
     loaded = rm.load(tmp_path / "part.json")
     assert_same_queries(result, loaded)
-    assert loaded.over_cutoffs("err", [1]) == {1: 1 / 16}  # (2^1 - 1) / 2^4
+    assert loaded.at_cutoffs("err", [1]) == {1: 1 / 16}  # (2^1 - 1) / 2^4
 
 
 @quick

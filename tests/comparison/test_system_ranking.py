@@ -27,7 +27,7 @@ def test_without_a_baseline_systems_stand_beside_the_best() -> None:
     comparison = rm.compare(QRELS, {"worst": WORST, "bad": BAD, "good": GOOD, "best": BEST}, ["mrr", "recall@5"])
     assert standings(comparison) == [
         ("best", "best"),
-        ("good", "no clear difference"),
+        ("good", "not_significant"),
         ("bad", "worse"),
         ("worst", "worse"),
     ]
@@ -47,7 +47,7 @@ def test_beside_a_baseline_losers_are_listed_as_winners_are() -> None:
         ("best", "better"),
         ("good", "better"),
         ("bad", "baseline"),
-        ("same", "no clear difference"),
+        ("same", "not_significant"),
         ("worst", "worse"),
     ]
     good = comparison.difference("mrr", "good")
@@ -161,7 +161,7 @@ def test_what_cannot_be_found_at_all_is_said_with_what_would_help() -> None:
     runs = {f"s{at}": {query: (BEST if at % 2 else BAD)[query] for query in few} for at in range(6)}
     comparison = rm.compare(few, runs, ["mrr", "recall@2", "ndcg@10", "map"])
     assert "with 4 queries none of these 60 tests can succeed; one test alone needs 6" in str(comparison)
-    ranking = replace(comparison.ranking, units=8, impossible=3)
+    ranking = replace(comparison.ranking, n_units=8, n_unattainable=3)
     assert (
         ranking.notes[0] == "with 8 queries 3 of these 60 tests can hardly succeed; choose a baseline or fewer metrics"
     )

@@ -151,7 +151,7 @@ def test_levels_and_kinds() -> None:
         ),
         ({"run": ANSWERED}, "of the 30 questions without an answer, .* none is in the run and was answered"),
         ({"metric": "leak@5"}, "leak@5 does not show what a threshold costs"),
-        ({"false_answer": 0}, "false_answer must be above 0 and below 1, got 0"),
+        ({"max_false_answers": 0}, "max_false_answers must be above 0 and below 1, got 0"),
         ({"level": 0.5}, "level must be above 0.5 and below 1, got 0.5"),
         ({"run": {**run_of([0.1] * 30), "a0": {"d0": math.nan}}}, "the score of document 'd0' for query 'a0' is nan"),
     ],

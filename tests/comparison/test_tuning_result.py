@@ -42,7 +42,8 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     assert few.gain == pytest.approx(3 * 0.5 / 20)
     assert few.expected_gain_interval.low == 0 < few.expected_gain
     assert few.conclusion == (
-        f"Switching to new is right on average (+{few.expected_gain:.4f} on new questions), but 20 questions cannot show "
+        f"Switching to new is right on average (+{few.expected_gain:.4f} on new questions), but 20 questions cannot "
+        f"show "
         "that it is better than old."
     )
     # One question decides, and says nothing of the others.
@@ -69,15 +70,15 @@ def test_it_prints_what_was_chosen_and_draws_it() -> None:
 @pytest.mark.parametrize("rankings", [True, False])
 def test_a_saved_tuning_is_the_same_choice_with_the_same_numbers(tmp_path: Path, *, rankings: bool) -> None:
     qrels, runs = data(2, 30, better=0.4)
-    found = grid_of(runs, qrels, others=["hit_rate@1", "ndcg@3"], at_least={"hit_rate@1": 0.01}, seed=3)
+    found = grid_of(runs, qrels, extra_metrics=["hit_rate@1", "ndcg@3"], at_least={"hit_rate@1": 0.01}, seed=3)
     path = tmp_path / "tuning.json.gz"
     found.save(path, labels={"commit": "4f2"}, rankings=rankings)
     loaded = rm.load(path)
     assert loaded == found
-    assert loaded != grid_of(runs, qrels, others=["hit_rate@1", "ndcg@3"], at_least={"hit_rate@1": 0.01}, seed=4)
+    assert loaded != grid_of(runs, qrels, extra_metrics=["hit_rate@1", "ndcg@3"], at_least={"hit_rate@1": 0.01}, seed=4)
     assert str(loaded) == str(found)
     assert loaded.rule == found.rule
-    assert loaded.new_gain_interval == found.new_gain_interval
+    assert loaded.expected_gain_interval == found.expected_gain_interval
     assert loaded.to_pandas().equals(found.to_pandas())
     assert loaded[found.winner].parameters["weights"] == found[found.winner].parameters["weights"]
 

@@ -102,7 +102,10 @@ def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
     ("damage", "error"),
     [
         ({"labels": [7]}, r"labels\[0\]: a label must be an object"),
-        ({"labels": [{"query": "q", "document": "d", "grade": 1, "grader": "A", "rank": 1}]}, r"labels\[0\].*got 'rank'"),
+        (
+            {"labels": [{"query": "q", "document": "d", "grade": 1, "grader": "A", "rank": 1}]},
+            r"labels\[0\].*got 'rank'",
+        ),
         ({"labels": [{"query": "q", "document": "d", "grader": "A"}]}, r"labels\[0\].*grade"),
     ],
 )

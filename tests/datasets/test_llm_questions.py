@@ -16,14 +16,14 @@ class AlwaysSays(ScriptedModel):
 
     def __init__(self, verdict: bool) -> None:  # noqa: FBT001  (it is what is always said)
         super().__init__()
-        self.summary = verdict
+        self.verdict = verdict
 
     def __call__(self, prompt: str) -> str:
         said = json.loads(super().__call__(prompt))
-        return json.dumps({name: self.summary if isinstance(value, bool) else value for name, value in said.items()})
+        return json.dumps({name: self.verdict if isinstance(value, bool) else value for name, value in said.items()})
 
 
-@pytest.mark.parametrize(("summary", "words"), [(True, "said yes to all"), (False, "said no to all")])
+@pytest.mark.parametrize(("verdict", "words"), [(True, "said yes to all"), (False, "said no to all")])
 def test_a_model_that_says_the_same_to_everything_is_named(verdict: bool, words: str) -> None:  # noqa: FBT001
     made = rm.generate_questions(topics(), AlwaysSays(verdict), 4, kinds="one_passage")
     assert len(made) == 0

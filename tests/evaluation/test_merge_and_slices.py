@@ -353,9 +353,9 @@ METRICS = (
 )
 RULES: list[dict[str, Any]] = [
     {},
-    {"semantics": "trec_eval"},
-    {"semantics": "autorag"},
-    {"semantics": "mlflow"},
+    {"rules": "trec_eval"},
+    {"rules": "autorag"},
+    {"rules": "mlflow"},
     {"ties": "expected"},
 ]
 
@@ -489,7 +489,7 @@ def test_totals_survive_pickling() -> None:
         lambda one: one.to_pandas(),
         lambda one: one.explain("q1"),
         lambda one: one.worst("mrr"),
-        lambda one: one.by({"q1": "x"}),
+        lambda one: one.group_by({"q1": "x"}),
     ],
 )
 def test_sums_alone_say_that_they_know_no_query(ask: Callable[[rm.Evaluation], Any]) -> None:

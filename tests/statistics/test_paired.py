@@ -314,7 +314,7 @@ def test_losses_of_1_on_2_percent_of_the_queries_pass_the_margin_at_most_as_ofte
     random = np.random.default_rng(0)
     for n in (50, 200):
         samples = [Units.of(-1.0 * (random.random(n) < 0.02)) for _ in range(500)]
-        passed = [one.outcome == "no worse" for one in within_margins(samples, [1.0] * 500, 0.02)]
+        passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 500, 0.02)]
         assert np.mean(passed) <= 0.05
 
 
@@ -323,7 +323,7 @@ def test_systems_that_do_not_differ_pass_once_there_are_enough_queries() -> None
     power = {}
     for n in (100, 150, 500):
         samples = [Units.of(random.normal(0, 0.1, n)) for _ in range(400)]
-        power[n] = np.mean([one.outcome == "no worse" for one in within_margins(samples, [1.0] * 400, 0.02)])
+        power[n] = np.mean([one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 400, 0.02)])
 
     assert power[100] == 0
     assert power[150] >= 0.72
@@ -361,12 +361,12 @@ def test_below_the_fewest_queries_even_equal_systems_do_not_pass(margin: float, 
 
 def test_few_queries_pass_only_systems_that_rare_losses_would_leave_above_the_margin() -> None:
     random = np.random.default_rng(4)
-    assert outcome(random.normal(0.3, 0.1, 30), 0.05) == "no worse"
-    assert outcome(random.normal(0.03, 0.01, 30), 0.05) == "cannot tell"
+    assert outcome(random.normal(0.3, 0.1, 30), 0.05) == "noninferior"
+    assert outcome(random.normal(0.03, 0.01, 30), 0.05) == "inconclusive"
     for n, gain in ((20, 0.1), (30, 0.05), (40, 0.05)):  # the hardest: a mean of -0.05, and the others gain
         share = (gain + 0.05) / (gain + 1)
         samples = [Units.of(np.where(random.random(n) < share, -1.0, gain)) for _ in range(500)]
-        passed = [one.outcome == "no worse" for one in within_margins(samples, [1.0] * 500, 0.05)]
+        passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 500, 0.05)]
         assert np.mean(passed) <= 0.075
 
 
@@ -374,14 +374,14 @@ def test_worse_by_more_is_said_and_bounds_mirror_each_other() -> None:
     lost = np.array([-0.3, -0.2] * 80)
     (one,), (other,) = (within_margins([Units.of(sign * lost)], [1.0], 0.02) for sign in (1, -1))
 
-    assert (one.outcome, other.outcome) == ("worse", "no worse")
+    assert (one.outcome, other.outcome) == ("inferior", "noninferior")
     assert one.low == pytest.approx(-other.high)
 
 
 def test_no_query_allows_nothing_to_be_said() -> None:
     (one,) = within_margins([Units.of([])], [1.0], 0.02)
 
-    assert one.outcome == "cannot tell"
+    assert one.outcome == "inconclusive"
     assert math.isnan(one.low)
 
 

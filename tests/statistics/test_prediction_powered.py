@@ -155,8 +155,8 @@ def test_at_the_ceiling_the_interval_leaves_room_below() -> None:
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"people": [math.nan] * 20 + [0.1] * 4}, "defined for 4 of 24 labelled queries; at least 5"),
-        ({"people": [0.1] * 23 + [math.inf]}, "people\\[23\\] is inf"),
+        ({"human": [math.nan] * 20 + [0.1] * 4}, "defined for 4 of 24 labelled queries; at least 5"),
+        ({"human": [0.1] * 23 + [math.inf]}, "human\\[23\\] is inf"),
         ({"labelled": [0] * 24}, "24 different positions below 80"),
         ({"labelled": np.arange(70, 94)}, "24 different positions below 80"),
         ({"weights": [0.0] * 24}, "24 positive numbers"),
@@ -166,7 +166,7 @@ def test_at_the_ceiling_the_interval_leaves_room_below() -> None:
     ],
 )
 def test_what_cannot_be_estimated_says_why(change: dict[str, Any], error: str) -> None:
-    arguments: dict[str, Any] = {"people": PEOPLE, "model": MODEL, "labelled": LABELLED} | change
+    arguments: dict[str, Any] = {"human": PEOPLE, "model": MODEL, "labelled": LABELLED} | change
     with pytest.raises(ValueError, match=error):
         corrected_mean(**arguments)
 

@@ -175,7 +175,7 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     chosen = history.compare(worst, best)
     (planned,) = history.compare(worst, best, planned=True).conclusions
     (found,) = chosen.conclusions
-    assert (planned.kind, found.kind) == ("better", "no clear difference")
+    assert (planned.kind, found.kind) == ("better", "not_significant")
     assert found.p_corrected == pytest.approx(min(435 * planned.p_corrected, 1), rel=0.5)
     assert found.interval.low < 0 < planned.interval.low
     assert "for the choice from 435 pairs of results" in str(chosen)
@@ -185,8 +185,8 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     again = rm.load(tmp_path / "chosen.json")
     assert str(again) == str(chosen)
     assert list(history.compare(worst, best, metrics="mrr").means) == ["mrr"]
-    with pytest.raises(ValueError, match="unseen= has a meaning only with"):
-        history.compare(worst, best, unseen=1)
+    with pytest.raises(ValueError, match="unretrieved_relevant= has a meaning only with"):
+        history.compare(worst, best, unretrieved_relevant=1)
     with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):
         history.compare(worst, best, unjudged="condensed")
 

@@ -78,7 +78,7 @@ def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
     SAMPLE.save(tmp_path / "sample.json")
     pool, sample = rm.load(tmp_path / "pool.json"), rm.load(tmp_path / "sample.json")
     pages = [
-        pool.of(sample).labelling_page(tmp_path / "again.html"),
+        pool.for_queries(sample).labelling_page(tmp_path / "again.html"),
         POOL.for_queries(SAMPLE).labelling_page(tmp_path / "a.html"),
     ]
     assert pages[0][0].read_bytes() == pages[1][0].read_bytes()
@@ -100,8 +100,8 @@ def test_a_stratum_that_json_cannot_hold_is_refused_before_anything_is_written(t
     [
         (lambda content: content["probabilities"]["mapping"][0].__setitem__(1, 7), "damaged at .*must be above 0"),
         (lambda content: content["queries"]["tuple"].pop(), "damaged at .*each with its probability"),
-        (lambda content: content.pop("of"), "damaged at of"),
-        (lambda content: content.update(of={"record": "Popen", "args": "ls"}), "'Popen' is not a record"),
+        (lambda content: content.pop("population"), "damaged at population"),
+        (lambda content: content.update(population={"record": "Popen", "args": "ls"}), "'Popen' is not a record"),
     ],
 )
 def test_a_forged_sample_is_refused_although_its_digest_is_right(change: Any, message: str, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class AppendLog:
 
     Example:
         >>> from tempfile import mkdtemp
-        >>> journal = Journal(Path(mkdtemp()) / "notes.jsonl", "notes")
+        >>> journal = AppendLog(Path(mkdtemp()) / "notes.jsonl", "notes")
         >>> journal.append({"n": 1})
         >>> journal.append({"n": 2})
         >>> journal.entries()

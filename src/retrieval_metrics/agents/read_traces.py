@@ -141,7 +141,8 @@ tokens=None)]
     _check_found(traces, rules, doubts, steps)
     if not told:
         raise ValueError(
-            f"of {format_count(len(traces), 'trace')}, none has {query!r}, which {format_argument('query')} names; {_there(traces)}"
+            f"of {format_count(len(traces), 'trace')}, none has {query!r}, which {format_argument('query')} names; "
+            f"{_there(traces)}"
         )
     if citations is None and not any(cited for of in told.values() for _, _, cited in of):
         told = {id_: [(calls, read, None) for calls, read, _ in of] for id_, of in told.items()}
@@ -259,8 +260,8 @@ def _check_found(
         searches = f"tools that ran are {ran}; {format_argument('tools', likely)} says that one searches"
         unknown = "is the form of these traces supported?" + python_or_cli_text(" convert them into plain dicts")
         raise TraceError(
-            f"no span of {format_count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
-            "found; "
+            f"no span of {format_count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what "
+            "was found; "
             + "".join(f"{doubt}; " for doubt in doubts)
             + ("what a model answered was not recorded; " if None in asked else "")
             + (f"{steps[0].label} is a step that may have searched; " if steps and not tools else "")

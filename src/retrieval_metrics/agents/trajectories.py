@@ -255,8 +255,8 @@ class Trajectories(Mapping[Any, Trajectory]):
                     f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; leave "
                     "such questions out"
                     + python_or_cli_text(
-                        f": known = trajectories.with_recorded({', '.join(map(repr, what))}), and evaluate a view of it "
-                        "with known.judgments(qrels)"
+                        f": known = trajectories.with_recorded({', '.join(map(repr, what))}), and evaluate a view of "
+                        "it with known.judgments(qrels)"
                     )
                 )
 

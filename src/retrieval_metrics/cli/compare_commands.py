@@ -54,7 +54,8 @@ def add_to_compare(parser: argparse.ArgumentParser) -> None:
         baseline="NAME | compare all other runs with this one (default: every pair)",
         level="confidence level",
         margin="SIZE | also say whether a run is no worse by more than this, such as 0.02",
-        unretrieved_relevant="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+        unretrieved_relevant="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody "
+        "retrieved",
         seed="seed of the randomisation test",
     )
     parser.add_argument(
@@ -191,7 +192,8 @@ def run_changes(given: argparse.Namespace) -> bool:
         result.save(given.save)
     means, ends = result.means, result.intervals()
     records = [
-        {"metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high} for name, mean in means.items()
+        {"metric": name, "mean": mean, "ci_low": ends[name].low, "ci_high": ends[name].high}
+        for name, mean in means.items()
     ]
     return output.finish(
         output.CommandOutput(result.tables, output.fields(result, "means", "per_query"), records), given
@@ -201,8 +203,8 @@ def run_changes(given: argparse.Namespace) -> bool:
 # `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
 
 PLAIN = (
-    *("metric", "winner", "default", "n_questions", "level", "mean", "expected_mean", "gain", "expected_gain", "p", "is_significant"),
-    *("conclusion", "expected_mean_interval", "expected_gain_interval"),
+    *("metric", "winner", "default", "n_questions", "level", "mean", "expected_mean", "gain", "expected_gain", "p"),
+    *("is_significant", "conclusion", "expected_mean_interval", "expected_gain_interval"),
 )
 """What JSON holds of a tuning as it is."""
 
@@ -248,9 +250,8 @@ def run_tune(given: argparse.Namespace) -> bool:
     qrels, runs = read_qrels_and_run(given, paths_by_name(given.runs)) if saved is None else (None, saved)
     bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
     # The options for scoring are no arguments of `tune` itself, which passes them on.
-    result = rm.tune(
-        runs, qrels, chosen_by, **select_arguments(rm.tune, given, extra_metrics=others, **bounds, **scoring_arguments(given))
-    )
+    arguments = select_arguments(rm.tune, given, extra_metrics=others, **bounds, **scoring_arguments(given))
+    result = rm.tune(runs, qrels, chosen_by, **arguments)
     if given.report is not None:
         result.report(given.report)
     if given.save is not None:

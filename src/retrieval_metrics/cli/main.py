@@ -211,7 +211,7 @@ examples:
 """,
     ),
     "compare": Command(
-        "several",
+        "compare_commands",
         "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
         "which metrics they differ.",
         """\
@@ -223,7 +223,7 @@ examples:
 """,
     ),
     "changes": Command(
-        "several",
+        "compare_commands",
         "Say what changed between two runs of the same queries. No judgments are needed.",
         """\
 examples:
@@ -233,7 +233,7 @@ examples:
 """,
     ),
     "tune": Command(
-        "several",
+        "compare_commands",
         "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
         "questions is an honest one: it takes the choice into account.",
         """\
@@ -244,7 +244,7 @@ examples:
 """,
     ),
     "audit": Command(
-        "several",
+        "compare_commands",
         "Score a run by the rules of several libraries, and show which rule makes the difference.",
         """\
 examples:

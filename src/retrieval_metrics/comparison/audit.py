@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # Find the rules that make two rule sets disagree, by switching them one at a time, then together.
 
-FIELDS = ("repeats", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
+FIELDS = ("duplicates", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
 TOLERANCE = 1e-9
 """Values closer than this are equal: rounding in sums is far below it, and the effect of any rule far above."""
 
@@ -260,9 +260,9 @@ def _query(judged: JudgedRun, at: int) -> str:
 # Rules in words, and what they apply to in a query.
 
 _WORDS: Mapping[str, str] = {
-    "repeats=ignore": "a repeated document earns nothing",
-    "repeats=count": "a repeated document counts again",
-    "repeats=error": "a ranking with a repeated document is refused",
+    "duplicates=ignore": "a repeated document earns nothing",
+    "duplicates=count": "a repeated document counts again",
+    "duplicates=error": "a ranking with a repeated document is refused",
     "ties=docid": "equal scores are ordered by document id",
     "ties=input": "equal scores stay in the order given",
     "ties=expected": "the value is the mean over all orders of equal scores",
@@ -343,7 +343,7 @@ def _groups(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG0
 
 
 _ACTS_ON: Mapping[str, str] = {
-    "repeats": "repeats",
+    "duplicates": "duplicates",
     "ties": "ties",
     "scores": "ties",
     "groups": "groups",
@@ -353,7 +353,7 @@ _ACTS_ON: Mapping[str, str] = {
 """What each field of `Rules` applies to in a query; parameters of metrics have `acts_on`."""
 
 _DETAILS: Mapping[str, Callable[[JudgedRun, int, Metric], str]] = {
-    "repeats": _repeated,
+    "duplicates": _repeated,
     "ties": _tied,
     "groups": _groups,
     "lengths": _lengths,
@@ -374,9 +374,9 @@ class RuleDifference:
     """A rule that makes a metric differ from the reference.
 
     Attributes:
-        semantics: The rule set that differs.
+        rule_name: The rule set that differs.
         metric: The metric.
-        rules: The rule, such as `repeats=count`; several if only all of them together make the difference.
+        rules: The rule, such as `duplicates=count`; several if only all of them together make the difference.
         meaning: The rule in words.
         queries: The queries for which it makes the difference.
         example: The smallest of them: the one with the fewest retrieved and judged documents.
@@ -479,11 +479,11 @@ class Audit(Printed):
         together: dict[tuple[str, tuple[str, ...], str], list[RuleDifference]] = {}
         for found in self.differences:
             together.setdefault((found.rule_name, found.rules, found.meaning), []).append(found)
-        for (semantics, _, meaning), of_rule in together.items():
+        for (rule_name, _, meaning), of_rule in together.items():
             where = ", ".join(f"{found.metric} in {len(found.queries)}" for found in of_rule)
             shown = max(of_rule, key=lambda found: abs(np.nan_to_num(found.value - found.reference)))
             yield (
-                f"{semantics}: {meaning} ({where} of {len(self.queries)}); {shown.metric} of query {shown.example!r} "
+                f"{rule_name}: {meaning} ({where} of {len(self.queries)}); {shown.metric} of query {shown.example!r} "
                 f"is {_number(shown.value)} instead of {_number(shown.reference)}"
                 + (f": {shown.detail}" if shown.detail else "")
             )
@@ -509,7 +509,7 @@ def audit(
         qrels: The judgments, as in `evaluate`.
         run: The rankings, as in `evaluate`.
         metrics: Names or metrics.
-        semantics: Names of rule sets, or rule sets of your own; the others are compared with the first.
+        rules: Names of rule sets, or rule sets of your own; the others are compared with the first.
         match: As in `evaluate`.
         corpus: The ids of all documents; relevant documents that are not among them are reported.
         queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported. None takes
@@ -523,7 +523,7 @@ def audit(
     Example:
         The formula gives (1/1 + 2/3) / 2; if the repeat counts again, it is (1/1 + 2/2 + 3/3) / 2.
 
-        >>> print(audit({"q": ["a", "b"]}, {"q": ["a", "a", "b"]}, "map", semantics=["standard", "llama_index"]))
+        >>> print(audit({"q": ["a", "b"]}, {"q": ["a", "a", "b"]}, "map", rules=["standard", "llama_index"]))
         metric  standard  llama_index
         map       0.8333       1.5000
         1 query; compared with standard
@@ -560,12 +560,12 @@ def audit(
 
 def _rule_sets(rules: Iterable[str | Rules]) -> list[Rules]:
     if isinstance(rules, str):
-        raise TypeError(f"semantics must be several rule sets to compare, got {rules!r}; write ('standard', {rules!r})")
-    rules = [as_rules(each) for each in rules]
-    names = [each.name for each in rules]
+        raise TypeError(f"rules must be several rule sets to compare, got {rules!r}; write ('standard', {rules!r})")
+    rule_sets = [as_rules(each) for each in rules]
+    names = [each.name for each in rule_sets]
     if not names or len(set(names)) < len(names):
-        raise ValueError(f"semantics must be one or more rule sets with different names, got {names}")
-    return rules
+        raise ValueError(f"rules must be one or more rule sets with different names, got {names}")
+    return rule_sets
 
 
 def _difference(

@@ -15,7 +15,12 @@ from retrieval_metrics._internal.validation import (
     require_same_id_type,
     warn,
 )
-from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE, as_similarity, distinct_ranking
+from retrieval_metrics.comparison.ranking_overlap import (
+    RBO_PERSISTENCE,
+    as_similarity,
+    distinct_ranking,
+    is_change_bound,
+)
 from retrieval_metrics.datasets.pool import pool
 from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -63,7 +68,8 @@ def changes(
     of agreement. Against exact search it is the recall of an index, whichever side is named first. Two empty rankings
     agree. `rbo` is rank-biased overlap with p = 0.9, or `rbo(p=0.8)`, extrapolated (Webber, Moffat, Zobel 2010; ties as
     in Corsi, Urbano 2024). `ndcg@k`, `precision@k`, `mrr`, `recall@k` and `hit_rate@k` stand for two columns: the most
-    that they can have lost and gained, whatever the judgments. All are in [0, 1].
+    that they can have lost and gained, whatever the judgments; `max_loss(ndcg@10)` and `max_gain(ndcg@10)`
+    are one each. All are in [0, 1].
 
     Args:
         before: The ranking of each query, as in `evaluate`.
@@ -89,7 +95,7 @@ def changes(
         >>> result = rm.changes(exact, index, ["overlap@3", "precision@3"])
         >>> result.per_query["overlap@3"]["q1"]  # 2 of 3
         0.6666666666666666
-        >>> result.means["possible loss of precision@3"]  # c may be relevant: (1/3 + 0) / 2
+        >>> result.means["max_loss(precision@3)"]  # c may be relevant: (1/3 + 0) / 2
         0.16666666666666666
     """
     if not tolerance >= 0:
@@ -104,7 +110,7 @@ def changes(
         for measure in dict.fromkeys(measures.values()):
             for column, value in zip(measure.columns, measure.of(one, other), strict=True):
                 columns[column][query] = value
-    lower = [column for column in columns if column.startswith("possible")]
+    lower = [column for column in columns if is_change_bound(column)]
     scores = make_given_scores(columns, (0, 1), lower, clusters)
     runs = {"before": before, "after": after}
     return Changes(scores, runs=runs, match=match, pairs=pairs, measures=list(dict.fromkeys(measures.values())))
@@ -151,7 +157,7 @@ class Changes(Evaluation):
         positive_integer(n, "n")
         names = list(map(str, self.metrics))
         name = names[min(1, len(names) - 1)] if metric is None else match_metric_name(metric, names)
-        sign = -1 if name.startswith("possible") else 1
+        sign = -1 if is_change_bound(name) else 1
         same = 0.0 if sign < 0 else 1.0
         values = self.per_query[name]
         moved = (query for query in values if abs(values[query] - same) > _NEARLY)
@@ -272,12 +278,12 @@ class Changes(Evaluation):
         apart = sum(len(set(one.documents[:k]) ^ set(other.documents[:k])) for one, other in pairs.values())
         if apart:
             said.append(
-                f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle precision@{k}"
-                + python_or_cli_text("; .pool(questions) collects them")
+                f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle "
+                f"precision@{k}" + python_or_cli_text("; .pool(questions) collects them")
             )
-        wide = [name for name, mean in self.means.items() if name.startswith("possible") and mean > WIDE]
-        if any(name.startswith("possible") for name in self.means):
-            said.append("possible loss and gain: the most that any grades of the documents would make of the change")
+        wide = [name for name, mean in self.means.items() if is_change_bound(name) and mean > WIDE]
+        if any(is_change_bound(name) for name in self.means):
+            said.append("max_loss and max_gain: the most that any grades of the documents would make of the change")
         if wide:
             said.append(f"too wide to tell without grades: {numbers.join_names(wide)}")
         return said + self._unknown()
@@ -294,7 +300,8 @@ class Changes(Evaluation):
         ]
         if cut and any(one.k is not None for one in self._measures):
             said.append(
-                f"{numbers.format_count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as {cut[0]!r}: what "
+                f"{numbers.format_count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as "
+                f"{cut[0]!r}: what "
                 f"ties with the last is not seen; keep more than {k}"
             )
         lengths = [min(len(one.documents), len(other.documents)) for one, other in self._pairs.values()]
@@ -306,7 +313,8 @@ class Changes(Evaluation):
         added = sum(query not in self._pairs for query in self._runs["after"])
         if lost:
             said.append(
-                f"{numbers.format_query_count(len(lost))} missing after, such as {lost[0]!r}, as if nothing was retrieved"
+                f"{numbers.format_query_count(len(lost))} missing after, such as {lost[0]!r}, as if nothing was "
+                f"retrieved"
             )
         if added:
             said.append(f"{numbers.format_query_count(added)} only after, left out")
@@ -385,6 +393,7 @@ def _pairs(
         some = " and ".join(repr(next(iter(one))) for one in documents)
         warn(
             f"no document is in both runs, which hold, for example, {some}. If ids are new after a change, say what "
-            f"makes two items the same: {format_argument('match', 'source')}, or {format_argument('match', 'metadata:<name>')}"
+            f"makes two items the same: {format_argument('match', 'source')}, or "
+            f"{format_argument('match', 'metadata:<name>')}"
         )
     return pairs

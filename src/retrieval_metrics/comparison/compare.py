@@ -133,7 +133,7 @@ def compare_scores(
     )
     if looks > 1:
         differences = Differences(
-            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
+            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), selected_from=looks) for each in differences
         )
     bounds = None
     if unjudged == "bounds":
@@ -149,17 +149,17 @@ def compare_scores(
     return Comparison(
         scores=scores,
         metrics=metrics,
-        aligned=aligned,
+        paired_values=aligned,
         baseline=baseline,
         level=level,
         differences=differences,
         margin=margin,
         clusters=clusters,
-        ignorance=measure_judged_coverage(scores, ranked),
+        judged_coverage=measure_judged_coverage(scores, ranked),
         unjudged=bounds,
         notes=tuple(notes),
         budgets=budgets,
-        drawn=(resamples, seed),
+        resampling=(resamples, seed),
     )
 
 
@@ -177,7 +177,8 @@ def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None
     widest = max((one.definition.bounds[1] - one.definition.bounds[0] for one in metrics), default=inf)
     if margin is not None and margin > widest:
         raise ValueError(
-            f"{argument_name('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
+            f"{argument_name('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by "
+            f"at most "
             f"{widest:g}{percentage_hint(margin, widest)}"
         )
 
@@ -199,9 +200,9 @@ def require_comparable(systems: Sequence[Any], terms: ComparisonOptions) -> None
     unjudged = terms.get("unjudged")
     if unjudged not in (None, *UNJUDGED):
         raise ValueError(f"{argument_name('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
-    if terms.get("unseen") is not None and unjudged != "bounds":
+    if terms.get("unretrieved_relevant") is not None and unjudged != "bounds":
         raise ValueError(
-            f"{format_argument('unseen')} has a meaning only with {format_argument('unjudged', 'bounds')}"
+            f"{format_argument('unretrieved_relevant')} has a meaning only with {format_argument('unjudged', 'bounds')}"
             + python_or_cli_text(f", got unjudged={unjudged!r}")
         )
 
@@ -252,9 +253,10 @@ def compare(
             documents up to its own cut-off; a conclusion then says whether such grades could change it. `"condensed"`
             removes unjudged documents from the rankings, as in `evaluate`, which favours systems whose documents are
             less judged (Sakai and Kando 2008).
-        unseen: With `"bounds"`, how many further relevant documents a query may have that nobody judged or retrieved: a
-            number for every query, or a mapping from query id to number. None assumes that there are none.
-        semantics: The rules, as in `evaluate`.
+        unretrieved_relevant: With `"bounds"`, how many further relevant documents a query may have that nobody judged
+            or retrieved: a number for every query, or a mapping from query id to number. None assumes that there are
+            none.
+        rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
@@ -279,7 +281,7 @@ def compare(
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
-        >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.of("mrr"))
+        >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.get("mrr"))
         first is better than second in mrr, by 0.500 in every query.
 
     References:
@@ -296,14 +298,14 @@ def compare(
         "resamples": resamples,
         "seed": seed,
         "unjudged": unjudged,
-        "unseen": unretrieved_relevant,
+        "unretrieved_relevant": unretrieved_relevant,
         "show_progress": show_progress,
     }
     if _are_evaluations(qrels):
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         given = {
-            "semantics": rules != "standard",
+            "rules": rules != "standard",
             "match": match != "id",
             "ties": ties is not None,
             "documents": documents is not None,
@@ -325,7 +327,7 @@ def compare(
     require_comparable(list(runs), terms)
     truth = as_qrels(truths)
     options: dict[str, Any] = {
-        "semantics": rules,
+        "rules": rules,
         "match": with_source_texts(match, documents, truth, truths),
         "ties": ties,
         "clusters": find_clusters(qrels, truth, clusters),

@@ -51,7 +51,7 @@ class _Retrieval:
         resume: str | PathLike[str] | None = None,
         **options: Any,
     ) -> None:
-        options |= {"show_progress": show_progress, "baseline": baseline, "semantics": rules, "match": match}
+        options |= {"show_progress": show_progress, "baseline": baseline, "rules": rules, "match": match}
         if not isinstance(retrievers, Mapping):
             raise TypeError(
                 f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
@@ -69,10 +69,10 @@ class _Retrieval:
         options["match"] = with_source_texts(
             options["match"], options.pop("documents", None), self.qrels, self.questions
         )
-        rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
-        if rules.get("unjudged") == "bounds":
-            del rules["unjudged"]
-        check = make_first_answer_check(self.qrels, self.metrics, **rules)
+        scoring = {name: options[name] for name in ("rules", "match", "ties", "unjudged") if name in options}
+        if scoring.get("unjudged") == "bounds":
+            del scoring["unjudged"]
+        check = make_first_answer_check(self.qrels, self.metrics, **scoring)
         self._rehearse(list(retrievers))
         self._retrievers = retrievers
         self._resume = resume
@@ -131,7 +131,7 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417 
         questions: An `EvaluationSet`, or anything that `EvaluationSet.of` reads, such as pairs `(query, relevant)`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
-        semantics: The rules, as in `evaluate`.
+        rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         workers: How many queries may be under way at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
@@ -160,7 +160,7 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417 
         >>> questions = [(f"question {number}", ["d"]) for number in range(8)]
         >>> retrievers = {"second": lambda text: ["x", "d"], "first": lambda text: ["d", "x"]}
         >>> comparison = compare_retrievers(retrievers, questions, "mrr")
-        >>> print(comparison.conclusions.of("mrr"))
+        >>> print(comparison.conclusions.get("mrr"))
         first is better than second in mrr, by 0.500 in every query.
         >>> len(comparison.seconds["first"])
         8

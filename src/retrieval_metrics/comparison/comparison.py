@@ -36,18 +36,18 @@ class Comparison(ComparisonRecord, Printed):
     Attributes:
         scores: The scores of each system, by name.
         metrics: The metrics.
-        aligned: The values of all systems on the same queries.
+        paired_values: The values of all systems on the same queries.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems; they can be printed.
         margin: The largest acceptable loss; None if there is no margin.
         clusters: The clusters of the queries; None if queries are independent.
-        ignorance: How much of what each system retrieved is judged; None if that is unknown.
+        judged_coverage: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
         budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
             `recall@2000chars`.
-        drawn: The number of random choices of signs, and their seed; None in files of earlier versions.
+        resampling: The number of random choices of signs, and their seed; None if it is not known.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -225,23 +225,23 @@ def _row(one: Difference) -> dict[str, Any]:
         "baseline": one.baseline,
         "n": one.n,
         "difference": one.mean,
-        "low": one.interval.low,
-        "high": one.interval.high,
-        "low_alone": one.interval_uncorrected.low,
-        "high_alone": one.interval_uncorrected.high,
-        "p": one.p_corrected,
-        "p_alone": one.p_uncorrected,
+        "ci_low": one.interval.low,
+        "ci_high": one.interval.high,
+        "ci_low_uncorrected": one.interval_uncorrected.low,
+        "ci_high_uncorrected": one.interval_uncorrected.high,
+        "p_corrected": one.p_corrected,
+        "p_uncorrected": one.p_uncorrected,
         "p_t": one.paired.p_t,
         "effect_size": one.paired.effect_size,
         "wins": one.paired.wins,
         "ties": one.paired.ties,
         "losses": one.paired.losses,
-        "detectable": detectable.spread,
-        "detectable_high": detectable.sparse,
+        "mde": detectable.spread,
+        "mde_sparse": detectable.sparse,
     }
 
 
 def _concluded(one: Conclusion) -> dict[str, Any]:
     margin = one.details.margin
-    outcome = {} if margin is None else {"margin": one.noninferiority, "low_one_sided": margin.low}
+    outcome = {} if margin is None else {"noninferiority": one.noninferiority, "ci_low_one_sided": margin.low}
     return {"conclusion": one.kind, **outcome}

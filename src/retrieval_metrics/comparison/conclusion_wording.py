@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 ConclusionKind: TypeAlias = Literal[
     "better",
     "worse",
-    "no clear difference",
-    "the same",
-    "depends on what is unjudged",
-    "not comparable",
-    "no common query",
+    "not_significant",
+    "identical",
+    "depends_on_unjudged",
+    "not_comparable",
+    "no_common_queries",
 ]
 """What is concluded; see `Conclusion`."""
 
@@ -31,9 +31,9 @@ class ConclusionGroup(NamedTuple):
     """What a sentence speaks of in one metric: a system beside others, of all of which the same is concluded.
 
     Attributes:
-        of: The system that all pairs have.
+        system: The system that all pairs have.
         these: The pairs, in the order in which the others are named.
-        leads: Whether the sentence speaks of that system beside the others, or of the others beside it.
+        system_first: Whether the sentence speaks of that system beside the others, or of the others beside it.
     """
 
     system: str
@@ -98,16 +98,16 @@ def format_conclusion_groups(parts: Sequence[ConclusionGroup]) -> str:
     (of, (one, *more), leads), others = parts[0], numbers.join_names(parts[0].other_systems, most=MAX_NAMES)
     subject, other = (of, others) if leads else (others, of)
     both, metrics = f"{subject} and {other}", numbers.join_names([part.these[0].metric for part in parts])
-    if one.kind == "no common query":
+    if one.kind == "no_common_queries":
         shared = f"{others} have no query in common with {of}" if more else f"{both} have no query in common"
         return f"{shared} for which {metrics} {'is' if len(parts) == 1 else 'are'} defined"
-    if one.kind == "not comparable":
+    if one.kind == "not_comparable":
         alike = f"{others} are not comparable with {of}" if more else f"{both} are not comparable"
         return f"{alike} in {metrics}: they do not fill {'its budget' if len(parts) == 1 else 'their budgets'} alike"
-    if one.kind == "the same":
+    if one.kind == "identical":
         same = f"{others} have the same value as {of}" if more else f"{both} have the same value"
         return f"{same} for every query in {metrics}"
-    if one.kind == "no clear difference":
+    if one.kind == "not_significant":
         each = f"between {of} and any of {others}" if leads else f"of {others} from {of}"
         return f"No clear difference {each if more else f'between {both}'} in {_said_of_sizes(parts, metrics)}"
     verb = "are" if more and not leads else "is"
@@ -150,7 +150,7 @@ def _sizes_of(part: ConclusionGroup) -> str:
 
 def _is_too_small(one: Conclusion) -> bool:
     """Return whether so few queries cannot show any difference."""
-    return one.kind == "no clear difference" and one.details.n_units < one.details.min_units
+    return one.kind == "not_significant" and one.details.n_units < one.details.min_units
 
 
 def _said_of_few(part: ConclusionGroup) -> str:

@@ -71,15 +71,15 @@ class Conclusion:
     | --- | --- |
     | `better`, `worse` | the corrected p value is at most 1 - level, and no grades of unjudged documents that were \
 tried would change that; "on these queries" in the sentence if a rare change that they cannot show could |
-    | `no clear difference` | the corrected p value is larger |
-    | `the same` | both have the same value for every query |
-    | `depends on what is unjudged` | a finding with the grades there are that others could undo |
-    | `not comparable` | the two systems fill a budget unequally |
-    | `no common query` | there is no query for which the metric is defined in both |
+    | `not_significant` | the corrected p value is larger |
+    | `identical` | both have the same value for every query |
+    | `depends_on_unjudged` | a finding with the grades there are that others could undo |
+    | `not_comparable` | the two systems fill a budget unequally |
+    | `no_common_queries` | there is no query for which the metric is defined in both |
 
     Attributes:
         kind: What is concluded.
-        found: The difference, with its values and tests.
+        details: The difference, with its values and tests.
         level: The confidence level; 1 - level is the accepted rate of false findings.
         margin: The largest acceptable loss; None if there is none, or nothing can be compared.
         unjudged_bounds: What other grades could change; None if that was not asked.
@@ -135,7 +135,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
 
     @property
     def noninferiority(self) -> MarginOutcome | None:
-        """Whether the system is `"no worse"` by more than the margin, `"worse"` by more, or one `"cannot tell"`.
+        """Whether the system is `"noninferior"` by the margin, `"inferior"` by more than it, or `"inconclusive"`.
 
         Of a system that is worse, the interval of the difference has to show the same. Other grades must not change the
         outcome. None without a margin, or if nothing is compared.
@@ -143,11 +143,11 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         if self.margin is None or self.details.margin is None:
             return None
         outcome = self.details.margin.outcome
-        if outcome == "worse" and (self.kind != "worse" or max(self._highest, self._ends.high) >= -self.margin):
-            return "cannot tell"
-        if outcome == "no worse" and self.kind == "worse" and self._ends.low <= -self.margin:
-            return "cannot tell"
-        return "cannot tell" if outcome == "no worse" and self._lowest <= -self.margin else outcome
+        if outcome == "inferior" and (self.kind != "worse" or max(self._highest, self._ends.high) >= -self.margin):
+            return "inconclusive"
+        if outcome == "noninferior" and self.kind == "worse" and self._ends.low <= -self.margin:
+            return "inconclusive"
+        return "inconclusive" if outcome == "noninferior" and self._lowest <= -self.margin else outcome
 
     @property
     def _ends(self) -> Interval:
@@ -184,11 +184,11 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         It matters with a margin that is not exceeded, and where such changes could shift the mean beyond the interval.
         Of too few queries to show any difference, this is said already.
         """
-        if self.kind in {"not comparable", "no common query"}:
+        if self.kind in {"not_comparable", "no_common_queries"}:
             return ""
-        if self.kind == "no clear difference" and self.details.n_units < self.details.min_units:
+        if self.kind == "not_significant" and self.details.n_units < self.details.min_units:
             return ""
-        for_the_margin = self.margin is not None and self.noninferiority != "worse"
+        for_the_margin = self.margin is not None and self.noninferiority != "inferior"
         if not (for_the_margin or self.details.rare_effect_matters):
             return ""
         worse, better = ("lower", "higher") if self.details.higher_is_better else ("higher", "lower")
@@ -209,11 +209,11 @@ tried would change that; "on these queries" in the sentence if a rare change tha
             "conclusion": self.kind,
             "difference": self.difference,
             "interval": list(self.interval),
-            "p": self.p_corrected,
-            "p_alone": self.details.p_uncorrected,
+            "p_corrected": self.p_corrected,
+            "p_uncorrected": self.details.p_uncorrected,
             "n": self.n,
             "margin": None if self.noninferiority is None else {"size": self.margin, "outcome": self.noninferiority},
-            "unjudged": None if self.unjudged_bounds is None else list(self.unjudged_bounds.interval),
+            "unjudged_bounds": None if self.unjudged_bounds is None else list(self.unjudged_bounds.interval),
             "sentence": self.sentence,
             "caveats": [*self.caveats, *([self.rare_effect_note] if self.rare_effect_note else [])],
         }
@@ -226,7 +226,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     @property
     def depends_on_unjudged(self) -> bool:
         """Whether it is a finding that other grades could undo."""
-        return self.kind == "depends on what is unjudged"
+        return self.kind == "depends_on_unjudged"
 
     def _said_of_grades(self) -> str:
         if self.unjudged_bounds is None:
@@ -240,20 +240,25 @@ tried would change that; "on these queries" in the sentence if a rare change tha
             return f"; with other grades of {documents} the difference could be {ends}"
         if not self.unjudged_bounds.queries:
             return f", and nothing is {documents.removeprefix('the ')}"
-        would = {"no clear difference": "show one", "the same": "show a clear difference"}
+        would = {"not_significant": "show one", "identical": "show a clear difference"}
         return f", and no grades of {documents} would {would.get(self.kind, 'change that')}"
 
     def _said_of_margin(self) -> str:
         outcome, test = self.noninferiority, self.details.margin
-        if outcome is None or test is None or self.margin is None or (outcome == "no worse" and self.kind == "better"):
+        if (
+            outcome is None
+            or test is None
+            or self.margin is None
+            or (outcome == "noninferior" and self.kind == "better")
+        ):
             return ""
         if self.kind == "worse":
             size = f" more than {self.margin:g}"
-            return {"worse": f", by{size}", "no worse": f", but not by{size}"}.get(
+            return {"inferior": f", by{size}", "noninferior": f", but not by{size}"}.get(
                 outcome, f"; whether by{size} is open"
             )
         beyond = " one-sided," if self._ends.low <= -self.margin else ""  # which the two-sided interval does not show
-        if outcome == "no worse":
+        if outcome == "noninferior":
             return f";{beyond} {self.system} is no worse by more than {self.margin:g}"
         said = f"; that {self.system} is no worse by more than {self.margin:g} is not shown"
         if self.kind == "better":
@@ -277,7 +282,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
     """One conclusion for each pair of systems and metric, pair by pair; printed as a sentence each.
 
     Attributes:
-        flattered: How much the best system of each metric is flattered by being chosen, from five systems on.
+        selection_bias: How much the best system of each metric is flattered by being chosen, from five systems on.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -285,7 +290,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
         >>> runs = {"second": {q: ["x", "d"] for q in qrels}, "first": {q: ["d", "x"] for q in qrels}}
         >>> found = rm.compare(qrels, runs, ["mrr", "recall@2"]).conclusions
         >>> [(each.metric, each.kind) for each in found]
-        [('mrr', 'better'), ('recall@2', 'the same')]
+        [('mrr', 'better'), ('recall@2', 'identical')]
     """
 
     selection_bias: tuple[SelectionBias, ...] = ()
@@ -366,7 +371,7 @@ def conclude(
         for each in those:
             grades = None if bounds is None or not each.n else _other_grades(each, bounds, level)
             kind = _kind(each, grades)
-            compared = kind not in {"not comparable", "no common query"}
+            compared = kind not in {"not_comparable", "no_common_queries"}
             found.append(
                 Conclusion(
                     kind=kind,
@@ -384,15 +389,15 @@ def conclude(
 
 def _kind(one: Difference, grades: DifferenceBounds | None) -> ConclusionKind:
     if not one.n:
-        return "no common query"
+        return "no_common_queries"
     if not one.comparable:
-        return "not comparable"
+        return "not_comparable"
     if one.identical:
-        return "the same"
+        return "identical"
     if not one.significant:
-        return "no clear difference"
+        return "not_significant"
     if grades is not None and grades.change:
-        return "depends on what is unjudged"
+        return "depends_on_unjudged"
     return "better" if one.gain > 0 else "worse"
 
 
@@ -421,7 +426,7 @@ class JudgedCoverage(NamedTuple):
 
     Attributes:
         k: How many documents of each ranking are counted.
-        judged: The mean of judged@k of each system; NaN if it retrieved nothing.
+        shares: The mean of judged@k of each system; NaN if it retrieved nothing.
         has_nonrelevant: Whether the judgments include documents that are not relevant. If not, judged means relevant,
             and a better system has a larger share.
     """
@@ -478,8 +483,8 @@ class UnjudgedBounds:
         depths: Per metric, among how many first documents of each compared run the unjudged ones are graded: its
             cut-off, or None for the whole ranking. All other unjudged documents count as not relevant, as usual.
         grades: The grades that each of them can have: 0, and those that occur in the judgments.
-        unseen: The largest number of further relevant documents per query, neither judged nor retrieved, that the
-            bounds allow for.
+        unretrieved_relevant: The largest number of further relevant documents per query, neither judged nor retrieved,
+            that the bounds allow for.
         means: Per metric and system, the least and the greatest mean.
         differences: Per metric, system and baseline, the least and the greatest mean difference. A document has one
             grade in both systems.
@@ -544,8 +549,8 @@ class SelectionBias(NamedTuple):
         metric: The metric.
         system: The system with the best mean.
         systems: From how many it was chosen.
-        mean: Its mean on these questions.
-        worth: The mean, on new questions, of what is chosen as it was; see `rm.tune`, whose estimator this is.
+        observed: Its mean on these questions.
+        expected: The mean, on new questions, of what is chosen as it was; see `rm.tune`, whose estimator this is.
         sign: 1 where higher is better, else -1.
     """
 

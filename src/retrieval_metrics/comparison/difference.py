@@ -51,13 +51,13 @@ class Difference:
         paired: Mean, interval, both p values, effect size, wins, ties and losses.
         comparisons: How many differences were tested together.
         p_corrected: The randomisation test's p value, corrected for all of them.
-        span: The largest possible difference.
+        max_difference: The largest possible difference.
         clusters: Shape (queries,), the cluster of each query; None if queries are independent.
         margin: The result of the test against the margin; None if there is no margin.
         comparable: Whether the two systems fill the budget of the metric alike; see `Comparison.budgets`. Otherwise the
             difference says how much text was retrieved, not which system is better, and is never significant.
-        looks: From how many pairs of results the two were chosen, by what they showed; the p value and the interval are
-            corrected for that too.
+        selected_from: From how many pairs of results the two were chosen, by what they showed; the p value and the
+            interval are corrected for that too.
         higher_is_better: Whether a higher value of the metric is better; queries are won and lost accordingly.
     """
 
@@ -176,7 +176,7 @@ class Difference:
 
         Args:
             power: Probability of finding it.
-            span: The largest change of a query; None takes the largest possible difference.
+            max_difference: The largest change of a query; None takes the largest possible difference.
         """
         reach = self.max_difference if max_difference is None else max_difference
         if reach <= 0:

@@ -40,10 +40,10 @@ class PlanScenario(NamedTuple):
 
     Attributes:
         name: Whose spread it is, in words.
-        spread: The standard deviation of the per-query differences.
-        freedom: With how many degrees of freedom it was estimated; infinite if it is taken as known.
-        questions: The number of questions; on average over such estimates the power is the one asked for.
-        uneven: The number of questions if a few of them carry the whole difference; None for a margin.
+        sd: The standard deviation of the per-query differences.
+        df: With how many degrees of freedom it was estimated; infinite if it is taken as known.
+        n_questions: The number of questions; on average over such estimates the power is the one asked for.
+        n_questions_sparse: The number of questions if a few of them carry the whole difference; None for a margin.
     """
 
     name: str
@@ -64,13 +64,10 @@ class Plan(Printed):
         power: The probability of finding it.
         level: The confidence level of the comparison.
         comparisons: How many differences are tested together.
-        clusters: The clusters of the pilot's queries, which show the design effect: a mapping of query ids to clusters,
-            or a function of the query id. `"source"` takes the clusters that the pilot was made with; None: independent
-            queries.
         design_effect: How many clustered questions say as much as one that is independent.
-        basis: Where the spreads come from, in words.
-        span: The largest possible difference of a query.
-        rows: The numbers of questions, from the smallest spread to the largest; the middle one is the plan.
+        spread_source: Where the spreads come from, in words.
+        max_difference: The largest possible difference of a query.
+        scenarios: The numbers of questions, from the smallest spread to the largest; the middle one is the plan.
     """
 
     metric: str
@@ -225,7 +222,7 @@ def plan(
     Example:
         (2.8 * 0.2 / 0.05)^2 = 125 questions, and a few more because the spread is estimated.
 
-        >>> plan(0.05, "ndcg@10").questions
+        >>> plan(0.05, "ndcg@10").n_questions
         128
 
     References:
@@ -267,7 +264,7 @@ def plan(
     if found.target > known.span:
         raise ValueError(f"the largest possible difference in {of} is {known.span:g}, got {found.target:g}")
     rows = tuple(PlanScenario(*each, *_needed(found, *each[1:], found.target)) for each in known.spreads)
-    return replace(found, rows=rows)
+    return replace(found, scenarios=rows)
 
 
 def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[int, int | None]:
@@ -327,7 +324,8 @@ def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> Spread
     units = Units.of(pilot.values, labels)
     if len(units.sizes) < MIN_PILOT_QUERIES or not pilot.values.any():
         raise ValueError(
-            f"the pilot shows no spread: {numbers.format_query_count(pilot.n)}, of which {np.count_nonzero(pilot.values)} differ"
+            f"the pilot shows no spread: {numbers.format_query_count(pilot.n)}, of which "
+            f"{np.count_nonzero(pilot.values)} differ"
         )
     spread = float(pilot.values.std(ddof=1))
     low, high = sd_bounds(max(units.has_equal_values, MIN_PILOT_QUERIES))
@@ -378,9 +376,9 @@ class SpreadRange(NamedTuple):
     """Standard deviations of per-query differences.
 
     Attributes:
-        least: Of the most similar pair of systems.
+        smallest: Of the most similar pair of systems.
         usual: Of the median pair.
-        most: Of the pair that differs most.
+        largest: Of the pair that differs most.
     """
 
     smallest: float

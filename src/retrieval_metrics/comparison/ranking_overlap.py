@@ -38,7 +38,8 @@ def distinct_ranking(rankings: OrderedRankings, ranking: Any, query: QueryId) ->
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no value for {format_argument('match', str(rankings.matching))}; "
+            f"an item in the ranking of query {query!r} has no value for "
+            f"{format_argument('match', str(rankings.matching))}; "
             f"say what makes two items the same, such as {format_argument('match', 'source')}"
         )
     if not isinstance(ranking, Mapping):
@@ -55,6 +56,9 @@ RBO_PERSISTENCE = 0.9
 """The persistence of rank-biased overlap: the first ten ranks have 86 % of the weight."""
 _OVERLAP = re.compile(r"overlap@([1-9]\d*)")
 _RBO = re.compile(r"rbo(?:\(p=([-\d.]+)\))?")
+MAX_LOSS = "max_loss"
+MAX_GAIN = "max_gain"
+_BOUND = re.compile(rf"(?P<side>{MAX_LOSS}|{MAX_GAIN})\((?P<metric>.+)\)")
 _SINGLE = ("mrr", "recall", "hit_rate")
 
 
@@ -62,7 +66,8 @@ class RankingSimilarity(NamedTuple):
     """A measure of two rankings.
 
     Attributes:
-        columns: The names of its values; two for a metric that needs judgments: how much it can have lost and gained.
+        columns: The names of its values; two for a metric that needs judgments: how much it can have lost and gained,
+            such as `max_loss(ndcg@10)` and `max_gain(ndcg@10)`.
         of: Returns the values of two rankings, before and after.
         k: How many ranks it looks at; None for all.
     """
@@ -73,7 +78,7 @@ class RankingSimilarity(NamedTuple):
 
 
 def as_similarity(name: str | Metric, tolerance: float = 0.0) -> RankingSimilarity:
-    """Return what a name means: `overlap@k`, `rbo`, or a metric whose possible change has bounds."""
+    """Return what a name means: `overlap@k`, `rbo`, a metric whose change has bounds, or one of these."""
     given = str(name).strip()
     if found := _OVERLAP.fullmatch(given):
         depth = int(found[1])
@@ -86,11 +91,20 @@ def as_similarity(name: str | Metric, tolerance: float = 0.0) -> RankingSimilari
         return RankingSimilarity((column,), lambda one, other: (rank_biased_overlap(one, other, p),), None)
     if re.match(r"overlap|rbo", given):
         raise ValueError(f"{given!r} must be written overlap@10 or rbo, which sees every rank, or rbo(p=0.8)")
-    metric = as_metric(name)
+    bound = _BOUND.fullmatch(given)
+    metric = as_metric(name if bound is None else bound["metric"])
     refuse_unbounded(metric)
     k = metric.k if isinstance(metric.k, int) else None
-    columns = (f"possible loss of {metric}", f"possible gain of {metric}")
-    return RankingSimilarity(columns, lambda one, other: most_moved(one, other, metric.name, k), k)
+    columns = (f"{MAX_LOSS}({metric})", f"{MAX_GAIN}({metric})")
+    if bound is None:
+        return RankingSimilarity(columns, lambda one, other: most_moved(one, other, metric.name, k), k)
+    side = 0 if bound["side"] == MAX_LOSS else 1
+    return RankingSimilarity((columns[side],), lambda one, other: (most_moved(one, other, metric.name, k)[side],), k)
+
+
+def is_change_bound(column: str) -> bool:
+    """Return whether a column is the most that a metric can have lost or gained."""
+    return _BOUND.fullmatch(column) is not None
 
 
 def refuse_unbounded(metric: Metric) -> None:
@@ -110,8 +124,8 @@ def overlap(one: DistinctRanking, other: DistinctRanking, k: int, tolerance: flo
     Ties at rank k, on either side, are broken in favour of agreement, so a tie that is broken otherwise is no change.
 
     Example:
-        >>> first = Placed(["a", "b", "c"], np.array([3.0, 2.0, 2.0]))  # b and c tie
-        >>> overlap(first, Placed(["a", "c"], np.array([2.0, 1.0])), 2)
+        >>> first = DistinctRanking(["a", "b", "c"], np.array([3.0, 2.0, 2.0]))  # b and c tie
+        >>> overlap(first, DistinctRanking(["a", "c"], np.array([2.0, 1.0])), 2)
         1.0
     """
     longest = max(min(k, len(one.documents)), min(k, len(other.documents)))
@@ -142,7 +156,7 @@ def rank_biased_overlap(one: DistinctRanking, other: DistinctRanking, p: float =
     with itself (Webber, Moffat, Zobel 2010, equation 32; Corsi, Urbano 2024, the variant b).
 
     Example:
-        >>> first, second = Placed("ab", np.array([2.0, 1.0])), Placed("ba", np.array([2.0, 1.0]))
+        >>> first, second = DistinctRanking("ab", np.array([2.0, 1.0])), DistinctRanking("ba", np.array([2.0, 1.0]))
         >>> round(rank_biased_overlap(first, second, 0.5), 6)  # half for the first rank, 1 for all others
         0.5
     """
@@ -203,7 +217,7 @@ def most_moved(before: DistinctRanking, after: DistinctRanking, name: str, k: in
     is at most its largest term. Each bound is attained by some judgment.
 
     Example:
-        >>> first, second = Placed("ab", np.array([2.0, 1.0])), Placed("ac", np.array([2.0, 1.0]))
+        >>> first, second = DistinctRanking("ab", np.array([2.0, 1.0])), DistinctRanking("ac", np.array([2.0, 1.0]))
         >>> loss, gain = most_moved(first, second, "ndcg", 2)
         >>> round(loss, 4), round(gain, 4)  # if b, or c, alone is relevant: 1 / log2(3)
         (0.6309, 0.6309)

@@ -13,7 +13,6 @@ from retrieval_metrics.comparison.difference import Differences, PairedValues
 from retrieval_metrics.comparison.system_ranking import ComparisonRecord
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
 from retrieval_metrics.files.saved_format import (
-    VERSION_WITHOUT_DIGEST,
     Lines,
     SavedFile,
     Section,
@@ -84,7 +83,7 @@ def of_evaluation(
     if isinstance(record, Totals):
         return _of_totals(record)
     if not rankings:
-        record = replace(record, fills=record.all_fills())  # of which the rankings would tell
+        record = replace(record, budget_fills=record.all_fills())  # of which the rankings would tell
     said = Section(metrics=Lines(map(of_metric, record.metrics)), scale=record.scale)
     for name in (field.name for field in fields(record)):
         if name not in OWN:
@@ -182,15 +181,7 @@ def decode_evaluation(
             known["scale"] = _scale_of(said)
     with document.place("values"):
         scores = _scores(said["values"], metrics, known)
-        try:
-            refuse_wrong_values(scores)
-        except ValueError as error:
-            if document.content.get("version") != VERSION_WITHOUT_DIGEST:
-                raise
-            raise ValueError(
-                f"{document.name} was saved by an earlier version, whose rules may have been others: {error}; evaluate "
-                "again what it holds"
-            ) from error
+        refuse_wrong_values(scores)
         return scores
 
 
@@ -210,7 +201,7 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any]) -> Scor
             columns |= columns_by_metric(kind, metrics, table)
     by_name = {str(metric): metric for metric in metrics}
     for name, kind in OF_A_METRIC.items():
-        for each, said in held.get(name, {}).items():  # earlier versions knew fewer
+        for each, said in held[name].items():
             values = decode_column(said)
             if values.shape != (len(queries),):
                 raise ValueError(f"{name} of {by_name[each]} has {values.size} numbers for {len(queries)} queries")
@@ -296,8 +287,10 @@ def same_questions(one: Scores, other: Scores) -> bool:
 
 # Comparisons as JSON: the evaluation of each system, and the difference of each pair.
 
-OWN_COMPARISONS = {"scores", "metrics", "aligned", "differences"}
-"""Fields of `ComparisonRecord` with a special form in the file, or that follow from these; all others are small records."""
+OWN_COMPARISONS = {"scores", "metrics", "paired_values", "differences"}
+"""Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
+
+All others are small records."""
 OTHERS = [field.name for field in fields(ComparisonRecord) if field.name not in OWN_COMPARISONS]
 
 
@@ -329,12 +322,6 @@ def _of_others(compared: ComparisonRecord) -> dict[str, Any]:
     return {**others, "differences": Lines(differences)}
 
 
-def has_earlier_tests(document: SavedFile) -> bool:
-    """Return whether the differences of a comparison hold a test of the first version, which is no longer made."""
-    with document.place("differences"):
-        return any("p_t" in each["paired"] for each in document.content["differences"])
-
-
 def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
     """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
     texts: dict[str, int] = {}
@@ -362,21 +349,19 @@ def decode_systems(document: SavedFile) -> dict[str, Scores]:
     return scores
 
 
-def decode_comparison(document: SavedFile, *, differences: bool = True) -> dict[str, Any]:
+def decode_comparison(document: SavedFile) -> dict[str, Any]:
     """Return the fields of the `ComparisonRecord` that was saved."""
     content, scores = document.content, decode_systems(document)
     known: dict[str, Any] = {}
     for name in OTHERS:
-        if name in content:
-            with document.place(name):
-                known[name] = decode_record(content[name])
-    if differences:
-        with document.place("differences"):
-            known["differences"] = Differences(decode_record(each) for each in content["differences"])
+        with document.place(name):
+            known[name] = decode_record(content[name])
+    with document.place("differences"):
+        known["differences"] = Differences(decode_record(each) for each in content["differences"])
     with document.place("metrics"):
         metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
     aligned = PairedValues.from_scores(scores, metrics, known.get("clusters"))
-    return {"scores": scores, "metrics": metrics, "aligned": aligned, **known}
+    return {"scores": scores, "metrics": metrics, "paired_values": aligned, **known}
 
 
 # Evaluation sets as JSON: one entry per question, with its judgments and provenance.

@@ -149,21 +149,21 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
 
 # The systems of a comparison in order, and how each stands to the baseline or to the best.
 
-Status: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
+Status: TypeAlias = Literal["better", "best", "baseline", "not_significant", "undetermined", "worse"]
 SIGN_BY_STATUS: dict[Status, str] = {
     "better": "▲",
     "best": " ",
     "baseline": " ",
-    "no clear difference": "=",
-    "not known": "?",
+    "not_significant": "=",
+    "undetermined": "?",
     "worse": "▼",
 }
 """The sign of each standing, in the order of a ranking."""
 OF_KIND: dict[ConclusionKind, Status] = {
     "better": "better",
     "worse": "worse",
-    "no clear difference": "no clear difference",
-    "the same": "no clear difference",
+    "not_significant": "not_significant",
+    "identical": "not_significant",
 }
 """How a system stands to the other of a pair; not known if it is not here."""
 OnFrontier: TypeAlias = Literal["on", "possibly", "off"]
@@ -180,9 +180,9 @@ class RankedSystem:
         system: The system.
         mean: Its mean.
         interval: The confidence interval of its mean.
-        standing: How it stands to the baseline, which is `"baseline"` itself: `"better"`, `"no clear difference"`,
-            `"worse"`, or `"not known"` if that depends on what is unjudged or cannot be compared. Without a baseline,
-            how it stands to the system with the largest mean that none is better than, which is `"best"`.
+        status: How it stands to the baseline, which is `"baseline"` itself: `"better"`, `"not_significant"`, `"worse"`,
+            or `"undetermined"` if that depends on what is unjudged or cannot be compared. Without a baseline, how it
+            stands to the system with the largest mean that none is better than, which is `"best"`.
     """
 
     system: str
@@ -196,18 +196,19 @@ class SystemRanking(Printed):
     """The systems by metric, best first, and how each stands to the baseline or to the best.
 
     Attributes:
-        places: The places by metric, best first.
-        impossible: How many of the tests find nothing with this many queries, unless others agree with them on each.
+        by_metric: The places by metric, best first.
+        n_unattainable: How many of the tests find nothing with this many queries, unless others agree with them on
+            each.
         tests: How many differences were tested.
-        units: How many queries, or clusters of them, the comparison has.
+        n_units: How many queries, or clusters of them, the comparison has.
         baseline: The system all others were compared with; None if every pair was compared.
         seconds: The mean time per query of each system whose run has it.
         level: The confidence level of the intervals.
         margin: The largest acceptable loss; None if there is none, or no baseline.
-        within: By metric, whether each system is no worse than the baseline by more than the margin.
-        gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least that
-            it gains by the joint interval.
-        concluded: By metric, what is concluded of the best system beside the others, or of the others beside the
+        noninferiority: By metric, whether each system is no worse than the baseline by more than the margin.
+        _gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least
+            that it gains by the joint interval.
+        _concluded: By metric, what is concluded of the best system beside the others, or of the others beside the
             baseline.
 
     Example:
@@ -215,8 +216,8 @@ class SystemRanking(Printed):
         >>> qrels = {f"q{i}": ["d"] for i in range(12)}
         >>> good, bad = {query: ["d"] for query in qrels}, {query: ["x", "y", "d"] for query in qrels}
         >>> comparison = rm.compare(qrels, {"bad": bad, "good": good, "same": good}, "mrr")
-        >>> [(place.system, place.standing) for place in comparison.ranking.places["mrr"]]
-        [('good', 'best'), ('same', 'no clear difference'), ('bad', 'worse')]
+        >>> [(place.system, place.status) for place in comparison.ranking.by_metric["mrr"]]
+        [('good', 'best'), ('same', 'not_significant'), ('bad', 'worse')]
     """
 
     by_metric: Mapping[str, tuple[RankedSystem, ...]]
@@ -253,7 +254,7 @@ class SystemRanking(Printed):
             >>> qrels = {f"q{i}": ["d"] for i in range(12)}
             >>> good, bad = {query: ["d"] for query in qrels}, {query: ["x", "y", "d"] for query in qrels}
             >>> ranking = rm.compare(qrels, {"bad": bad, "good": good, "big": good}, "mrr").ranking
-            >>> ranking.frontier({"bad": 1, "good": 2, "big": 9})
+            >>> ranking.pareto_frontier({"bad": 1, "good": 2, "big": 9})
             {'bad': 'on', 'good': 'on', 'big': 'possibly'}
         """
         gains, costs = self._all_gains(metric), self._costs(cost)
@@ -314,7 +315,7 @@ class SystemRanking(Printed):
         found = {}
         for metric, places in self.by_metric.items():
             better = tuple(place.system for place in places if place.status == "better")
-            rest = {"best", "baseline", "no clear difference", "not known"}
+            rest = {"best", "baseline", "not_significant", "undetermined"}
             found[metric] = better or tuple(place.system for place in places if place.status in rest)
         return found
 
@@ -355,7 +356,7 @@ class SystemRanking(Printed):
         return {metric: combine_sentences(parts) for metric, parts in self._concluded.items()}
 
     def _said_of_margin(self) -> list[str]:
-        words: dict[MarginOutcome, str] = {"no worse": "no worse", "worse": "worse", "cannot tell": "no worse"}
+        words: dict[MarginOutcome, str] = {"noninferior": "no worse", "inferior": "worse", "inconclusive": "no worse"}
         alike: dict[tuple[MarginOutcome, frozenset[str]], list[str]] = {}
         for metric, outcomes in self.noninferiority.items():
             for outcome in words:
@@ -367,7 +368,7 @@ class SystemRanking(Printed):
             are = f"{numbers.join_names(named, most=MAX_NAMES)} {'is' if len(named) == 1 else 'are'}"
             in_these = f"by more than {self.margin:g} in {numbers.join_names(metrics)}"
             one = f"{are} {words[outcome]} than {self.baseline} {in_these}"
-            said.append(f"That {one} is not shown." if outcome == "cannot tell" else f"{one}.")
+            said.append(f"That {one} is not shown." if outcome == "inconclusive" else f"{one}.")
         return said
 
     @property
@@ -377,9 +378,9 @@ class SystemRanking(Printed):
         other = "the best" if self.baseline is None else self.baseline
         words = {
             "better": f"▲ better than {other}",
-            "no clear difference": f"= no clear difference from {other}",
+            "not_significant": f"= no clear difference from {other}",
             "worse": f"▼ worse than {other}",
-            "not known": "? not known",
+            "undetermined": "? not known",
         }
         signs = [said for standing, said in words.items() if standing in there]
         kind = f"{other} with its {numbers.level_name(self.level)}"
@@ -488,9 +489,9 @@ def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:
 
 def _beside(other: str, ordered: Sequence[str], concluded: Sequence[Conclusion]) -> dict[str, Status]:
     """Return how each system stands to one of them."""
-    found: dict[str, Status] = dict.fromkeys(ordered, "not known")
+    found: dict[str, Status] = dict.fromkeys(ordered, "undetermined")
     for each in concluded:
-        standing = OF_KIND.get(each.kind, "not known")
+        standing = OF_KIND.get(each.kind, "undetermined")
         if each.baseline == other:
             found[each.system] = standing
         elif each.system == other:

@@ -67,7 +67,8 @@ def compute_differences(
     )
     of_each = [spans[each.metric] for each in hypotheses]
     doing = (
-        f"testing {numbers.format_count(len(hypotheses), 'difference')} on {numbers.format_query_count(len(aligned.queries))} with "
+        f"testing {numbers.format_count(len(hypotheses), 'difference')} on "
+        f"{numbers.format_query_count(len(aligned.queries))} with "
         f"{resamples:,} choices of signs"
     )
     less = python_or_cli_text("fewer systems, metrics or resamples= take less", "fewer systems or metrics take less")

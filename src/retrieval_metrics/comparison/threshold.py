@@ -53,8 +53,8 @@ class ThresholdPoint(NamedTuple):
 
     Attributes:
         score: What scores above it stays.
-        wrong: How many of the questions without an answer get one.
-        upper: The upper end of the share of new ones that would, at the level that was asked for.
+        false_answers: How many of the questions without an answer get one.
+        false_answer_bound: The upper end of the share of new ones that would, at the level that was asked for.
         mean: The mean of the metric; NaN without questions that have an answer.
         answered: The share of the questions with an answer for which something stays; NaN likewise.
     """
@@ -73,18 +73,19 @@ class Threshold(SavedFields):
     Attributes:
         score: What scores above it stays; None if these questions can promise nothing, minus infinity if nothing needs
             to be cut.
-        false_answer: The largest share of new questions without an answer that may get one.
+        max_false_answers: The largest share of new questions without an answer that may get one.
         level: With which confidence.
         metric: The metric that shows what it costs.
-        n: How many questions without an answer there are.
-        worth: How many independent ones they are worth, if they are clustered.
-        fewest: How many are needed if none of them gets an answer.
-        wrong: How many of them get an answer above the score.
-        upper: The upper end of the share of new ones that will; without a score, the least that these can promise.
-        answerable: How many questions have an answer.
-        before: The mean of the metric over these without a threshold; NaN if there are none.
+        n_unanswerable: How many questions without an answer there are.
+        effective_n: How many independent ones they are worth, if they are clustered.
+        min_n: How many are needed if none of them gets an answer.
+        false_answers: How many of them get an answer above the score.
+        false_answer_bound: The upper end of the share of new ones that will; without a score, the least that these can
+            promise.
+        n_answerable: How many questions have an answer.
+        mean_before: The mean of the metric over these without a threshold; NaN if there are none.
         mean_before_interval: Its 95 % interval.
-        after: The mean with the threshold.
+        mean_after: The mean with the threshold.
         mean_after_interval: Its 95 % interval.
         curve: What other thresholds would do, the lowest first.
         kinds: How many questions of each kind get an answer that they do not have, and how many there are.
@@ -124,18 +125,21 @@ class Threshold(SavedFields):
             by = "" if self.effective_n >= self.n_unanswerable else f", worth {worth} independent ones,"
             promised = "nothing" if self.false_answer_bound > HALF else f"{100 * self.false_answer_bound:.1f} %"
             return (
-                f"No threshold: {self.n_unanswerable} {asked}{by} cannot promise {_percent(self.max_false_answers)}, whatever they "
+                f"No threshold: {self.n_unanswerable} {asked}{by} cannot promise {_percent(self.max_false_answers)}, "
+                f"whatever they "
                 f"score: at least {self.min_n} are needed if none of them gets an answer; these can promise "
                 f"{promised}."
             )
         if isinf(self.score):
             return (
-                f"Nothing needs to be cut: {self.false_answers} of {self.n_unanswerable} {asked} get one, which bounds new ones at "
+                f"Nothing needs to be cut: {self.false_answers} of {self.n_unanswerable} {asked} get one, which "
+                f"bounds new ones at "
                 f"{100 * self.false_answer_bound:.1f} %."
             )
         promised = (
             f"Keep what scores above {_short(self.score)}: with {_percent(self.level)} confidence at most "
-            f"{_percent(self.max_false_answers)} of new {asked}, if they are like these {self.n_unanswerable}, then get one (here "
+            f"{_percent(self.max_false_answers)} of new {asked}, if they are like these {self.n_unanswerable}, then "
+            f"get one (here "
             f"{self.false_answers}; the bound is {100 * self.false_answer_bound:.1f} %)."
         )
         if not self.n_answerable:
@@ -218,17 +222,17 @@ def threshold(
     """Return the score above which results stay, so that few new questions without an answer get one.
 
     A question has no answer if nothing has a grade above 0. Of the best score of each, cut-offs are tried from the
-    strictest down, until the exact binomial bound of the share that exceeds it is first above `false_answer`. Whatever
-    the distribution of the scores, ties included, the share among new questions like these is then above `false_answer`
-    with a probability of at most 1 - `level`; for clustered questions this holds approximately. Questions with an
-    answer take no part in the choice, so what it costs is unbiased. Choosing among several runs or shares by what comes
-    out voids the promise.
+    strictest down, until the exact binomial bound of the share that exceeds it is first above `max_false_answers`.
+    Whatever the distribution of the scores, ties included, the share among new questions like these is then above
+    `max_false_answers` with a probability of at most 1 - `level`; for clustered questions this holds approximately.
+    Questions with an answer take no part in the choice, so what it costs is unbiased. Choosing among several runs or
+    shares by what comes out voids the promise.
 
     Args:
         questions: The questions with their judgments, as in `evaluate`; some of them without an answer.
         run: Their rankings with scores, higher is better: by document id, or lists of `Retrieved` with a score.
         metric: The metric that shows what a threshold costs the questions with an answer.
-        false_answer: The largest share of new questions without an answer that may get one.
+        max_false_answers: The largest share of new questions without an answer that may get one.
         level: The confidence, above one half.
         clusters: The clusters of the questions, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
@@ -248,7 +252,7 @@ def threshold(
         >>> run = {f"a{at}": {f"d{at}": 0.8} for at in range(20)}
         >>> run |= {f"n{at}": {"x": 0.3 + at / 100} for at in range(30)}
         >>> found = threshold(qrels, run)
-        >>> round(found.score, 2), found.wrong, round(found.upper, 3)  # 1 - 0.05 ** (1 / 30)
+        >>> round(found.score, 2), found.false_answers, round(found.false_answer_bound, 3)  # 1 - 0.05 ** (1 / 30)
         (0.59, 0, 0.095)
 
     References:
@@ -258,7 +262,7 @@ def threshold(
         Annals of Applied Statistics 19.
     """
     if not 0 < max_false_answers < 1:
-        raise ValueError(f"{argument_name('false_answer')} must be above 0 and below 1, got {max_false_answers!r}")
+        raise ValueError(f"{argument_name('max_false_answers')} must be above 0 and below 1, got {max_false_answers!r}")
     if not HALF < level < 1:
         raise ValueError(f"{argument_name('level')} must be above 0.5 and below 1, got {level!r}")
     truth = as_qrels(questions)

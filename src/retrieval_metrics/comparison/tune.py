@@ -66,7 +66,7 @@ def tune(
         default: The setting to keep unless another is better: its name, or its parameters. Equal means keep it.
         parameters: The values of each parameter of the function; every combination is tried. For settings by name,
             the parameters of each, such as `{"small": {"size": 200}}`, to be shown and drawn.
-        others: Further metrics, to be shown.
+        extra_metrics: Further metrics, to be shown.
         at_least: The least mean of further metrics, such as `{"recall@10": 0.8}`; other settings are not chosen, the
             default included.
         at_most: The largest mean, such as `{"seconds": 0.2}` per query for retrievers, or of a metric.
@@ -107,7 +107,8 @@ def tune(
     settings, default_name = _settings(candidates, default, parameters)
     if default_name not in settings:
         raise ValueError(
-            f"the default, {default_name!r}, is not among the settings: {numbers.join_names(list(settings), MAX_NAMED_SETTINGS)}"
+            f"the default, {default_name!r}, is not among the settings: "
+            f"{numbers.join_names(list(settings), MAX_NAMED_SETTINGS)}"
         )
     # Everything is refused before the first call that costs.
     require_comparable(list(settings), {"baseline": default_name, "level": level, "seed": seed})
@@ -299,17 +300,17 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         rule=rule,
         winner=winner,
         settings=tuple(settings),
-        as_good=tuple(
+        indistinguishable=tuple(
             left[at] for at, may in zip(contenders, may_be.tolist(), strict=True) if may and left[at] != winner
         ),
-        questions=len(rows),
+        n_questions=len(rows),
         mean=own,
         default_mean=own_default,
-        new_mean=found.mean,
-        new_mean_interval=found.mean_interval,
+        expected_mean=found.mean,
+        expected_mean_interval=found.mean_interval,
         gain=own - own_default,
-        new_gain=found.gain,
-        new_gain_interval=Interval(min(low, high), high),
+        expected_gain=found.gain,
+        expected_gain_interval=Interval(min(low, high), high),
         p=1.0 if difference is None else difference.p_corrected,
         evaluations=dict(compared.evaluations),
     )

@@ -69,8 +69,8 @@ class TriedSetting(NamedTuple):
         name: Its name.
         parameters: Its parameters, if it was made by a function.
         means: Its mean in every metric, on these questions.
-        allowed: Whether it keeps the bounds `at_least` and `at_most`.
-        chosen: The share of resamples in which it is the best.
+        feasible: Whether it keeps the bounds `at_least` and `at_most`.
+        selection_rate: The share of resamples in which it is the best.
         difference: Its difference from the default, corrected for all settings; None of the default itself.
     """
 
@@ -184,16 +184,16 @@ class Tuning(TuningResult, Printed):
         rule: How it was chosen: the metrics, the bounds, the level, the seed.
         winner: The setting with the best mean; the default if none is better.
         settings: All settings, the best first.
-        as_good: The settings that cannot be told from the winner: they may be the best on new questions as well
-            (`retrieval_metrics.statistics.out_of_bag`).
-        questions: The number of questions.
+        indistinguishable: The settings that cannot be told from the winner: they may be the best on new questions as
+            well (`retrieval_metrics.statistics.out_of_bag`).
+        n_questions: The number of questions.
         mean: The winner's mean on these questions, which is too good for having won.
         default_mean: The mean of the default on these questions.
-        new_mean: What to expect of the choice on new questions.
-        new_mean_interval: Its confidence interval.
+        expected_mean: What to expect of the choice on new questions.
+        expected_mean_interval: Its confidence interval.
         gain: The winner's gain over the default on these questions.
-        new_gain: What to expect of the gain on new questions.
-        new_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
+        expected_gain: What to expect of the gain on new questions.
+        expected_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
         p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
         evaluations: The evaluation of each setting, by name.
     """
@@ -255,9 +255,9 @@ class Tuning(TuningResult, Printed):
                 **one.parameters,
                 **one.means,
                 "difference": 0.0 if one.difference is None else one.difference.mean,
-                "p": 1.0 if one.difference is None else one.difference.p_corrected,
-                "chosen": one.selection_rate,
-                "allowed": one.feasible,
+                "p_corrected": 1.0 if one.difference is None else one.difference.p_corrected,
+                "selection_rate": one.selection_rate,
+                "feasible": one.feasible,
             }
             for one in self.settings
         ]

@@ -45,7 +45,7 @@ class PartlyJudgedQuery(NamedTuple):
         documents: The unjudged documents among the first k of any run, in the order of their best rank.
         rankings: What each system retrieved.
         ranks: The rank of each document in each system that has it among its first k.
-        unseen: How many relevant documents there may be that nobody judged or retrieved.
+        unretrieved_relevant: How many relevant documents there may be that nobody judged or retrieved.
     """
 
     query: QueryId
@@ -204,7 +204,8 @@ def bound_unjudged(
     first = next(iter(scores.values()))
     if first.rules.unjudged == "condensed":
         raise ValueError(
-            f"{format_argument('unjudged', 'bounds')} grades what {format_argument('unjudged', 'condensed')} takes out of the "
+            f"{format_argument('unjudged', 'bounds')} grades what {format_argument('unjudged', 'condensed')} takes "
+            f"out of the "
             "rankings; choose one"
         )
     further = _unretrieved_relevant(unretrieved_relevant, first.queries)
@@ -241,11 +242,14 @@ def bound_unjudged(
 def _unretrieved_relevant(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:
     numbers = given if isinstance(given, Mapping) else dict.fromkeys(queries, 0 if given is None else given)
     if others := numbers.keys() - set(queries):
-        raise ValueError(f"unseen has a number for {min(others, key=str)!r}, which is no query that was evaluated")
+        raise ValueError(
+            f"unretrieved_relevant has a number for {min(others, key=str)!r}, which is no query that was evaluated"
+        )
     for query, number in numbers.items():
-        if integer(number, "unseen") < 0:
+        if integer(number, "unretrieved_relevant") < 0:
             raise ValueError(
-                f"{argument_name('unseen')} must be 0 or more relevant documents; got {number} for {query!r}"
+                f"{argument_name('unretrieved_relevant')} must be 0 or more relevant documents; got {number} for "
+                f"{query!r}"
             )
     return {query: number for query, number in numbers.items() if number}
 

@@ -53,7 +53,8 @@ class EvaluationSet(Questions):
         ValueError: If either belongs to no query, or a message is from neither the user nor the assistant.
 
     Example:
-        >>> questions = EvaluationSet.from_dataset([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
+        >>> row = {"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}
+        >>> questions = EvaluationSet.from_dataset([row])
         >>> questions.provenance_values("source")
         {'q1': 'handbook.md'}
         >>> import retrieval_metrics as rm
@@ -186,11 +187,8 @@ class EvaluationSet(Questions):
             ...     for at in range(8)
             ... ]
             >>> tuning, testing = EvaluationSet.from_dataset(rows).split(0.5, 0.5)
-            >>> (
-            ...     len(tuning),
-            ...     len(testing),
-            ...     set(tuning.provenance_values("source").values()) & set(testing.provenance_values("source").values()),
-            ... )
+            >>> sources = [set(half.provenance_values("source").values()) for half in (tuning, testing)]
+            >>> len(tuning), len(testing), sources[0] & sources[1]
             (4, 4, set())
         """
         return tuple(select_queries(self, queries) for queries in split_queries(self, shares or (0.8, 0.2), seed))
@@ -251,8 +249,8 @@ class EvaluationSet(Questions):
     ) -> None:
         """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if a corpus is given, `corpus.jsonl`.
 
-        `EvaluationSet.from_dataset(folder)` reads it again; provenance, answers and what was said before a question are in the
-        metadata of the queries.
+        `EvaluationSet.from_dataset(folder)` reads it again; provenance, answers and what was said before a question are
+        in the metadata of the queries.
 
         Args:
             folder: The folder, which is created if it does not exist.
@@ -324,7 +322,8 @@ class EvaluationSet(Questions):
     def to_langsmith(self) -> list[dict[str, Any]]:
         """Return examples for `Client.create_examples` of LangSmith: inputs, outputs and metadata.
 
-        Nothing but the sources is lost: `EvaluationSet.from_dataset` reads the examples again, also as LangSmith returns them.
+        Nothing but the sources is lost: `EvaluationSet.from_dataset` reads the examples again, also as LangSmith
+        returns them.
         Grades, groups, quotes, texts and spans are JSON as in a file of `save`; the answer is beside them in the
         outputs, what was said before a question is in the inputs, and the id and the provenance are in the metadata.
 

@@ -218,7 +218,8 @@ def _require_no_history(questions: Questions, what: str) -> None:
     if questions.conversation:
         query = next(iter(questions.conversation))
         raise ValueError(
-            f"{what} cannot hold what was said before query {query!r}; questions.with_conversation() puts it into the question"
+            f"{what} cannot hold what was said before query {query!r}; questions.with_conversation() puts it into the "
+            "question"
         )
 
 

@@ -226,9 +226,8 @@ class Agreement(Printed):
         ]
         queries = numbers.format_query_count(len(self.by_query))
         title = f"{self.names[0]} with {self.names[1]}: {numbers.format_count(self.n, 'document')} of {queries}"
-        notes = [
-            f"{self.names[1]} grades {abs(self.mean_difference):.2f} {'higher' if self.mean_difference > 0 else 'lower'} on average"
-        ]
+        direction = "higher" if self.mean_difference > 0 else "lower"
+        notes = [f"{self.names[1]} grades {abs(self.mean_difference):.2f} {direction} on average"]
         if any(cells[1:] != ["-", "-"] and cells[2] == "-" for cells in rows):
             notes.append(f"-: a kappa has no interval if they disagree in fewer than {MIN_DISAGREEMENTS} queries")
         if self.near_chance:

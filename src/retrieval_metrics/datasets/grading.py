@@ -225,8 +225,8 @@ def shared_out(
         found[least] += of_query[query]
     if idle := [name for name, held in found.items() if not held]:
         raise ValueError(
-            f"{numbers.format_query_count(len(order))} are too few for {len(names)} people: nothing is left for {idle[0]}; name "
-            "fewer people, or raise overlap"
+            f"{numbers.format_query_count(len(order))} are too few for {len(names)} people: nothing is left for "
+            f"{idle[0]}; name fewer people, or raise overlap"
         )
     return found
 
@@ -259,7 +259,8 @@ def stratify_by_disagreement(
     if not apart.any():
         raise ValueError(
             f"by these grades the systems differ on none of the {len(queries)} queries in "
-            f"{', '.join(map(str, with_relevance_threshold(chosen, truth.relevant_from)))}; draw without them: sample(n)"
+            f"{', '.join(map(str, with_relevance_threshold(chosen, truth.relevant_from)))}; draw without them: "
+            "sample(n)"
         )
     size, share = first_stratum(np.sort(apart)[::-1])
     most = {queries[at] for at in np.argsort(-apart, kind="stable")[:size].tolist()}

@@ -310,7 +310,8 @@ class Estimate(SavedFields):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per metric and system.
 
-        The columns are `metric`, `system`, `mean`, `ci_low`, `ci_high`, `human`, `model`, `effective_n`, `n` and `queries`.
+        The columns are `metric`, `system`, `mean`, `ci_low`, `ci_high`, `human`, `model`, `effective_n`, `n` and
+        `queries`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -427,8 +428,8 @@ def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
     if difference.extrapolates and alone is not None:
         ends = numbers.interval(difference.human_interval, difference=True)
         said.append(
-            f"{what}: on {numbers.format_query_count(difference.estimate.outside)} the model sees differences beyond those that "
-            "people graded, and nothing shows whether people agree. People alone: "
+            f"{what}: on {numbers.format_query_count(difference.estimate.outside)} the model sees differences beyond "
+            "those that people graded, and nothing shows whether people agree. People alone: "
             f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
         )
     if difference.rare_effect_matters:
@@ -481,8 +482,8 @@ class GradedSample(NamedTuple):
         }
         if not by_model:
             raise ValueError(
-                f"the model graded none of the {len(sample.population)} queries that the sample was drawn from, such as "
-                f"{sample.population[0]!r}; it graded, for example, {guessed.queries[0]!r}"
+                f"the model graded none of the {len(sample.population)} queries that the sample was drawn from, such "
+                f"as {sample.population[0]!r}; it graded, for example, {guessed.queries[0]!r}"
             )
         of_sample: dict[Any, Any] = {query: by_people[query] for query in sample.queries}
         largest = max(graded.largest_grade, guessed.largest_grade)
@@ -510,11 +511,12 @@ class GradedSample(NamedTuple):
             yield f"{numbers.format_query_count(self.others)} that people graded are not in the sample and were ignored"
         if untold := [query for query, graded in self.human.graded().items() if not graded]:
             yield (
-                f"people gave no grade to any document of {numbers.format_query_count(len(untold))} of the sample, such as "
-                f"{untold[0]!r}: these are left out, which biases the estimate if they are the difficult ones"
+                f"people gave no grade to any document of {numbers.format_query_count(len(untold))} of the sample, "
+                f"such as {untold[0]!r}: these are left out, which biases the estimate if they are the difficult ones"
             )
         if absent := len(sample.population) - len(self.model):
-            yield f"the model graded nothing for {numbers.format_query_count(absent)}, which count as the mean of the others"
+            ungraded = numbers.format_query_count(absent)
+            yield f"the model graded nothing for {ungraded}, which count as the mean of the others"
         if not self.of_documents:
             return
         k = largest_cutoff(metrics)
@@ -523,7 +525,8 @@ class GradedSample(NamedTuple):
             if open_:
                 yield (
                     f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
-                    "count as not relevant (judgments from before are added by Labels.from_qrels(qrels, grader=...) and merge; "
+                    "count as not relevant (judgments from before are added by Labels.from_qrels(qrels, grader=...) "
+                    "and merge; "
                     'rm.compare(..., unjudged="bounds") says what the others could change)'
                 )
 
@@ -549,9 +552,8 @@ def model_graders_note(human: Labels | QuestionsOrQrels) -> list[str]:
     """Return a note on the models among those whose grades are taken for people's."""
     held = human.labels if isinstance(human, Labels) else ()
     if names := list(dict.fromkeys(label.grader for label in held if label.kind == "model")):
-        return [
-            f"{numbers.join_names(names)} graded as a model, not as a person: what is said of people holds for its grades"
-        ]
+        graders = numbers.join_names(names)
+        return [f"{graders} graded as a model, not as a person: what is said of people holds for its grades"]
     return []
 
 

@@ -78,8 +78,8 @@ class Labels(Printed):
             if scale is not None and label.grade is not None and label.grade not in scale.grades:
                 grades = ", ".join(f"{grade:g}" for grade in scale.grades)
                 raise ValueError(
-                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {label.grade:g}, but the "
-                    f"grades of the rubric are {grades}"
+                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {label.grade:g}, "
+                    f"but the grades of the rubric are {grades}"
                 )
         self.labels = tuple(found.values())
         self.notes = tuple(notes)
@@ -160,7 +160,8 @@ class Labels(Printed):
             (query, document), grades = next(iter(self.conflicts.items()))
             said = ", ".join(f"{by} {grade:g}" for by, grade in grades.items())
             raise ValueError(
-                f"{numbers.format_count(len(self.conflicts), 'document')} got different grades, for example {document!r} for "
+                f"{numbers.format_count(len(self.conflicts), 'document')} got different grades, for example "
+                f"{document!r} for "
                 f"query {query!r} ({said}). Choose between them with labels.resolved('lowest'), 'highest', 'majority' "
                 "or the name of a grader, or take one grader with labels.from_grader(name)"
             )
@@ -214,7 +215,8 @@ class Labels(Printed):
         for other in others:
             if not isinstance(other, Labels):
                 raise TypeError(
-                    f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.from_qrels(qrels, grader=...)"
+                    f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.from_qrels(qrels, "
+                    "grader=...)"
                 )
         every = [self, *others]
         scale = Scale.merge(each.scale for each in every)
@@ -252,8 +254,10 @@ class Labels(Printed):
         if other is None:
             if len(self.graders) != 2:
                 raise ValueError(
-                    f"these grades come from {numbers.format_count(len(self.graders), 'grader')}, not two; give the other "
-                    "grades, labels.from_grader(name).agreement(labels.from_grader(another)), or take all together: labels.alpha()"
+                    f"these grades come from {numbers.format_count(len(self.graders), 'grader')}, not two; give the "
+                    "other "
+                    "grades, labels.from_grader(name).agreement(labels.from_grader(another)), or take all together: "
+                    "labels.alpha()"
                 )
             first, second = (self.from_grader(grader) for grader in self.graders)
             return first.agreement(second, level=level, kinds=kinds)

@@ -220,7 +220,8 @@ class Lint(Printed, Generic[QuestionsT]):
                 + python_or_cli_text(": .fixed() makes them")
             )
         notes += [f"unchecked: {sentence}" for sentence in self.skipped]
-        title = f"{numbers.format_count(len(self.questions), 'question')}, {numbers.format_count(len(self.findings), 'finding')}"
+        n_findings = numbers.format_count(len(self.findings), "finding")
+        title = f"{numbers.format_count(len(self.questions), 'question')}, {n_findings}"
         return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
 
 

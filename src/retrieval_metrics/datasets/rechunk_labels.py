@@ -127,8 +127,8 @@ def relabel(
         qrels: Judgments by chunk id, flat, graded or grouped; pieces such as quotes stay as they are.
         old_chunks: The chunks that were judged, with source and offsets.
         new_chunks: The chunks of the new chunking, with source and offsets.
-        match: `Matching.sources` locates chunks without offsets and ignores white space; `Matching.min_coverage` is the share
-            of a chunk that must be held.
+        match: `Matching.sources` locates chunks without offsets and ignores white space; `Matching.min_coverage` is the
+            share of a chunk that must be held.
 
     Returns:
         The new judgments and the report.

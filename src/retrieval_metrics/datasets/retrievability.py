@@ -203,7 +203,8 @@ def _by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintFindin
     """Yield what BM25 finds, but not which questions have no answer if these are too many to be believed."""
     if not word_index.can_search():
         yield (
-            f"how hard the questions are, which needs {format_argument('runs')} or: pip install 'retrieval-metrics[questions]'"
+            f"how hard the questions are, which needs {format_argument('runs')} or: pip install "
+            "'retrieval-metrics[questions]'"
         )
         return
     search = Search(subject, passages)

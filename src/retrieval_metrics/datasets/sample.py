@@ -68,14 +68,14 @@ class Sample(SavedFields):
 
         Args:
             probabilities: The probability of drawing each sampled query.
-            of: All queries from which they were drawn.
+            population: All queries from which they were drawn.
 
         Raises:
             TypeError: As `Sample`, or if the probabilities are no mapping.
             ValueError: As `Sample`.
 
         Example:
-            >>> print(Sample.given({"q1": 0.5, "q4": 1.0}, of=["q1", "q2", "q4"]))
+            >>> print(Sample.from_probabilities({"q1": 0.5, "q4": 1.0}, population=["q1", "q2", "q4"]))
             2 of 3 queries, drawn with probabilities from 0.5 to 1
         """
         if not isinstance(probabilities, Mapping):
@@ -130,7 +130,8 @@ def draw(
     layers = _layers(queries, strata)
     if wanted < MIN_PER_STRATUM * len(layers):
         raise ValueError(
-            f"{len(layers)} strata need at least {MIN_PER_STRATUM * len(layers)} queries, {MIN_PER_STRATUM} of each, got n={wanted}; use "
+            f"{len(layers)} strata need at least {MIN_PER_STRATUM * len(layers)} queries, {MIN_PER_STRATUM} of each, "
+            f"got n={wanted}; use "
             "fewer strata, or draw more"
         )
     places = []

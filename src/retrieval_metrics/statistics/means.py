@@ -262,7 +262,7 @@ class Units(NamedTuple):
         """How many units of equal size say as much: (sum of sizes)^2 / sum of squared sizes, at most their number.
 
         Example:
-            >>> Units.of([1.0] * 12, [*"aaaaaaaaaa", "b", "c"]).alike  # 12^2 / (10^2 + 1 + 1)
+            >>> Units.of([1.0] * 12, [*"aaaaaaaaaa", "b", "c"]).effective_n  # 12^2 / (10^2 + 1 + 1)
             1.411764705882353
         """
         return self.queries**2 / float(self.sizes @ self.sizes)

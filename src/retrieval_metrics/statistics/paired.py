@@ -33,10 +33,10 @@ class PairedDifference:
             excludes 0 exactly if the corrected p value is at most 1 - level. (nan, nan) if there are too few queries
             (or clusters) for one.
         level: Confidence level of the interval.
-        critical: The critical value of the standardised sum that it belongs to; see `difference_interval`.
+        critical_value: The critical value of the standardised sum that it belongs to; see `difference_interval`.
         p_randomisation: p value of the two-sided sign-flip test.
         exact: Whether that p value comes from all choices of signs rather than a random sample.
-        t: Student's t; 0 if no query differs, infinite if all differ by the same.
+        t_statistic: Student's t; 0 if no query differs, infinite if all differ by the same.
         effect_size: Mean difference in standard deviations of the differences; 0 if all differences are 0.
         wins: Queries on which the system is better.
         ties: Queries on which both are equal, up to rounding.
@@ -270,7 +270,7 @@ class RareChange(NamedTuple):
 
     Attributes:
         share: The largest share of all queries of which none would be in the sample with a probability of 1 - level.
-        shift: By how much the mean could differ if each of them changed by the largest possible difference.
+        mean_shift: By how much the mean could differ if each of them changed by the largest possible difference.
     """
 
     share: float
@@ -441,19 +441,19 @@ def estimate_rare_change(count: float, *, span: float = 1.0, level: float = 0.95
 
 # Whether a system is no worse than a baseline by more than a margin.
 
-MarginOutcome: TypeAlias = Literal["no worse", "worse", "cannot tell"]
+MarginOutcome: TypeAlias = Literal["noninferior", "inferior", "inconclusive"]
 
 
 class MarginTest(NamedTuple):
     """The outcome of a test against a margin.
 
     Attributes:
-        outcome: `"no worse"` if the system is no worse by more than the margin, `"worse"` if it is worse by more, or
-            `"cannot tell"`.
+        outcome: `"noninferior"` if the system is no worse by more than the margin, `"inferior"` if it is worse by more,
+            or `"inconclusive"`.
         low: Lower confidence bound of the mean difference, one-sided.
         high: Upper confidence bound, one-sided.
-        fewest: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as n /
-            design effect.
+        min_units: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as n
+            / design effect.
     """
 
     outcome: MarginOutcome
@@ -477,10 +477,10 @@ def within_margins(
     too many systems that lose much on few queries; a sample of them is skewed. Clusters take the place of queries, with
     their influence on the mean as differences.
 
-    A system is "no worse" if the lower bound is above -margin, and there are enough queries for it: n queries without a
-    loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin queries. Fewer
-    are enough if the lower bound minus that loss is above -margin, so if the system is clearly better. It is "worse" if
-    the upper bound, which mirrors the lower one, is below -margin.
+    A system is "noninferior" if the lower bound is above -margin, and there are enough queries for it: n queries
+    without a loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin
+    queries. Fewer are enough if the lower bound minus that loss is above -margin, so if the system is clearly better.
+    It is "inferior" if the upper bound, which mirrors the lower one, is below -margin.
 
     The level is approximate; see the simulations in the documentation. It was exceeded by less than a point there.
 
@@ -491,7 +491,7 @@ def within_margins(
         samples: The differences of each sample.
         spans: The largest possible difference, one per sample.
         margin: The largest acceptable loss; positive.
-        alpha: Accepted probability of calling a system "no worse" whose true mean difference is -margin or lower.
+        alpha: Accepted probability of calling a system "noninferior" whose true mean difference is -margin or lower.
 
     Raises:
         ValueError: If `margin` is not positive or `alpha` not between 0 and 1.
@@ -501,8 +501,8 @@ def within_margins(
 
         >>> from retrieval_metrics.statistics.means import Units
         >>> [each.outcome for each in within_margins([Units.of([0.0] * n) for n in (100, 160)], [1.0] * 2, 0.02)]
-        ['cannot tell', 'no worse']
-        >>> within_margins([Units.of([0.0] * 100)], [1.0], 0.02)[0].fewest
+        ['inconclusive', 'noninferior']
+        >>> within_margins([Units.of([0.0] * 100)], [1.0], 0.02)[0].min_units
         149
 
     References:
@@ -520,7 +520,7 @@ def within_margins(
             missed = estimate_rare_change(units.effective_n, span=span, level=1 - alpha).mean_shift
             enough = low - missed > -margin
         passes = low > -margin and enough
-        outcome: MarginOutcome = "no worse" if passes else "worse" if high < -margin else "cannot tell"
+        outcome: MarginOutcome = "noninferior" if passes else "inferior" if high < -margin else "inconclusive"
         found.append(MarginTest(outcome, low, high, fewest))
     return found
 

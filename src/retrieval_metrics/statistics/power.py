@@ -27,8 +27,8 @@ class Detectable(NamedTuple):
     """The size of a difference that a comparison finds, as a range.
 
     Attributes:
-        low: Found if the difference is spread over the queries as the differences seen are.
-        high: Found even if a few queries carry the whole difference.
+        spread: Found if the difference is spread over the queries as the differences seen are.
+        sparse: Found even if a few queries carry the whole difference.
     """
 
     spread: float

@@ -36,7 +36,7 @@ class CorrectedMean:
         degrees: The degrees of freedom of that variance.
         labelled: How many labelled queries people's values are defined for.
         queries: How many queries there are in all.
-        people: The mean of people's values alone, weighted by the sample's weights.
+        human: The mean of people's values alone, weighted by the sample's weights.
         model: The mean of the model's values alone; NaN if none is defined.
         slope: How much people's value rises per 1 of the model's, on the labelled queries.
         spread: The variance of people's values.
@@ -237,7 +237,7 @@ def corrected_mean(
     strata, or they are unlike the others, b is 0: the estimate is that of people alone.
 
     Args:
-        people: Shape (n,), people's value of each labelled query; NaN where it is undefined.
+        human: Shape (n,), people's value of each labelled query; NaN where it is undefined.
         model: Shape (N,), the model's value of each query; NaN where it is undefined.
         labelled: Shape (n,), the positions of the labelled queries among all N.
         weights: Shape (n,), positive: 1 / the probability of drawing each labelled query. None: all equal.
@@ -255,7 +255,7 @@ def corrected_mean(
         The model is .2 above people everywhere, so the estimate is the model's mean over all queries, .6, less .2.
 
         >>> found = corrected_mean([0.1, 0.5, 0.3, 0.7, 0.4], [0.3, 0.7, 0.5, 0.9, 0.6, 0.6], [0, 1, 2, 3, 4])
-        >>> round(found.mean, 12), round(found.people, 12), round(found.model, 12)
+        >>> round(found.mean, 12), round(found.human, 12), round(found.model, 12)
         (0.4, 0.4, 0.6)
 
     References:
@@ -391,7 +391,7 @@ class DrawnSample:
     """People's values of the labelled queries, the model's of all, and how the labelled were drawn; checked.
 
     Attributes:
-        people: Shape (n,), people's values; NaN where undefined.
+        human: Shape (n,), people's values; NaN where undefined.
         model: Shape (N,), the model's values; NaN where undefined.
         labelled: Shape (n,), the positions of the labelled queries.
         weights: Shape (n,), 1 / the probability of drawing each.
@@ -421,10 +421,10 @@ class DrawnSample:
         at = np.asarray(labelled, np.int64)
         if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
             raise ValueError(
-                f"people and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
+                f"human and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
                 f"{predicted.shape}"
             )
-        for name, array in (("people", values), ("model", predicted)):
+        for name, array in (("human", values), ("model", predicted)):
             arrays.finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
         if len(np.unique(at)) < len(at) or (at.size and not 0 <= at.min() <= at.max() < len(predicted)):
             raise ValueError(f"labelled must be {len(at)} different positions below {len(predicted)}, got {at}")

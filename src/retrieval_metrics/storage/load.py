@@ -7,8 +7,7 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics._internal.validation import python_or_cli_text, warn
-from retrieval_metrics.comparison.compare import compare_evaluations
+from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.saved_results import (
     decode_comparison,
@@ -18,7 +17,6 @@ from retrieval_metrics.comparison.saved_results import (
     decode_sources,
     decode_systems,
     encode_run,
-    has_earlier_tests,
 )
 from retrieval_metrics.comparison.threshold import Threshold
 from retrieval_metrics.comparison.tune import choose_setting
@@ -59,17 +57,7 @@ def _tuning(document: SavedFile) -> Tuning:
 
 
 def _comparison(document: SavedFile) -> Comparison:
-    """Return a saved comparison; one of the earlier version is tested anew, since its tests were others."""
-    if not has_earlier_tests(document):
-        return Comparison(**decode_comparison(document))
-    known = decode_comparison(document, differences=False)
-    warn(
-        f"{document.name} was saved by an earlier version, whose tests and intervals were others: its evaluations are "
-        "as they were, and are compared anew",
-    )
-    evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
-    said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
-    return compare_evaluations(evaluations, known["metrics"], **said)
+    return Comparison(**decode_comparison(document))
 
 
 def _evaluation(document: SavedFile) -> Evaluation:
@@ -179,14 +167,14 @@ def format_saved(result: Any, **options: Any) -> str:
 
 
 def parse_saved(text: str) -> Any:
-    """Return the result of a text of `written`, as `load` does.
+    """Return the result of a text of `format_saved`, as `load` does.
 
     Raises:
         ValueError: If it is damaged.
 
     Example:
         >>> import retrieval_metrics as rm
-        >>> parse_saved(written(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
+        >>> parse_saved(format_saved(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
         {'mrr': 0.5}
     """
     return _result(parse_saved_file(text.encode(), "the saved result"))

@@ -235,10 +235,10 @@ def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
 
 @pytest.mark.parametrize("field", ["content", "quote"])
 @pytest.mark.parametrize("rules", ["standard", "trec_eval", "haystack"])
-def test_where_every_retriever_failed_there_is_no_number(field: str, semantics: str) -> None:
+def test_where_every_retriever_failed_there_is_no_number(field: str, rules: str) -> None:
     rows: Any = {"ground_truth_documents": [[Document(content="with wraps a block")]], "retrieved_documents": [None]}
     with pytest.raises(ValueError, match="nothing to evaluate: the retriever failed for every query, 1 of 1"):
-        RetrievalEvaluator("mrr", document_comparison_field=field, rules=semantics).run(**rows)
+        RetrievalEvaluator("mrr", document_comparison_field=field, rules=rules).run(**rows)
 
 
 def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -> None:

@@ -71,7 +71,7 @@ def test_ensembles_and_compression_are_steps_whichever_part_ends_first() -> None
         assert ids(run.stages["Finder 2"]) == [SECOND] * 12
         assert {item.score for ranking in run.stages["Finder"].values() for item in ranking} == {None}
         lost = rm.evaluate(QUESTIONS, run, "recall@2").stages.losses("recall@2").means
-        assert (lost["found"], lost["no room"]) == pytest.approx((2 / 3, 1 / 3))
+        assert (lost["found"], lost["cutoff_full"]) == pytest.approx((2 / 3, 1 / 3))
     for result in (
         evaluate_retriever(nested(), QUESTIONS, "recall@2"),
         asyncio.run(aevaluate_retriever(nested(), QUESTIONS, "recall@2")),

@@ -74,19 +74,19 @@ def test_without_the_source_the_place_of_such_leaves_is_unknown_counted_and_warn
     nodes = {f"query {at}": node for at, node in enumerate(leaves())}
     with pytest.warns(rm.RetrievalWarning, match=f"place of {len(nodes)} retrieved items is unknown"):
         result = evaluated(nodes)
-    assert (result.means["recall@1"], result.counts["unplaced"]) == (0, len(nodes))
+    assert (result.means["recall@1"], result.counts["unlocated"]) == (0, len(nodes))
 
 
 def test_offsets_of_a_splitter_are_right_where_the_source_or_a_quote_confirms_them() -> None:
     nodes = SentenceSplitter(chunk_size=64, chunk_overlap=0).get_nodes_from_documents([Document(text=TEXT, id_="doc")])
     found = {f"query {at}": node for at, node in enumerate(nodes)}
     result = evaluated(found, SOURCES)
-    assert (result.means["recall@1"], result.counts["misplaced"], result.counts["unplaced"]) == (1, 0, 0)
+    assert (result.means["recall@1"], result.counts["invalid_offsets"], result.counts["unlocated"]) == (1, 0, 0)
     answers = {query: [NodeWithScore(node=node)] for query, node in found.items()}
     ours = RetrieverEvaluator.from_metric_names(["recall@1"], retriever=Prepared(answers))
     truth = {query: [[place(node), rm.Quote(node.get_content())]] for query, node in found.items()}
     beside = ours.evaluate_dataset(truth).evaluation  # a warning would be an error
-    assert (beside.means["recall@1"], beside.counts["unplaced"]) == (1, 0)
+    assert (beside.means["recall@1"], beside.counts["unlocated"]) == (1, 0)
 
 
 @pytest.mark.parametrize("facts", [[60] * 6, [3, 10, 20, 30, 60, 90], [2**power for power in range(7)]])
@@ -112,12 +112,12 @@ def test_after_chained_parsers_only_the_chunk_that_holds_a_fact_is_a_hit(facts: 
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "none of the retrieved")
             result = ours.evaluate_dataset(spans).evaluation
-        assert (result.means["hit_rate"], result.counts["unplaced"]) == (expected, 0)
+        assert (result.means["hit_rate"], result.counts["unlocated"]) == (expected, 0)
         blind = RetrieverEvaluator.from_metric_names(["hit_rate"], retriever=Prepared(answers))
         with pytest.warns(rm.RetrievalWarning) as said:
             result = blind.evaluate_dataset(spans).evaluation
-        assert result.counts["unplaced"] == sum(map(len, answers.values()))
-        assert f"the place of {result.counts['unplaced']} retrieved items is unknown" in str(said[0].message)
+        assert result.counts["unlocated"] == sum(map(len, answers.values()))
+        assert f"the place of {result.counts['unlocated']} retrieved items is unknown" in str(said[0].message)
 
 
 def test_two_documents_of_one_name_are_refused_where_a_span_names_it() -> None:
@@ -162,7 +162,7 @@ def test_a_text_that_was_cut_keeps_offsets_that_are_not_believed() -> None:
             result = ours.evaluate_dataset(qrels).evaluation
         assert any("1 with offsets that do not fit their text" in str(one.message) for one in said) == unplaced
         assert result.means["recall@1"] == 0
-        assert (result.counts["misplaced"], result.counts["unplaced"]) == (1, unplaced)
+        assert (result.counts["invalid_offsets"], result.counts["unlocated"]) == (1, unplaced)
         assert "1 retrieved items whose offsets do not fit their text or source" in str(result)
 
 
@@ -181,7 +181,7 @@ def test_a_window_that_replaced_a_text_is_found_where_it_is() -> None:
         match=SOURCES,
     )
     result = ours.evaluate_dataset(qrels).evaluation
-    assert (result.means["recall@1"], result.counts["misplaced"], result.counts["unplaced"]) == (1, 1, 0)
+    assert (result.means["recall@1"], result.counts["invalid_offsets"], result.counts["unlocated"]) == (1, 1, 0)
 
 
 PLAIN = "\n\n".join(

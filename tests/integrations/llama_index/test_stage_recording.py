@@ -53,8 +53,8 @@ def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> Non
     lost = stages.losses("recall@2").means
     assert {name: round(share, 3) for name, share in lost.items() if share} == {
         "found": 0.333,
-        "never retrieved": 0.333,
-        "dropped by Deliver": 0.333,
+        "not_retrieved": 0.333,
+        "dropped:Deliver": 0.333,
     }
     assert not any("RetrievalMetricsSteps" in one.class_name() for one in get_dispatcher().span_handlers)
 

@@ -28,8 +28,8 @@ def deprecated(metric: str, retrieved: list[str], relevant: list[str]) -> float:
     return float(found.scores[0])
 
 
-def scored(metric: str, retrieved: list[str], relevant: list[str], semantics: str) -> float | None:
-    (scorer,) = retrieval_scorers(f"{metric}@3", retrieved="outputs", rules=semantics)
+def scored(metric: str, retrieved: list[str], relevant: list[str], rules: str) -> float | None:
+    (scorer,) = retrieval_scorers(f"{metric}@3", retrieved="outputs", rules=rules)
     run: Any = scorer.run  # of MLflow, and without types
     feedback = run(outputs=retrieved, expectations={"relevant_ids": relevant})
     value: float | None = feedback.value

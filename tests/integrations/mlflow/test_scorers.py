@@ -356,7 +356,7 @@ def test_a_row_without_judgments_is_an_error_that_names_what_it_has() -> None:
         ({"calls": "cited", "citations": "trace.x"}, "citations must begin with inputs, outputs, expectations"),
         ({"calls": "context", "retrieved": "outputs"}, "calls='context' needs the spans of a model, so retrieved="),
         ({"match": "uri"}, "uri"),
-        ({"rules": "ml-flow"}, "unknown semantics 'ml-flow'"),
+        ({"rules": "ml-flow"}, "unknown rules 'ml-flow'"),
         ({"metrics": "err@10"}, "pass max_grade="),
     ],
 )

@@ -166,7 +166,7 @@ report_evaluators:
         ({"calls": "cited", "retrieved": "spans:a:b"}, "citations=, the path of what the answer cites, need each"),
         ({"calls": "cited", "retrieved": "spans:a:b", "citations": "x"}, "citations must begin with"),
         ({"match": "uri"}, "uri"),
-        ({"rules": "pydantic"}, "unknown semantics 'pydantic'"),
+        ({"rules": "pydantic"}, "unknown rules 'pydantic'"),
         ({"metrics": ["err@10"]}, "pass max_grade="),
     ],
 )

@@ -24,7 +24,7 @@ def test_the_baseline_is_an_evaluation_of_which_a_change_can_be_read(builds: Bui
     builds.baseline()
     held = builds.held()
     assert held.means == {"ndcg@10": 1.0, "mrr": 1.0}
-    assert held.labels == {"test": "test_words", "check": "", "repeats": 1, "ndcg@10": 1.0, "mrr": 1.0}
+    assert held.labels == {"test": "test_words", "check": "", "rounds": 1, "ndcg@10": 1.0, "mrr": 1.0}
     assert held.explain("q7").findings[0].rank == 1
     before = (builds.path / WORDS).read_text().splitlines()
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12).assert_outcomes(passed=1)
@@ -268,7 +268,7 @@ def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) ->
     failed.stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.679 (p < 0.001), 18 of 28 queries", "  q12 (question 12?): *"])
 
 
-OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, semantics=RULES").replace(
+OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").replace(
     "    LOST",
     """    import retrieval_metrics as rm
     RULES = rm.Rules(name="standard", parameters={"mrr": {"rel": 2}})
@@ -280,7 +280,7 @@ OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, semantics=RULES").r
     ("change", "said"),
     [
         (SUITE.replace('"e": 1', '"e": 2'), "there is no query that is the same *40 of 40 queries judged differently*"),
-        (SUITE.replace("True", 'True, semantics="trec_eval"'), "*different rules cannot be compared*"),
+        (SUITE.replace("True", 'True, rules="trec_eval"'), "*different rules cannot be compared*"),
         (OTHER_RULES, "*the parameters of metrics differ*"),
     ],
     ids=["judgments", "rules", "the content of rules"],
@@ -343,7 +343,7 @@ def test_a_metric_that_the_baseline_lacks_is_computed_from_its_rankings(builds: 
 
 
 def test_a_metric_that_rankings_of_several_rounds_do_not_give_is_not_compared(builds: Builds) -> None:
-    builds.write(SUITE.replace("baseline=True", "baseline=True, repeats=2"))
+    builds.write(SUITE.replace("baseline=True", "baseline=True, rounds=2"))
     builds.baseline()
     builds.write(SUITE.replace('"mrr"', '"recall@2"'))
     result = builds.run()
@@ -359,7 +359,7 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "cut short": (lambda text: text[:400], "*test_words.json is damaged or cut short at line *"),
     "of a newer version": (
-        lambda text: text.replace('"version": 2', '"version": 7'),
+        lambda text: text.replace('"version": 1', '"version": 7'),
         "*has format version 7*pip install*",
     ),
     "another file": (lambda _: "[]", "*test_words.json holds no saved result*"),

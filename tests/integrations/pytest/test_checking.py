@@ -125,10 +125,10 @@ def test_what_makes_no_sense_is_said(
         ({"at_least_per_query": {"mrr": {"what is a cell?": 1}}}, ValueError, "there is no judged query 'what is a c"),
         ({"at_least_per_query": {"mrr": 60}}, ValueError, "at_least_per_query of mrr is 60, .* 0.6 may be meant"),
         ({"at_most": {"leak@5": 5}}, ValueError, "at_most of leak@5 is 5, which every value keeps: .* 0.05 may be"),
-        ({"never_worse": "q7", "baseline": True}, TypeError, r"must be a list of query ids, got 'q7'; pass \['q7'\]"),
-        ({"never_worse": ["what is a closure"], "baseline": True}, ValueError, r"did you mean 'what is a closure\?'"),
+        ({"no_regression": "q7", "baseline": True}, TypeError, r"must be a list of query ids, got 'q7'; pass \['q7'\]"),
+        ({"no_regression": ["what is a closure"], "baseline": True}, ValueError, r"did you mean 'what is a closure\?'"),
         ({"queries": {}}, TypeError, "queries= are texts for a retriever; a run needs none"),
-        ({"repeats": 0}, ValueError, "repeats"),
+        ({"rounds": 0}, ValueError, "rounds"),
     ],
 )
 def test_what_is_asked_of_queries_is_read_before_anything_is_retrieved(
@@ -253,7 +253,7 @@ class TestCeilings:
         assert self.lines(check, run=run, at_most={"leak@5": 0})[0].startswith("leak@5 passed: 0 of 26 queries")
 
     def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
-        strict = RetrievalCheck(request.node, replace(SETTINGS, floor="low"), checks=1, records=[])
+        strict = RetrievalCheck(request.node, replace(SETTINGS, floor="ci_low"), checks=1, records=[])
         assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
         with pytest.raises(pytest.fail.Exception, match="at most 5 % are allowed"):
             self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")

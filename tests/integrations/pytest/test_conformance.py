@@ -25,7 +25,7 @@ class Checking:
         # As the fixture makes it, but with records of its own, which the terminal does not print.
         check = RetrievalCheck(
             self.request.node,
-            replace(self.request.config.stash[SETTINGS], uncompared="pass"),
+            replace(self.request.config.stash[SETTINGS], not_compared="pass"),
             checks=1,
             records=[],
             folder=None,

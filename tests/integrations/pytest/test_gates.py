@@ -80,7 +80,7 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
 )
 def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
     builds.baseline()
-    result = builds.run(f"--retrieval-undecided={end}", lost=4)
+    result = builds.run(f"--retrieval-inconclusive={end}", lost=4)
     result.assert_outcomes(**{outcome: 1})
     assert warned(result) == int(end == "warn") * 2
     if end == "fail":
@@ -97,7 +97,7 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
     ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
 )
 def test_what_is_not_compared_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
-    result = builds.run(f"--retrieval-uncompared={end}")
+    result = builds.run(f"--retrieval-not-compared={end}")
     result.assert_outcomes(**{outcome: 1})
     assert warned(result) == int(end == "warn") * 2
     result.stdout.fnmatch_lines(["*ndcg@10 not compared: there is no baseline *"])
@@ -124,16 +124,16 @@ def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Build
     builds.write(SUITE.replace("0.35", "0.9").replace("None}, baseline=True", "0.1}"))
     builds.run(lost=4).assert_outcomes(passed=1)
     if in_ini:
-        builds.ini(floor="low")
-    result = builds.run(*([] if in_ini else ["--retrieval-floor=low"]), lost=4)
+        builds.ini(floor="ci_low")
+    result = builds.run(*([] if in_ini else ["--retrieval-floor=ci_low"]), lost=4)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*the low end of the interval 0.80* < 0.9*", "  mean 0.914*"])
 
 
 def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
     builds.write(SUITE.replace("0.35", "0.8").replace("None}, baseline=True", "0.1}"))
-    builds.run("--retrieval-floor=low", lost=4).assert_outcomes(passed=1)
-    result = builds.run("--retrieval-floor=low", "--retrieval-level=0.99", lost=4)
+    builds.run("--retrieval-floor=ci_low", lost=4).assert_outcomes(passed=1)
+    result = builds.run("--retrieval-floor=ci_low", "--retrieval-level=0.99", lost=4)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*99 % interval*"])
 
@@ -235,7 +235,7 @@ def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> No
     builds.run().assert_outcomes(passed=1)
     for said, given in (
         ("deterministic=True says how to compare with a baseline: pass baseline=True", "deterministic=True"),
-        ("pass deterministic=True or repeats=3, not both", "baseline=True, deterministic=True, repeats=3"),
+        ("pass deterministic=True or rounds=3, not both", "baseline=True, deterministic=True, rounds=3"),
     ):
         builds.write(SUITE.replace("baseline=True", given))
         builds.run().stdout.fnmatch_lines([f"*{said}"])
@@ -304,20 +304,20 @@ def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
 
 
 def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:
-    exact(builds, 'baseline=True, never_worse=["q0", "q30"]')
+    exact(builds, 'baseline=True, no_regression=["q0", "q30"]')
     builds.run("--retrieval-update").assert_outcomes(passed=2)
     builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
     result = builds.run("-k", "exact", lost=1)
     result.assert_outcomes(failed=1, deselected=1)
     result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that must not get worse: q0 1.000 -> 0.333"])
-    exact(builds, "baseline=True, never_worse=['q38', 'q39']")
+    exact(builds, "baseline=True, no_regression=['q38', 'q39']")
     builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
 
 
 def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Builds) -> None:
-    exact(builds, 'baseline=True, never_worse=["q0"]')
+    exact(builds, 'baseline=True, no_regression=["q0"]')
     builds.run("--retrieval-update").assert_outcomes(passed=2)
-    changed = EXACT.replace("DEMANDS", 'baseline=True, never_worse=["q0"]')
+    changed = EXACT.replace("DEMANDS", 'baseline=True, no_regression=["q0"]')
     builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
     result = builds.run("-k", "exact")
     result.assert_outcomes(failed=1, deselected=1)
@@ -337,7 +337,7 @@ VARIES = """
         return ["x", "y", "z", "w"][: rank - 1 + LOST] + ["d"]
 
     def test_rounds(retrieval_check):
-        checked = retrieval_check(QRELS, found, {"mrr": None, "hit_rate@1": None}, baseline=True, repeats=4)
+        checked = retrieval_check(QRELS, found, {"mrr": None, "hit_rate@1": None}, baseline=True, rounds=4)
         assert len(asked) == 120
         ranks = {query: [] for query in QRELS}
         for query in QRELS:
@@ -353,7 +353,7 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
     builds.write(VARIES)
     builds.run("--retrieval-update").assert_outcomes(passed=1)
     held = rm.load(builds.path / "retrieval_baselines" / "test_search" / "test_rounds.json")
-    assert held.labels["repeats"] == 4
+    assert held.labels["rounds"] == 4
     assert set(held.per_query["hit_rate@1"].values()) <= {0, 0.25, 0.5, 0.75, 1}
     builds.run().stdout.no_fnmatch_line("*rounds, pooled*")
     result = builds.run("-v")
@@ -398,13 +398,13 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
     for now in (good, bad):
         comparison = compare_with_baseline(now, good, alpha=0.025)
         (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
-        assert verdict.outcome == "not compared"
+        assert verdict.outcome == "not_compared"
         assert verdict.figures == (
             "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
             "more queries"
         )
         (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
-        assert guarded.outcome == ("passed" if now is good else "cannot tell")
+        assert guarded.outcome == ("passed" if now is good else "inconclusive")
     assert guarded.said.startswith("no drop can fail: 5 queries; at least 6 are needed")
 
 
@@ -416,7 +416,7 @@ def test_only_what_a_query_has_to_lose_can_fail(found: int, able: bool) -> None:
     (verdict,) = regression_gate(
         nothing, compare_with_baseline(nothing, before, alpha=0.025), "test_words.json", SETTINGS
     )
-    assert verdict.outcome == ("worse" if able else "not compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
+    assert verdict.outcome == ("worse" if able else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
     assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not able
 
 
@@ -502,7 +502,7 @@ def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(bui
 def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(builds: Builds) -> None:
     chunks = SUITE.replace('["d", "e", "x"]', '["d#1", "e#1"]').replace('"ndcg@10": 0.35, ', "")
     builds.write(chunks)
-    for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-uncompared=pass"]):
+    for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-not-compared=pass"]):
         refused = builds.run(*options)
         refused.assert_outcomes(failed=1)
         cause = "none of the retrieved documents is judged for its query*a part of 'd#1' is a judged id: write *"

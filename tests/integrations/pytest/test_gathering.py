@@ -29,7 +29,7 @@ def orphans_of(builds: Builds) -> Path:
 
 def test_baselines_without_a_test_are_reported_and_pruned_on_request(builds: Builds) -> None:
     folder = orphans_of(builds)
-    result = builds.run("--retrieval-uncompared=pass")
+    result = builds.run("--retrieval-not-compared=pass")
     result.stdout.fnmatch_lines(
         [
             "baselines without a test (--retrieval-prune deletes):",
@@ -89,7 +89,7 @@ def test_a_report_that_cannot_be_written_after_all_changes_the_exit_code_and_not
         pathlib.Path("r.md").mkdir()
 """
     )
-    result = builds.run("--retrieval-uncompared=pass", "--retrieval-report=r.md", "--retrieval-report=r.json")
+    result = builds.run("--retrieval-not-compared=pass", "--retrieval-report=r.md", "--retrieval-report=r.json")
     result.assert_outcomes(passed=2)
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR
     result.stdout.fnmatch_lines(["retrieval: *r.md was not written: *", "retrieval report: *r.json"])

@@ -55,7 +55,7 @@ def test_an_expected_failure_is_no_failure_in_any_report(expected: Builds) -> No
 
 def test_a_skipped_check_is_skipped_in_the_reports(builds: Builds) -> None:
     builds.baseline()
-    result = builds.run("-v", "--retrieval-undecided=skip", "--retrieval-report=r.xml", lost=4)
+    result = builds.run("-v", "--retrieval-inconclusive=skip", "--retrieval-report=r.xml", lost=4)
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*cannot tell (skipped)"])
     (suite,) = ET.parse(builds.path / "r.xml").getroot()  # noqa: S314  (our own file)
@@ -75,7 +75,7 @@ def test_a_test_that_passes_when_it_runs_again_has_not_failed(builds: Builds) ->
     assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
 
 
-NOTHING = SUITE.replace("at_least={", "semantics='standard', at_least={").replace(
+NOTHING = SUITE.replace("at_least={", "rules='standard', at_least={").replace(
     'return ["d"', 'return [] if query == "q1" else ["d"'
 )
 
@@ -101,7 +101,7 @@ def test_a_warning_that_is_an_error_leaves_the_baseline_alone_and_is_in_the_tabl
 def test_an_undecided_check_that_warns_fails_where_warnings_are_errors(builds: Builds) -> None:
     builds.baseline()
     builds.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n")
-    result = builds.run("--retrieval-undecided=warn", lost=4)
+    result = builds.run("--retrieval-inconclusive=warn", lost=4)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*ndcg@10*warning", "*mrr*cannot tell"])
 

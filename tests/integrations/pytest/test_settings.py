@@ -9,7 +9,7 @@ from retrieval_builds import SUITE, Builds
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--retrieval-floor=median", "--retrieval-floor must be one of mean, low; got 'median'"),
+        ("--retrieval-floor=median", "--retrieval-floor must be one of mean, ci_low; got 'median'"),
         ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 0.5, such as 0.05; got '5'"),
         ("--retrieval-tolerance=some", "--retrieval-tolerance must be a number, 0 or more; got 'some'"),
         ("--retrieval-show=-1", "--retrieval-show must be a whole number, 0 or more; got '-1'"),
@@ -29,8 +29,8 @@ def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str
 
 
 def test_a_wrong_key_of_the_ini_file_is_named_as_it_stands_there(builds: Builds) -> None:
-    builds.ini(undecided="maybe")
-    builds.run().stderr.fnmatch_lines(["*retrieval_undecided must be one of pass, warn, skip, fail; got 'maybe'*"])
+    builds.ini(inconclusive="maybe")
+    builds.run().stderr.fnmatch_lines(["*retrieval_inconclusive must be one of pass, warn, skip, fail; got 'maybe'*"])
 
 
 def test_accepting_without_updating_is_refused(builds: Builds) -> None:

@@ -344,7 +344,7 @@ def test_without_the_sources_a_place_that_nothing_confirms_is_counted() -> None:
     with pytest.warns(rm.RetrievalWarning, match="the place of 1 retrieved items is unknown"):
         result = evaluate_dataset(dataset[:2], "mrr")
     assert dict(result.per_query["mrr"]) == {"q1": 0.5, "q2": 0.0}
-    assert result.counts["unplaced"] == 1
+    assert result.counts["unlocated"] == 1
 
 
 def test_a_part_and_a_copy_know_what_was_retrieved() -> None:

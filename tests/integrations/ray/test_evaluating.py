@@ -152,7 +152,7 @@ def test_what_rm_evaluate_takes_is_taken() -> None:
         ({"number": "weight"}, ValueError, "no order; name the column with run_columns="),
         ({"metrics": "ndgc@10"}, ValueError, "ndcg"),
         ({"rules": "ragas"}, ValueError, 'order; pass ties="docid"'),
-        ({"rules": "trec"}, ValueError, "unknown semantics 'trec'"),
+        ({"rules": "trec"}, ValueError, "unknown rules 'trec'"),
         ({"run_columns": {"query": "q"}}, ValueError, "the run has no column 'q'"),
         ({"partitions": 0}, ValueError, "partitions must be a positive integer or None, got 0"),
         ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; use text as ids"),

@@ -94,18 +94,18 @@ def test_ids_that_never_meet_are_warned_of() -> None:
 
 @pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.parametrize("rules", ["standard", "trec_eval"])
-def test_a_run_without_any_judged_query_is_refused_as_by_the_core(semantics: str, partitions: int) -> None:
+def test_a_run_without_any_judged_query_is_refused_as_by_the_core(rules: str, partitions: int) -> None:
     judgments, rankings = {"q1": {"a": 1}, "q2": {"b": 1}}, {"Q1": {"a": 1.0}, "Q2": {"b": 2.0}, "Q3": {"c": 1.0}}
     with pytest.raises(ValueError, match="the run and the qrels have no query in common"):
-        rm.evaluate(judgments, rankings, "mrr", rules=semantics)
+        rm.evaluate(judgments, rankings, "mrr", rules=rules)
     rows = [(query, document, score) for query, found in rankings.items() for document, score in found.items()]
     run = dataset(rows, "score")
-    results = evaluate_dataset(judgments, run, "mrr", rules=semantics, partitions=partitions)
+    results = evaluate_dataset(judgments, run, "mrr", rules=rules, partitions=partitions)
     said = (
         r"no query in common: the run has, for example, 'Q[123]', the qrels have 'q[12]'; evaluate_dataset\(qrels, run"
     )
     with pytest.raises(ValueError, match=said):
-        to_evaluation(results, rules=semantics)
+        to_evaluation(results, rules=rules)
 
 
 def test_a_slice_of_queries_for_which_nothing_was_retrieved_is_no_error() -> None:

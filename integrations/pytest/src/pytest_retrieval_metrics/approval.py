@@ -51,8 +51,8 @@ def check_approval(
     failed, found = evaluation.counts["failed"], list(verdicts)
     if failed:
         figures = f"the retriever failed for {failed} of {numbers.format_query_count(evaluation.counts['queries'])}"
-        found.insert(0, Verdict(metric=next(iter(metrics)), outcome="not stored", figures=figures))
-    never = {"below the floor", "above the ceiling", "not checked", "not measured", "not stored"}
+        found.insert(0, Verdict(metric=next(iter(metrics)), outcome="not_stored", figures=figures))
+    never = {"below_floor", "above_ceiling", "not_checked", "not_measured", "not_stored"}
     lost = dict.fromkeys(one.metric for one in found if one.outcome == "worse")
     stays = never & {one.outcome for one in found}
     if stays or not accepted >= set(lost):
@@ -156,7 +156,7 @@ def keep_best(evaluation: Evaluation, baseline: Baseline, found: Sequence[Verdic
     accepted = {one.metric for one in found if one.outcome == "worse"}
     for metric in map(str, evaluation.metrics):
         kept, one = best_path(baseline.path, metric), of_metric.get(metric)
-        difference = None if one is None or one.outcome == "not compared" else one.difference
+        difference = None if one is None or one.outcome == "not_compared" else one.difference
         if difference is None or metric in accepted or (difference.significant and difference.gain > 0):
             kept.unlink(missing_ok=True)
         elif kept not in baseline.best and not difference.identical:
@@ -211,7 +211,7 @@ def format_failure(
         if verdict.difference is not None and comparison is not None:
             blocks, more = _lost(comparison, verdict.difference, show), len(worse_queries(verdict.difference))
             found = fit_blocks(blocks, more, "that got worse", room)
-        elif verdict.outcome in {"below the floor", "above the ceiling"} and verdict.metric not in worse:
+        elif verdict.outcome in {"below_floor", "above_ceiling"} and verdict.metric not in worse:
             found = (_worst if rises else _leaks)(evaluation, verdict.metric, show, room)
         if found:
             lines += found

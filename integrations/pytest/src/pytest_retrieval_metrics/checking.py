@@ -146,7 +146,7 @@ class RetrievalCheck:
         __tracebackhide__ = True
         task = CheckTask.of(qrels, run_or_retriever, queries, rounds, workers=workers, raise_on_error=raise_on_error)
         matching = with_source_texts(match, documents, task.qrels, qrels)
-        given = {"match": matching, "semantics": rules, "clusters": clusters}
+        given = {"match": matching, "rules": rules, "clusters": clusters}
         gates = (at_least, at_least_per_query, no_regression, at_most)
         call = CheckCall.of(name, task, gates, given, deterministic=deterministic)
         call.check(baseline=baseline)
@@ -162,7 +162,7 @@ class RetrievalCheck:
 
         Args:
             qrels: The judgments in any shape of `rm.evaluate`; or a dataset with its texts, as for
-                `rm.EvaluationSet.of`: pairs, rows, or an object with `queries` and `relevant_docs`.
+                `rm.EvaluationSet.from_dataset`: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
             at_least: The metrics, each with the floor of its mean, or None for no floor, if there is a baseline;
@@ -175,13 +175,13 @@ class RetrievalCheck:
             queries: The texts of the queries, by id; None takes the ids as texts.
             at_least_per_query: Floors of single queries, by metric: a number for all queries, or a floor by query id.
                 They are compared exactly, without statistics; a query without a value does not reach its floor.
-            never_worse: Ids of queries whose values must not be lower than in the baseline, compared exactly.
+            no_regression: Ids of queries whose values must not be lower than in the baseline, compared exactly.
             deterministic: Whether the retriever returns the same for the same query, always. Every change is then real:
                 the test fails if any query is worse than in the baseline, without statistics.
-            repeats: How often a retriever whose results vary is asked everything; the values are then means per query.
+            rounds: How often a retriever whose results vary is asked everything; the values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
-            semantics: The rules, as in `rm.evaluate`.
+            rules: The rules, as in `rm.evaluate`.
             documents: The documents that chunks were cut from, as in `rm.evaluate`, if a `Span` is judged.
             workers: How many queries may be under way at once.
             raise_on_error: Whether an error of the retriever fails the test; otherwise, the query scores 0.
@@ -282,7 +282,7 @@ class RetrievalCheck:
         replaced: list[str] = []
         able: dict[str, list[Any]] = {}
         if baseline is not None and settings.update and not left and raised is None:
-            labels: dict[str, str | int] = {"test": self._test, "check": call.name, "repeats": rounds.number}
+            labels: dict[str, str | int] = {"test": self._test, "check": call.name, "rounds": rounds.number}
             compared_to = [*of_baseline, *of_best]
             replaced = store_baseline(baseline, evaluation, comparison, compared_to, labels, show=settings.show)
             able = self._able(call, whole)
@@ -311,7 +311,7 @@ class RetrievalCheck:
                 said = str(error) if unmet else f"{error}; --retrieval-update writes a new {path.name}"
         if comparison is None:
             others = [each for each in call.floors if each not in {one.metric for one in unmet}]
-            return None, [*unmet, *(Verdict(metric=each, outcome="not compared", figures=said) for each in others)]
+            return None, [*unmet, *(Verdict(metric=each, outcome="not_compared", figures=said) for each in others)]
         verdicts = regression_gate(evaluation, comparison, path.name, self._settings, call.guarded)
         if call.deterministic:
             verdicts += deterministic_gate(comparison)
@@ -346,12 +346,12 @@ class CheckTask:
         cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, rounds: int, **options: Any
     ) -> CheckTask:
         """Read the arguments of a test."""
-        positive_integer(rounds, "repeats")
+        positive_integer(rounds, "rounds")
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
             raise TypeError("queries= are texts for a retriever; a run needs none")
         if is_run and rounds > 1:
-            raise TypeError(f"repeats={rounds} needs a retriever, because a run never varies; pass the retriever")
+            raise TypeError(f"rounds={rounds} needs a retriever, because a run never varies; pass the retriever")
         truth, texts = _questions(qrels, queries)
         if is_run:
             return cls(truth, run_or_retriever, None, {}, 1, options)
@@ -362,7 +362,7 @@ class CheckTask:
         return cls(truth, None, run_or_retriever, texts, rounds, options)
 
     def runs(self) -> list[Any]:
-        """Return the run, or ask the retriever `repeats` times."""
+        """Return the run, or ask the retriever `rounds` times."""
         if self.retriever is None:
             return [self.run]
         return [retrieve(self.retriever, self.queries, **self.options) for _ in range(self.rounds)]
@@ -422,15 +422,15 @@ class CheckCall:
         deterministic: bool,
     ) -> CheckCall:
         """Read what is demanded of each metric and query."""
-        at_least, per_query, never_worse, at_most = gates
+        at_least, per_query, no_regression, at_most = gates
         ceilings = {} if at_most is None else read_ceilings(at_most)
         floors, needs = ({}, {}) if at_least is None and ceilings else read_floors(at_least)
         query_floors = read_query_floors(per_query, task.qrels.queries)
-        golden = read_queries(never_worse, task.qrels.queries)
+        golden = read_queries(no_regression, task.qrels.queries)
         if deterministic and task.rounds > 1:
             raise ValueError(
                 f"a deterministic retriever returns the same in every round; pass deterministic=True or "
-                f"repeats={task.rounds}, not both"
+                f"rounds={task.rounds}, not both"
             )
         floors |= {metric: None for metric in (*query_floors, *ceilings) if metric not in floors}
         return cls(name, task, floors, needs, query_floors, golden, deterministic, given, ceilings)
@@ -452,7 +452,7 @@ class CheckCall:
     def check(self, *, baseline: bool) -> None:
         """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""
         if self.no_regression and not baseline:
-            raise ValueError("never_worse needs a baseline: pass baseline=True")
+            raise ValueError("no_regression needs a baseline: pass baseline=True")
         if self.deterministic and not baseline:
             raise ValueError("deterministic=True says how to compare with a baseline: pass baseline=True")
         if baseline and callable(self.given["match"]):

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison, Evaluation
 
 FAILING: Final = (
-    "below the floor",
-    "above the ceiling",
-    "not checked",
+    "below_floor",
+    "above_ceiling",
+    "not_checked",
     "worse",
-    "not measured",
-    "not stored",
+    "not_measured",
+    "not_stored",
     "warning",
 )
-GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
+GRAVITY: Final = (*FAILING, "not_compared", "inconclusive", "stored", "passed")
 
 
 def make_unmeasured_record(
@@ -159,9 +159,9 @@ def find_informative_queries(record: Mapping[str, Any], row: Mapping[str, Any], 
         ]
         more = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
         return Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
-    if row["outcome"] not in {"below the floor", "above the ceiling"}:
+    if row["outcome"] not in {"below_floor", "above_ceiling"}:
         return None
-    falls = row["outcome"] == "below the floor"
+    falls = row["outcome"] == "below_floor"
     every = [(named(one), one["now"][row["metric"]]) for one in record["queries"]]
     values = sorted((pair for pair in every if pair[1] is not None), key=itemgetter(1), reverse=not falls)
     bad = [pair for pair in values if pair[1] != row["mean"] and (pair[1] < row["mean"]) == falls]
@@ -242,7 +242,7 @@ def append_to_history(records: Sequence[dict[str, Any]], label: str) -> None:
 
 def get_effect(verdict: Verdict, settings: Settings) -> str:
     """Return how a verdict ends the test: as configured, or `pass` if nothing is wrong."""
-    asked = {"cannot tell": settings.inconclusive, "not compared": settings.not_compared}
+    asked = {"inconclusive": settings.inconclusive, "not_compared": settings.not_compared}
     return "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome, "pass")
 
 

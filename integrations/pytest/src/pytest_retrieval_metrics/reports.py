@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from pytest_retrieval_metrics.approval import DEFAULT_N_LINES, fit_blocks, get_query_texts
-from pytest_retrieval_metrics.gates import NOW
+from pytest_retrieval_metrics.gates import NOW, OUTCOME_TEXTS
 from pytest_retrieval_metrics.records import (
     find_informative_queries,
     format_title,
@@ -165,8 +165,15 @@ def _moves(record: dict[str, Any]) -> list[str]:
     return [page.table(drawn) for drawn in found if drawn is not None]
 
 
+def _format_outcome(outcome: str) -> str:
+    return OUTCOME_TEXTS.get(outcome, outcome)
+
+
 def _outcomes(record: dict[str, Any]) -> str:
-    return ", ".join(f"{row['metric']} {row['outcome']}" for row in record["metrics"]) or "nothing was measured"
+    return (
+        ", ".join(f"{row['metric']} {_format_outcome(row['outcome'])}" for row in record["metrics"])
+        or "nothing was measured"
+    )
 
 
 HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
@@ -202,9 +209,9 @@ def format_passed(records: Records) -> str:
     lines = ["; ".join([*filter(None, parts), "-v shows the table"])]
     for one in records:
         lines += [f"{format_title(one)}: {note}" for note in one["notes"]]
-        apart = [line for row in one["metrics"] if row["outcome"] == "not compared" for line in row["lines"]]
+        apart = [line for row in one["metrics"] if row["outcome"] == "not_compared" for line in row["lines"]]
         lines += [f"{format_title(one)}: {line}" for line in apart]
-        if doubtful := [row for row in one["metrics"] if row["outcome"] == "cannot tell" and row["difference"]]:
+        if doubtful := [row for row in one["metrics"] if row["outcome"] == "inconclusive" and row["difference"]]:
             each = (
                 f"{row['metric']} {numbers.change(round(row['mean'] - row['difference'], 12), row['mean'])} "
                 f"({numbers.format_query_count(row['lost'])} worse, {row['won']} better)"
@@ -243,7 +250,7 @@ def ordered(records: Records) -> list[dict[str, Any]]:
 
 def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
     """Yield the queries that changed, if a metric cannot be told from its baseline; each once, for the first metric."""
-    row = next((row for row in record["metrics"] if row["outcome"] == "cannot tell"), None)
+    row = next((row for row in record["metrics"] if row["outcome"] == "inconclusive"), None)
     if row is None:
         return
     yield from (f"{format_title(record)}: {line}" for line in row["lines"])
@@ -283,7 +290,7 @@ def table(records: Records) -> Table:
             "-" if row["difference"] is None else numbers.signed(row["difference"]),
             "-" if row["p"] is None else numbers.p_value(row["p"]),
             "-" if row["fails_at"] is None else f"{row['fails_at']:.2f}",
-            f"{row['outcome']} ({one['ended']})" if one["ended"] else row["outcome"],
+            _format_outcome(row["outcome"]) + (f" ({one['ended']})" if one["ended"] else ""),
         ]
         for one in records
         for row in one["metrics"]

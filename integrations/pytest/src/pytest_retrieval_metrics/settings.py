@@ -59,7 +59,7 @@ SMALLEST = 1e-9
 COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
 """Environment variables with the tested commit on GitHub and GitLab."""
 KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
-    "floor": ("mean", _one_of("mean", "low"), "what must reach the floor: the mean, or the low end of its interval"),
+    "floor": ("mean", _one_of("mean", "ci_low"), "what must reach the floor: the mean, or the low end of its interval"),
     "level": (
         "0.95",
         _number(SMALLEST, 1, "a number between 0 and 1, such as 0.95"),
@@ -80,12 +80,12 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
         _number(0, float("inf"), "a number, 0 or more"),
         "a drop from the baseline up to this size is accepted",
     ),
-    "undecided": (
+    "inconclusive": (
         "pass",
         _one_of("pass", "warn", "skip", "fail"),
         "what to do if the values are lower but the queries cannot tell whether the retriever is worse",
     ),
-    "uncompared": (
+    "not_compared": (
         "fail",
         _one_of("pass", "warn", "skip", "fail"),
         "what to do if there is no baseline, or it was made with other judgments",
@@ -95,7 +95,7 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "history": ("", str.strip, "folder of the histories, beside the file of the test; if empty, none are kept"),
     "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),
 }
-"""Name, default, reader, and help; each is `--retrieval-<name>` and `retrieval_<name>`."""
+"""Name, default, reader, and help; each is `--retrieval-<name>`, with hyphens, and `retrieval_<name>`."""
 ACCEPT, ALL_METRICS = "--retrieval-accept-worse", "*"
 """The option, and what it holds if it names nothing."""
 BETWEEN_NAMES = r",(?![^(\[]*[)\]])"
@@ -103,11 +103,15 @@ BETWEEN_NAMES = r",(?![^(\[]*[)\]])"
 REPORTS = (".html", ".md", ".json", ".xml")
 
 
+def _option_name(name: str) -> str:
+    return f"--retrieval-{name.replace('_', '-')}"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of checks in a run of pytest."""
 
-    floor: Literal["mean", "low"]
+    floor: Literal["mean", "ci_low"]
     level: float
     alpha: float
     builds: int
@@ -127,7 +131,7 @@ class Settings:
         found = {}
         for name, (_, read, _) in KEYS.items():
             given = config.getoption(PREFIX + name)
-            source = f"--retrieval-{name}" if given is not None else PREFIX + name
+            source = _option_name(name) if given is not None else PREFIX + name
             text = str(config.getini(PREFIX + name) if given is None else given)
             try:
                 found[name] = read(text)
@@ -174,7 +178,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="write all checks to a file: .html, .md, .json or .xml (JUnit); can be repeated",
     )
     for name, (default, _, said) in KEYS.items():
-        group.addoption(f"--retrieval-{name}", dest=PREFIX + name, metavar="VALUE", help=f"{said} (default: {default})")
+        group.addoption(_option_name(name), dest=PREFIX + name, metavar="VALUE", help=f"{said} (default: {default})")
         parser.addini(PREFIX + name, said, default=default)
 
 
@@ -246,7 +250,7 @@ def make_file_name(test: str, name: str = "", ending: str = ".json") -> str:
     many file systems ignore case.
 
     Example:
-        >>> file_name("TestSearch::test_words[bm25]"), file_name("test_words", "BM25")
+        >>> make_file_name("TestSearch::test_words[bm25]"), make_file_name("test_words", "BM25")
         ('TestSearch.test_words[bm25].json', 'test_words.BM25-56cbcbd4.json')
     """
     full = test.replace("::", ".") + (f".{name}" if name else "")

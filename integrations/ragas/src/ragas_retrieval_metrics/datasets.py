@@ -63,7 +63,8 @@ def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D
 
     Args:
         retriever: A retriever of LlamaIndex, such as `index.as_retriever()`.
-        queries: Texts by id, a list of texts, or without `qrels` a whole dataset in any shape of `rm.EvaluationSet.from_dataset`.
+        queries: Texts by id, a list of texts, or without `qrels` a whole dataset in any shape of
+            `rm.EvaluationSet.from_dataset`.
         qrels: The judgments, by query id (the text if there is no id).
         match: What an id of the judgments is compared with: `"id"` (the id of the node), `"source"` (of the document it
             was cut from), `"metadata:<name>"`, or a callable that takes an `rm.Retrieved`.

@@ -91,8 +91,8 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         pipeline: A pipeline, a component that returns documents, or a `PipelineRetriever`, which can name the output
             that counts and give values to other inputs. Behind a router, the last stage is `returned`: what each
             question got.
-        questions: Questions with their judgments: an `EvaluationSet`, or anything that `EvaluationSet.from_dataset` reads, such
-            as pairs `(query, relevant)`.
+        questions: Questions with their judgments: an `EvaluationSet`, or anything that `EvaluationSet.from_dataset`
+            reads, such as pairs `(query, relevant)`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What an id of the judgments is compared with, as in the core's `evaluate`: `"id"`, `"source"`,
             `"metadata:<key>"`, a function, or a `Matching`. A `Quote` or a `Span` in the judgments does not need it.

@@ -222,7 +222,8 @@ def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
     for document, vector in zip(documents, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
-                f"{describe_document(document)}, has an embedding of {len(vector)} numbers, and {describe_document(documents[0])}, one of "
+                f"{describe_document(document)}, has an embedding of {len(vector)} numbers, and "
+                f"{describe_document(documents[0])}, one of "
                 f"{len(vectors[0])}; all must come from one model"
             )
     stacked = np.array(vectors, dtype=np.float64)
