@@ -92,14 +92,8 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
             `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
             `EvaluationSet.from_dataset` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]`
             that are all needed, each by any of its members. A `Quote`, `Text`, `Span` or `Metadata` of the core can
-<<<<<<< HEAD:integrations/langchain/src/langchain_retrieval_metrics/evaluation.py
             replace an id: quotes and texts are searched for in `page_content`, spans are compared with
             `metadata["source"]` and `metadata["start_index"]`.
-=======
-            replace an
-            id: quotes and texts are searched for in `page_content`, spans are compared with `metadata["source"]` and
-            `metadata["start_index"]`.
->>>>>>> plain:integrations/langchain/src/langchain_retrieval_metrics/evaluating.py
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<key>"`, a function of
             the core's `Retrieved` such as `lambda item: item.text`, or its `Matching`. Several chunks with one
