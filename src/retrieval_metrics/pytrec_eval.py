@@ -284,7 +284,7 @@ def measure_keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
     """Return the names of a measure's values.
 
     Example:
-        >>> keys("P", (5, 10)), keys("iprec_at_recall", (0.0,)), keys("map", ())
+        >>> measure_keys("P", (5, 10)), measure_keys("iprec_at_recall", (0.0,)), measure_keys("map", ())
         (['P_5', 'P_10'], ['iprec_at_recall_0.00'], ['map'])
     """
     if measure == "set_F" or not parameters:

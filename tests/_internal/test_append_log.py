@@ -43,8 +43,8 @@ def test_processes_and_threads_append_at_once(tmp_path: Path) -> None:
 
 ENDLESS = """
 import sys
-from retrieval_metrics._internal.append_log import Journal
-journal = Journal(sys.argv[1], "test")
+from retrieval_metrics._internal.append_log import AppendLog
+journal = AppendLog(sys.argv[1], "test")
 for number in range(10**9):
     journal.append({"n": number, "pad": "x" * 100_000})
 """
@@ -302,8 +302,8 @@ def test_a_signal_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, numb
 def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
     target = tmp_path / "x.run"
     code = (
-        "import os, sys, time; from retrieval_metrics._internal.append_log import saving\n"
-        "with saving(sys.argv[1]) as file:\n file.write(b'half'); file.flush(); print(flush=True); time.sleep(60)"
+        "import os, sys, time; from retrieval_metrics._internal.append_log import open_atomically\n"
+        "with open_atomically(sys.argv[1]) as file:\n file.write(b'half'); file.flush(); print(flush=True); time.sleep(60)"
     )
     writers = [
         subprocess.Popen([sys.executable, "-c", code, target], stdout=subprocess.PIPE, text=True) for _ in range(2)

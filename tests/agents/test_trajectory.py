@@ -332,14 +332,14 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
     assert t.union().seconds == {"q": 0.75}
     assert t.last().seconds == {"q": 0.25}
     view: Any = pickle.loads(pickle.dumps(t.union()))  # noqa: S301  (made in the line itself)
-    assert (dict(view), view.calls, view.places) == (dict(t.union()), {"q": [1, 2]}, t.union().origins)
-    assert view.story("q", "good".__eq__) == "found by call 2, read"
-    assert view.story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"
+    assert (dict(view), view.calls, view.origins) == (dict(t.union()), {"q": [1, 2]}, t.union().origins)
+    assert view.document_story("q", "good".__eq__) == "found by call 2, read"
+    assert view.document_story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"
     result = rm.evaluate(GOOD, t.union(), ["recall@1calls", "recall@2calls"])
     result.save(tmp_path / "r.json")
     again = rm.load(tmp_path / "r.json")
     assert again.means == result.means
-    assert rm.evaluate(GOOD, again.scores.needed_origin("read").run, "recall@1calls").means["recall@1calls"] == 0.0
+    assert rm.evaluate(GOOD, again.scores.require_origin("read").run, "recall@1calls").means["recall@1calls"] == 0.0
 
 
 class TestWhatIsRefused:

@@ -50,7 +50,7 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
     said = json.loads((folder / "t.json").read_text())
     saved = rm.load(folder / "t.json.gz")
     assert said["winner"] == saved.winner != "k100"
-    assert {one["setting"]: one["allowed"] for one in said["settings"]}["k100"] is False
+    assert {one["setting"]: one["feasible"] for one in said["settings"]}["k100"] is False
     assert saved.conclusion in (folder / "t.html").read_text()
     capsys.readouterr()
     assert main(["report", "t.json.gz", "-o", "again.html"]) == 0

@@ -109,7 +109,7 @@ def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
     assert "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)" in capsys.readouterr().out
     assert main(["evaluate", *bad, "-m", "mrr", "--at-most", "leak@5=0"]) == 1
     assert "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones" in capsys.readouterr().err
-    assert main(["evaluate", *good, "-m", "mrr", "--at-most", "max_false_answers=0"]) == 1
+    assert main(["evaluate", *good, "-m", "mrr", "--at-most", "false_answer=0"]) == 1
     assert "false_answer not checked: every query has a relevant document" in capsys.readouterr().err
     for option, bound, said in [
         (

@@ -116,7 +116,7 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     content = json.loads(capsys.readouterr().out)
     assert content["means"]["mrr"] == {"good": 1.0, "bad": expected.means["mrr"]["bad"]}
     (found,) = content["conclusions"]
-    assert (found["conclusion"], found["p"]) == ("worse", expected.difference("mrr").p_corrected)
+    assert (found["conclusion"], found["p_corrected"]) == ("worse", expected.difference("mrr").p_corrected)
     assert found == expected.conclusions.get("mrr").as_dict()
     assert content["summary"] == expected.summary
 
@@ -132,7 +132,7 @@ def test_the_runs_are_a_pilot_for_a_plan(systems: list[str], capsys: pytest.Capt
     assert f"{expected.n_questions:,}" in out
     main([*call, "--format", "json"])
     (planned,) = json.loads(capsys.readouterr().out)["plan"]
-    assert (planned["questions"], planned["range"]) == (expected.n_questions, list(expected.range))
+    assert (planned["n_questions"], planned["range"]) == (expected.n_questions, list(expected.range))
 
 
 def test_a_run_proven_worse_than_the_baseline_fails_where_that_is_asked_for(

@@ -58,7 +58,9 @@ CALLS = {
     "evaluate judged_spans.jsonl good.run": "a run of items has rows with the text",
     EVALUATE + "trace.jsonl --view union": "",
     "compare qrels.trec good.run other.run --level 2": "--level must be strictly between 0 and 1, got 2.0",
-    "compare qrels.trec good.run other.run --unseen 1": "--unseen has a meaning only with --unjudged bounds",
+    "compare qrels.trec good.run other.run --unretrieved-relevant 1": (
+        "--unretrieved-relevant has a meaning only with --unjudged bounds"
+    ),
     "convert run good.run out": "does not show the format to write; pass --to trec or another",
     "report qrels.trec -o out.html": "holds no saved result",
     "compare qrels.trec good.run other.run --plan 0": "--plan must be positive",

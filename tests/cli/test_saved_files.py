@@ -181,7 +181,7 @@ def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureF
     call = ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr"]
     assert main([*call, "--unjudged", "bounds"]) == 0
     assert "mrr with any grades (0, 1) of the unjudged that were retrieved" in capsys.readouterr().out
-    assert main([*call, "--unjudged", "bounds", "--unseen", "2"]) == 0
+    assert main([*call, "--unjudged", "bounds", "--unretrieved-relevant", "2"]) == 0
     assert "of up to 2 more relevant ones" in capsys.readouterr().out
     assert main([*call, "--unjudged", "condensed", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["means"]["mrr"] == {"old": 1.0, "new": 1.0}

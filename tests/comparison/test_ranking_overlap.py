@@ -14,6 +14,7 @@ from retrieval_metrics.comparison.ranking_overlap import (
     as_similarity,
     distinct_ranking,
     document_weights,
+    is_change_bound,
     most_moved,
     overlap,
     rank_biased_overlap,
@@ -134,3 +135,16 @@ def test_what_a_place_is_worth() -> None:
     assert document_weights(["a", "b"], "precision", 4) == {"a": 0.25, "b": 0.25}
     assert document_weights(["a"], "recall", 4) == {"a": 1.0}
     assert document_weights(["a", "b", "c"], "ndcg", None)["c"] == 0.5  # 1 / log2(4)
+
+
+def test_the_bounds_of_a_change_have_names_that_mean_one_of_them() -> None:
+    one, other = DistinctRanking(["a", "b"], np.array([2.0, 1.0])), DistinctRanking(["b"], np.array([1.0]))
+    both = as_similarity("mrr@2")
+    assert both.columns == ("max_loss(mrr@2)", "max_gain(mrr@2)")
+    for column, value in zip(both.columns, both.of(one, other), strict=True):
+        alone = as_similarity(column.replace("mrr", "MRR"))
+        assert (alone.columns, alone.of(one, other), alone.k) == ((column,), (value,), 2)
+        assert is_change_bound(column)
+    assert not is_change_bound("overlap@2")
+    with pytest.raises(ValueError, match="nothing is known of how far map can have moved"):
+        as_similarity("max_loss(map)")

@@ -24,7 +24,7 @@ WITH_BOTH = rm.EvaluationSet(
 def test_a_file_holds_both(tmp_path: Path) -> None:
     WITH_BOTH.save(tmp_path / "set.json")
     read = rm.load(tmp_path / "set.json")
-    assert (read.answers, read.history) == (WITH_BOTH.answers, WITH_BOTH.conversation)
+    assert (read.answers, read.conversation) == (WITH_BOTH.answers, WITH_BOTH.conversation)
     entries = json.loads((tmp_path / "set.json").read_text())["questions"]
     assert [sorted({"answer", "conversation"} & entry.keys()) for entry in entries] == [["answer", "conversation"], []]
 
@@ -119,7 +119,7 @@ class TestOtherTools:
 
     def test_ragas_gets_the_reference_and_no_conversation(self) -> None:
         ragas = pytest.importorskip("ragas")
-        with pytest.raises(ValueError, match=r"what was said before query 'q1'; questions\.in_context"):
+        with pytest.raises(ValueError, match=r"what was said before query 'q1'; questions\.with_conversation"):
             WITH_BOTH.to_ragas()
         (first, second) = WITH_BOTH.with_conversation().to_ragas()
         assert first["reference"] == "The duty officer may."

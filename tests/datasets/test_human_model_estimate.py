@@ -185,7 +185,7 @@ class TestToldApart:
     HALF = FOUND.estimate.half_width(0.95)
 
     def decided(self, comparisons: int = 1, **changes: Any) -> bool:
-        return replace(self.FOUND, corrected=replace(self.PLAIN, **changes), comparisons=comparisons).significant
+        return replace(self.FOUND, estimate=replace(self.PLAIN, **changes), comparisons=comparisons).significant
 
     def test_in_either_direction(self) -> None:
         assert self.decided(mean=1.05 * self.HALF)
@@ -210,7 +210,7 @@ class TestToldApart:
 
         def matters(half: float) -> bool:
             wide = replace(self.PLAIN, mean=0.0, variance=self.PLAIN.variance * (half / self.HALF) ** 2)
-            return replace(self.FOUND, corrected=wide).rare_effect_matters
+            return replace(self.FOUND, estimate=wide).rare_effect_matters
 
         assert matters(0.99 * shift)
         assert not matters(1.01 * shift)

@@ -70,7 +70,7 @@ class TestQuestions:
 
     def test_a_document_that_is_relevant_once_and_not_the_other_time_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q1": {"vault": 2}, "q4": {"vault": 0, "travel": 1}})
-        (finding,) = result.of("contradicting_judgments")
+        (finding,) = result.named("contradicting_judgments")
         assert finding.evidence["opposed"] == ["vault"]
 
     @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ class TestQuestions:
 
     def test_a_question_in_the_words_of_its_answer(self) -> None:
         text = "May the vault of the main branch be opened at night by the duty officer together with a second member?"
-        (finding,) = lint({"q1": text}).of("echo")
+        (finding,) = lint({"q1": text}).named("echo")
         assert finding.query == "q1"
         assert finding.evidence["longest_run"] == 13
         assert "officer together with a second member" in finding.evidence["run"]
@@ -112,7 +112,7 @@ class TestQuestions:
 
 class TestBeforeComparing:
     def test_a_quote_that_comparing_refuses(self) -> None:
-        (finding,) = lint(qrels={"q1": [rm.Quote("night")]}).of("short_quote")
+        (finding,) = lint(qrels={"q1": [rm.Quote("night")]}).named("short_quote")
         assert (finding.query, finding.evidence) == ("q1", {"quote": "night", "length": 5})
         with pytest.raises(ValueError, match="'night' for query 'q1' has 5 characters"):
             rm.evaluate({"q1": [rm.Quote("night")]}, {"q1": [rm.Retrieved("vault", VAULT)]})
@@ -171,7 +171,7 @@ class TestResult:
 
     def test_a_name_that_does_not_exist_is_an_error(self) -> None:
         with pytest.raises(ValueError, match="there is no finding 'typo'"):
-            lint().of("typo")
+            lint().named("typo")
 
     def test_what_is_given_is_not_changed(self) -> None:
         given = rm.EvaluationSet(

@@ -41,7 +41,7 @@ class TestJudgments:
 
     def test_a_quote_in_two_documents(self) -> None:
         corpus = CORPUS | {"copy": f"As the handbook says: {COFFEE[:38]} Nobody likes it."}
-        (finding,) = lint(qrels={"q2": [rm.Quote(COFFEE[:38])]}, corpus=corpus).of("ambiguous_quote")
+        (finding,) = lint(qrels={"q2": [rm.Quote(COFFEE[:38])]}, corpus=corpus).named("ambiguous_quote")
         assert sorted(finding.evidence["documents"]) == ["coffee", "copy"]
 
     def test_a_quote_where_passages_overlap_stands_once(self) -> None:
@@ -82,9 +82,9 @@ class TestJudgments:
         assert found(lint(qrels={"q1": {"vault": -1}, "q2": ["vault"]}), "unanswerable") == ["q1"]
 
     def test_what_is_forbidden_is_counted(self) -> None:
-        (finding,) = lint(qrels={"q1": {"vault": -1, "x": -2}, "q2": {"vault": 1, "y": -1}}).of("forbidden")
+        (finding,) = lint(qrels={"q1": {"vault": -1, "x": -2}, "q2": {"vault": 1, "y": -1}}).named("forbidden")
         assert finding.message.startswith("3 judgments of 2 questions are below 0, which must not come back; if -1")
-        assert not lint(qrels={"q1": ["vault"]}).of("forbidden")
+        assert not lint(qrels={"q1": ["vault"]}).named("forbidden")
 
 
 class TestUnjudged:
@@ -101,8 +101,8 @@ class TestUnjudged:
         corpus = CORPUS | {
             "older": f"The handbook of last year put it in this way. {VAULT[:100]} Much has changed since."
         }
-        (finding,) = lint(corpus=corpus).of("possible_answer")
-        assert (finding.query, finding.evidence["document"], finding.change) == ("q1", "older", None)
+        (finding,) = lint(corpus=corpus).named("possible_answer")
+        assert (finding.query, finding.evidence["document"], finding.fix) == ("q1", "older", None)
 
     def test_what_is_judged_is_not_reported_whatever_its_grade(self) -> None:
         assert serious(lint(qrels={"q1": {"vault": 1, "copy": 0}}, corpus=CORPUS | {"copy": VAULT})) == []
@@ -114,7 +114,7 @@ class TestUnjudged:
 
     def test_the_text_of_a_span_elsewhere(self) -> None:
         corpus = CORPUS | {"older": f"It was said: {VAULT[:80]} and so on"}
-        (finding,) = lint(qrels={"q1": [rm.Span("vault", 0, 80)]}, corpus=corpus).of("possible_answer")
+        (finding,) = lint(qrels={"q1": [rm.Span("vault", 0, 80)]}, corpus=corpus).named("possible_answer")
         assert finding.evidence["document"] == "older"
 
 
@@ -151,13 +151,13 @@ class TestRewordedCopies:
         words = VAULT.split()
         words[::4] = ["moreover"] * len(words[::4])
         result = lint(corpus=CORPUS | {"copy": " ".join(words)})
-        (finding,) = result.of("possible_answer")
+        (finding,) = result.named("possible_answer")
         assert (finding.query, finding.evidence["document"], finding.evidence["like"]) == ("q1", "copy", "vault")
         assert "shares 96% of its rare words with 'vault'" in finding.message
         assert finding.evidence["share"] == 22 / 23  # of its words, moreover alone is not in the original
 
     def test_other_passages_are_none(self) -> None:
-        assert lint().of("possible_answer") == []
+        assert lint().named("possible_answer") == []
 
 
 class TestWhatEveryRunRanksAtTheTop:
@@ -335,8 +335,8 @@ class TestGroups:
         return rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [group]}).lint(corpus or {"a": "The guard."})
 
     def test_an_unknown_document_is_spared_only_if_a_relevant_alternative_remains(self) -> None:
-        assert [one.change is None for one in self.lint({"gone": 1, "a": 1}).of("unknown_document")] == [False]
-        assert [one.change is None for one in self.lint({"gone": 1, "a": 0}).of("unknown_document")] == [True]
+        assert [one.fix is None for one in self.lint({"gone": 1, "a": 1}).named("unknown_document")] == [False]
+        assert [one.fix is None for one in self.lint({"gone": 1, "a": 0}).named("unknown_document")] == [True]
 
     @pytest.mark.parametrize(
         ("group", "impossible"),
@@ -357,4 +357,4 @@ class TestGroups:
     ) -> None:
         text = "There is a guard who opens the vault."
         cut = [rm.Retrieved("a", text[:20], "s", 0, 20), rm.Retrieved("b", text[20:], "s", 20, 37)]
-        assert bool(self.lint(group, cut).of("impossible_group")) is impossible
+        assert bool(self.lint(group, cut).named("impossible_group")) is impossible

@@ -276,7 +276,7 @@ ASKING = """
 import sys, time
 from pathlib import Path
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.llm_client import Prompter
+from retrieval_metrics.datasets.llm_client import LlmClient
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 def model(prompt):
@@ -285,7 +285,7 @@ def model(prompt):
     time.sleep(0.02)
     return prompt
 
-prompter = Prompter(rm.Model(model, "shared", cache=sys.argv[1], workers=4))
+prompter = LlmClient(rm.Model(model, "shared", cache=sys.argv[1], workers=4))
 replies = run_until_complete(prompter.ask({n: f"prompt {n}" for n in range(40)}, lambda key, reply: reply))
 assert len(replies.parsed) == 40
 """
@@ -307,7 +307,7 @@ import sys, time
 from pathlib import Path
 import retrieval_metrics as rm
 from retrieval_metrics.retrieval.sync_async import run_until_complete
-from retrieval_metrics.datasets.llm_client import Prompter
+from retrieval_metrics.datasets.llm_client import LlmClient
 
 asked = Path(sys.argv[2])
 
@@ -317,7 +317,7 @@ def model(prompt):
     time.sleep(0.02)
     return '{"length": 1}'
 
-prompter = Prompter(rm.Model(model, "slow", cache=sys.argv[1], workers=4))
+prompter = LlmClient(rm.Model(model, "slow", cache=sys.argv[1], workers=4))
 run_until_complete(prompter.ask({at: f"prompt {at}" for at in range(500)}, lambda _, reply: reply))
 """
 

@@ -32,17 +32,17 @@ def only_fate(label: str, old: list[Retrieved], new: list[Retrieved], match: Mat
 
 class TestFates:
     def test_the_same_chunk_under_the_same_id_is_kept(self) -> None:
-        assert only_fate("c20", cut(20), cut(20)).fate == "kept"
+        assert only_fate("c20", cut(20), cut(20)).status == "kept"
 
     def test_another_id_or_slightly_other_edges_are_a_move(self) -> None:
         found = only_fate("c20", cut(20), cut(20, name="n"))
-        assert (found.fate, found.new, found.held) == ("moved", ("n20",), 1)
+        assert (found.status, found.new_ids, found.coverage) == ("moved", ("n20",), 1)
         shifted = [Retrieved("n", source="s", start=22, end=41)]
-        assert only_fate("c20", cut(20), shifted).fate == "moved"
+        assert only_fate("c20", cut(20), shifted).status == "moved"
 
     def test_smaller_chunks_split_it_largest_part_first(self) -> None:
         found = only_fate("c50", cut(50), cut(30, name="n"))
-        assert (found.fate, found.new) == ("split", ("n60", "n30", "n90"))
+        assert (found.status, found.new_ids) == ("split", ("n60", "n30", "n90"))
 
     def test_split_labels_are_said_to_favour_long_chunks(self) -> None:
         labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(50)]}
@@ -63,12 +63,12 @@ class TestFates:
 
     def test_larger_chunks_merge_it_with_its_neighbour(self) -> None:
         found = only_fate("c20", cut(20), cut(40, name="n"))
-        assert (found.fate, found.new) == ("merged", ("n0",))
+        assert (found.status, found.new_ids) == ("merged", ("n0",))
 
     def test_a_text_that_differs_in_its_first_letter_alone_is_another(self) -> None:
         other = f"A{LETTERS[1:]}"
-        assert only_fate("c0", cut(20), cut(20, text=other)).fate == "lost"
-        assert only_fate("c20", cut(20), cut(20, text=other)).fate == "kept"
+        assert only_fate("c0", cut(20), cut(20, text=other)).status == "lost"
+        assert only_fate("c20", cut(20), cut(20, text=other)).status == "kept"
 
     def test_what_less_than_the_share_is_left_of_is_lost_and_stays_true(self) -> None:
         new = [Retrieved("n", source="s", start=20, end=35)]
@@ -80,10 +80,10 @@ class TestFates:
     def test_exactly_the_share_is_enough(self) -> None:
         for end, fate, held in ((36, "moved", 0.8), (35, "lost", 0.75)):
             found = only_fate("c20", cut(20), [Retrieved("n", source="s", start=20, end=end)])
-            assert (found.fate, found.held) == (fate, held)
+            assert (found.status, found.coverage) == (fate, held)
         for end, fate in ((45, "moved"), (46, "merged")):  # 20 of 25 characters are of the old chunk, or of 26
             old = [*cut(20), Retrieved("next", source="s", start=40, end=46)]
-            assert only_fate("c20", old, [Retrieved("n", source="s", start=20, end=end)]).fate == fate
+            assert only_fate("c20", old, [Retrieved("n", source="s", start=20, end=end)]).status == fate
 
     def test_an_unknown_label_stays_an_id_and_is_lost(self) -> None:
         result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
@@ -92,22 +92,22 @@ class TestFates:
         assert "'nobody' of query 'q', 0% held; its position is unknown, so it stays an id" in str(result)
 
     def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
-        assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).fate == "lost"
-        assert only_fate("c20", cut(20), cut(20, text=None)).fate == "kept"
+        assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).status == "lost"
+        assert only_fate("c20", cut(20), cut(20, text=None)).status == "kept"
 
     def test_white_space_that_a_splitter_drops_is_no_loss(self) -> None:
         source = "words" + " " * 15 + "words"
         old = [Retrieved("a", source, "s", 0, 25)]
         new = [Retrieved("b", "words", "s", 0, 5), Retrieved("c", "words", "s", 20, 25)]
-        assert only_fate("a", old, new).fate == "lost"
-        assert only_fate("a", old, new, Matching(sources={"s": source})).fate == "split"
+        assert only_fate("a", old, new).status == "lost"
+        assert only_fate("a", old, new, Matching(sources={"s": source})).status == "split"
 
     def test_chunks_without_offsets_are_located(self) -> None:
         text = "".join(f"<{number}>" for number in range(60))
         old = [Retrieved(f"o{at}", text[at : at + 30], "s") for at in range(0, 150, 30)]
         new = [Retrieved(f"n{at}", text[at : at + 60], "s") for at in range(0, 180, 60)]
-        assert only_fate("o30", old, new, Matching(sources={"s": text})).new == ("n0",)
-        assert only_fate("o30", old, new).fate == "lost"
+        assert only_fate("o30", old, new, Matching(sources={"s": text})).new_ids == ("n0",)
+        assert only_fate("o30", old, new).status == "lost"
 
     def test_two_old_chunks_with_one_id_are_refused(self) -> None:
         with pytest.raises(ValueError, match="two old chunks have the id 'a'"):
@@ -149,9 +149,9 @@ class TestJudgments:
         assert "kept: the same chunk has the same id" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
         assert "| kept: the same chunk has the same id | 1 |" in result.to_markdown()
         frame = result.to_pandas()
-        assert list(frame.columns) == ["query", "label", "fate", "span", "new", "held"]
-        assert frame["fate"].tolist() == ["kept", "lost"]
-        assert frame["new"].tolist() == [("c0",), ()]
+        assert list(frame.columns) == ["query", "old_id", "status", "span", "new_ids", "coverage"]
+        assert frame["status"].tolist() == ["kept", "lost"]
+        assert frame["new_ids"].tolist() == [("c0",), ()]
 
 
 @given(

@@ -21,7 +21,7 @@ class TestDifficulty:
         result = lint(runs=runs)
         assert found(result, "easy") == ["q1"]
         assert found(result, "unanswered") == ["q2"]
-        assert result.of("easy")[0].evidence["runs"] == ["one", "other"]
+        assert result.named("easy")[0].evidence["runs"] == ["one", "other"]
 
     def test_a_single_run_may_be_given_without_a_name(self) -> None:
         assert found(lint(runs={"q1": ["vault"], "q2": ["coffee"], "q3": []}), "unanswered") == ["q3"]
@@ -54,7 +54,7 @@ class TestDifficulty:
             "q2": "May the duty officer open the painted door of the vault at night?",
         }
         qrels = {"q1": ["vault"], "q2": ["vault"]}
-        (finding,) = lint(queries, qrels, corpus=CORPUS | rest).of("unanswered")
+        (finding,) = lint(queries, qrels, corpus=CORPUS | rest).named("unanswered")
         assert (finding.query, finding.evidence["same_judgments_as"]) == ("q2", "q1")
         assert found(lint(queries, qrels | {"q2": ["door"]}, corpus=CORPUS | rest), "unanswered") == []
 
@@ -76,8 +76,8 @@ def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of
         return rm.EvaluationSet(texts, {thing: [thing] for thing in things}).lint(corpus)
 
     few, many = linted(9), linted(30)
-    assert len(few.of("unanswered")) == 9
-    assert not many.of("unanswered")
+    assert len(few.named("unanswered")) == 9
+    assert not many.named("unanswered")
     assert any("hardly finds what is relevant to 30 of 40: they use other words" in one for one in many.skipped)
     (said,) = [one for one in many.skipped if "suspected most are" in one]
     named = set(said.partition("suspected most are ")[2].removesuffix(" and 10 more").split(", "))
@@ -108,9 +108,9 @@ class TestSearching:
         assert chances == pytest.approx([chance])
 
     def test_ranks_among_twenty_passages_tell_something(self) -> None:
-        assert len(self.lint(["a"]).of("easy")) == 1
+        assert len(self.lint(["a"]).named("easy")) == 1
         few = self.lint(["a"], passages=19)
-        assert not few.of("easy")
+        assert not few.named("easy")
         assert any("at least 20 passages" in one for one in few.skipped)
 
     def found(self, chance: float, share: float, better: str | None = None) -> list[str]:

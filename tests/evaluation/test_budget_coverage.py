@@ -134,4 +134,4 @@ def test_a_saved_comparison_remembers_it(tmp_path: Path) -> None:
         comparison.save(tmp_path / "saved.json", rankings=rankings)
         loaded = rm.load(tmp_path / "saved.json")
         assert loaded.budgets == comparison.budgets
-        assert loaded.verdict == comparison.summary
+        assert loaded.summary == comparison.summary

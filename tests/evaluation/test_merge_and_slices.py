@@ -132,10 +132,10 @@ def test_a_margin_is_a_loss_in_the_direction_of_the_metric() -> None:
         for system, base in (("A", "B"), ("B", "A"))
         for margin in (1.0, 150.0)
     }
-    assert outcomes["B", 1.0] == "worse"
+    assert outcomes["B", 1.0] == "inferior"
     assert outcomes["B", 150.0] == "noninferior"
     assert outcomes["A", 150.0] == "noninferior"
-    assert outcomes["A", 1.0] != "worse"
+    assert outcomes["A", 1.0] != "inferior"
 
 
 @pytest.mark.parametrize("missing", [None, nan, np.float64("nan"), pd.NA])

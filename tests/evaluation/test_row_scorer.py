@@ -233,7 +233,7 @@ def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quot
         (["d1"], "recall@2000chars", {}, "a cut-off of 2000chars needs the lengths of the items"),
         ([rm.Retrieved("d1")], "recall@2000chars", {}, "has neither text nor offsets"),
         ([rm.Retrieved("d1", "?")], "recall@800tokens", {}, "has no number of tokens"),
-        (["d1", "d1"], "mrr", {"semantics": "trec_eval"}, "holds a document twice"),
+        (["d1", "d1"], "mrr", {"rules": "trec_eval"}, "holds a document twice"),
     ],
 )
 def test_what_metrics_and_rules_need_is_tried_on_the_first_answer(
@@ -294,9 +294,9 @@ def test_an_integration_may_convert_the_answers_itself() -> None:
     def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
         return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
 
-    run = rm.retrieve(search, ASKED, items=by_rank)
+    run = rm.retrieve(search, ASKED, convert=by_rank)
     assert [item.value("rank") for item in run["text 3"]] == [1, 2]
-    assert rm.retrieve(search.look_up, ASKED, items=by_rank) == run
+    assert rm.retrieve(search.look_up, ASKED, convert=by_rank) == run
 
 
 @pytest.mark.usefixtures("pages_host")

@@ -48,8 +48,8 @@ def put(*keys: Any) -> Any:
 
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
-    path = changed(tmp_path, put("version", 3))
-    with pytest.raises(ValueError, match=r"result\.json has format version 3, .* up to 2; .* pip install --upgrade"):
+    path = changed(tmp_path, put("version", 2))
+    with pytest.raises(ValueError, match=r"result\.json has format version 2, .* up to 1; .* pip install --upgrade"):
         rm.load(path)
 
 

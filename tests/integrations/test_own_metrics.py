@@ -51,9 +51,9 @@ def test_ragas() -> None:
     names = pytest.importorskip("ragas_retrieval_metrics.metric")
     from ragas_retrieval_metrics import RetrievalMetric  # noqa: PLC0415  (skipped where ragas is not installed)
 
-    named = names.Named(rm.Metric.parse("relevant_at(rank=2)@3"))
+    named = names.MetricName(rm.Metric.parse("relevant_at(rank=2)@3"))
     assert str(named) == "relevant_at_at_3-rank-2"
-    assert names.Named.parse(str(named)) == named
+    assert names.MetricName.parse(str(named)) == named
     row: dict[str, Any] = {"reference_context_ids": ROW["expected_ids"], "retrieved_context_ids": ROW["retrieved_ids"]}
     assert RetrievalMetric("relevant_at(rank=2)@3").score(**row).value == 1.0
     assert RetrievalMetric("relevant_at").score(**row).value == 0.0

@@ -33,7 +33,7 @@ HOST = HostAdapter(name="somebody", resolve_retriever=ask, convert_items=items, 
 USER = """
 import asyncio, sys
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api import host_of
+from retrieval_metrics.integration_api import find_host
 assert "somebodys_adapter" not in sys.modules, "an integration is loaded before it is needed"
 
 import somebodys_framework as host
@@ -44,7 +44,7 @@ truth = {query: ["with#2"] for query in questions}
 print(rm.evaluate(truth, run, "mrr").means["mrr"])
 print(rm.evaluate({query: [4] for query in questions}, run, "mrr", match="metadata:page").means["mrr"])
 print(rm.evaluate({query: [rm.Quote("with wraps")] for query in questions}, run, "mrr").means["mrr"])
-print(host_of(host.Model()).model(host.Model())("a prompt"), host_of(host.Model()).ask(host.Model()))
+print(find_host(host.Model()).model(host.Model())("a prompt"), find_host(host.Model()).resolve_retriever(host.Model()))
 assert not {"llama_index", "langchain_core"} & set(sys.modules), "another framework was imported for this one"
 """
 

@@ -32,7 +32,7 @@ def recall(truth: Any, *ranking: Retrieved, **options: Any) -> tuple[float, int]
 
 class TestWithoutTheSource:
     def test_the_offsets_of_the_caller_count(self) -> None:
-        assert recall([SPAN], chunk(15, 60, claimed=False)) == (1, 0)
+        assert recall([SPAN], chunk(15, 60, offsets_unverified=False)) == (1, 0)
 
     def test_those_of_a_framework_are_unchecked_and_said_to_be(self) -> None:
         with pytest.warns(rm.RetrievalWarning) as said:
@@ -45,7 +45,7 @@ class TestWithoutTheSource:
         with pytest.warns(rm.RetrievalWarning) as said:
             assert recall([SPAN], *leaves) == (0, 2)
         assert "2 of a run in which no source is a judged one" in str(said[0].message)
-        assert recall_without_warning([SPAN], leaves[0], chunk(0, 15, claimed=False)) == (0, 0)
+        assert recall_without_warning([SPAN], leaves[0], chunk(0, 15, offsets_unverified=False)) == (0, 0)
         assert recall_without_warning([[SPAN, Quote(FACT)]], *leaves) == (1, 0)
         assert recall([SPAN], *leaves, documents={"s": SOURCE}) == (1, 0)
 
@@ -145,12 +145,12 @@ def recall_without_warning(*arguments: Any, **options: Any) -> tuple[float, int]
 
 def test_what_is_claimed_survives_a_file(tmp_path: Any) -> None:
     path = tmp_path / "run.json"
-    rm.write_run({"q": [chunk(15, 60), chunk(0, 15, claimed=False)]}, path)
-    assert [one.claimed for one in rm.read_run(path)["q"]] == [True, False]
+    rm.write_run({"q": [chunk(15, 60), chunk(0, 15, offsets_unverified=False)]}, path)
+    assert [one.offsets_unverified for one in rm.read_run(path)["q"]] == [True, False]
 
 
 def test_coverage_is_unknown_from_the_first_unplaced_item_on() -> None:
-    truth, run = {"q": [SPAN]}, {"q": [chunk(15, 60, claimed=False), chunk(0, 15)]}
+    truth, run = {"q": [SPAN]}, {"q": [chunk(15, 60, offsets_unverified=False), chunk(0, 15)]}
     with pytest.warns(rm.RetrievalWarning):
         means = rm.evaluate(truth, run, ["coverage@1", "coverage@2"]).means
     assert repr(means) == "{'coverage@1': 1.0, 'coverage@2': nan}"

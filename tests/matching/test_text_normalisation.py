@@ -236,7 +236,7 @@ def test_a_text_is_read_as_a_quote_is(seed: int) -> None:
     rng = random.Random(seed)
     judged, found = typeset(rng, SENTENCE), typeset(rng, SENTENCE)
     assert recall(Quote(judged), found) == 1
-    assert recall(Text(judged), found, share=1.0, text_run=rng.randint(1, 30)) == 1
+    assert recall(Text(judged), found, min_coverage=1.0, min_common_words=rng.randint(1, 30)) == 1
     assert find_range(judged, f"So: {found}") is not None
 
 
@@ -244,4 +244,4 @@ def test_a_text_is_read_as_a_quote_is(seed: int) -> None:
 @pytest.mark.parametrize(("judged", "found"), [("\u0643\u062a\u0627\u0628", "\u0643\u0640\u0640\u062a\u0627\u0628")])
 def test_the_stroke_of_arabic_words_does_not_count(judged: str, found: str) -> None:
     assert recall(Quote(judged), found) == 1
-    assert recall(Text(judged), found, share=1.0) == 1
+    assert recall(Text(judged), found, min_coverage=1.0) == 1

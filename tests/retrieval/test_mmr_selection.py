@@ -48,7 +48,7 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ways.append(WAYS[1 if leaders == len(candidates.vectors) else 2])
         return ScoreBounds(picks, candidates, problem, leaders)
 
-    monkeypatch.setattr(engine, "Rehearsal", watched)
+    monkeypatch.setattr(engine, "ScoreBounds", watched)
     return ways
 
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+# One thread imports at a time: modules of one package that several threads import at once could wait for each other.
+_IMPORT_LOCK = RLock()
 
 
 def lazy_module(
@@ -37,7 +42,8 @@ def lazy_module(
             raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[owner])
         module = modules[name]
         # What the owner imports from itself is a module of it.
-        value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
+        with _IMPORT_LOCK:
+            value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
         setattr(sys.modules[owner], name, value)
         return value
 

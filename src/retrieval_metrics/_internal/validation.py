@@ -173,7 +173,7 @@ def group_pairs(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[Value
     """Return the second of each pair by the first, both in the order of their first occurrence.
 
     Example:
-        >>> grouped((len(word), word) for word in ("to", "be", "not"))
+        >>> group_pairs((len(word), word) for word in ("to", "be", "not"))
         {2: ['to', 'be'], 3: ['not']}
     """
     found: dict[NameT, list[ValueT]] = {}
@@ -207,10 +207,10 @@ def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) 
     """Return an argument as the reader of a message writes it.
 
     Example:
-        >>> argument("clusters", None), argument("columns", {"query": OPEN}), argument("documents")
+        >>> format_argument("clusters", None), format_argument("columns", {"query": OPEN}), format_argument("documents")
         ('clusters=None', "columns={'query': ...}", 'documents=')
         >>> with format_arguments_with(lambda name, value: f"--{name} {value}"):
-        ...     argument("allow", "blanks")
+        ...     format_argument("allow", "blanks")
         '--allow blanks'
     """
     speller = _speller.get()
@@ -224,7 +224,7 @@ def argument_name(name: str) -> str:
     """Return the bare name of an argument, for messages that say what is wrong with its value.
 
     Example:
-        >>> named("level")
+        >>> argument_name("level")
         'level'
     """
     return format_argument(name, python=name)
@@ -291,9 +291,9 @@ def forward_arguments(
     Example:
         >>> def asked(question, *, workers=8):
         ...     return question, workers
-        >>> passed_on("ask", asked, ("why?",), {})
+        >>> forward_arguments("ask", asked, ("why?",), {})
         ('why?', 8)
-        >>> passed_on("ask", asked, ("why?",), {"worker": 2})
+        >>> forward_arguments("ask", asked, ("why?",), {"worker": 2})
         Traceback (most recent call last):
             ...
         TypeError: ask: got an unexpected keyword argument 'worker'

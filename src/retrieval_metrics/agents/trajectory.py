@@ -38,7 +38,7 @@ class SearchCall:
         seconds: How long it took, all attempts together; None if that is unknown.
         error: Why it failed; None if it did not. Of an exception or a text, the first line before any stack trace is
             kept, because reports show it.
-        before: Rankings of steps inside the call, such as the input of a reranker.
+        inner_rankings: Rankings of steps inside the call, such as the input of a reranker.
 
     Raises:
         TypeError: If the query is no text, a ranking is not one, or the turn or the attempts are no integers.

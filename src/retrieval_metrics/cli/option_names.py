@@ -36,7 +36,7 @@ def format_option(given: argparse.Namespace, name: str, value: Any) -> str | Non
     Example:
         >>> from argparse import Namespace
         >>> given = Namespace(allow=[], clusters="source", file="run")
-        >>> option(given, "columns", {"score": "bm25"}), option(given, "clusters", None)
+        >>> format_option(given, "columns", {"score": "bm25"}), format_option(given, "clusters", None)
         ('--run-column score=bm25', '--clusters none')
     """
     file: str | None = getattr(given, "file", None)

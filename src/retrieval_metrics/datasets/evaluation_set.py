@@ -398,7 +398,7 @@ class EvaluationSet(Questions):
             ...     {"q1": ["d1"], "q2": ["d1"]},
             ... )
             >>> lint = questions.lint(["d1", "d2"])
-            >>> [(finding.name, finding.query) for finding in lint.of("warning")]
+            >>> [(finding.name, finding.query) for finding in lint.named("warning")]
             [('duplicate_question', 'q2')]
             >>> lint.fixed().queries
             {'q1': 'Who may open the vault at night?'}

@@ -72,8 +72,8 @@ class GeneratedQuestions(Printed):
         questions: The questions, with their judgments and provenance.
         rejected: The rejected questions, in the order of rejection.
         calls: The calls of the model.
-        stopped: Why there are fewer questions than wanted; None if there are not.
-        wanted: How many questions of each kind were wanted.
+        stop_reason: Why there are fewer questions than wanted; None if there are not.
+        requested: How many questions of each kind were wanted.
         documents: How many documents they are made of, and how many there are.
         clusters: Likewise of clusters of content.
         findings: What the checks have found besides.

@@ -47,7 +47,7 @@ class EstimatedMean:
     Attributes:
         metric: The metric.
         system: The system.
-        corrected: The estimate with its variance.
+        estimate: The estimate with its variance.
         bounds: The least and the largest value the metric can have on these queries.
         binary: The share of queries for which the metric can only be 0 or 1.
     """
@@ -73,8 +73,8 @@ class EstimatedDifference:
         metric: The metric.
         system: The system.
         baseline: The system it is compared with.
-        corrected: The estimate with its variance.
-        span: The largest possible difference.
+        estimate: The estimate with its variance.
+        max_difference: The largest possible difference.
         level: The confidence level of the interval.
         comparisons: The number of differences in all.
     """
@@ -444,7 +444,7 @@ class GradedSample(NamedTuple):
     """The judgments of both.
 
     Attributes:
-        people: Those of people, for the sampled queries.
+        human: Those of people, for the sampled queries.
         model: Those of the model, for the queries that the sample was drawn from.
         others: How many queries people graded outside the sample.
     """

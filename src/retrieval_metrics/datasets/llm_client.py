@@ -141,7 +141,7 @@ class LlmClient:
 
     Example:
         >>> from retrieval_metrics.retrieval.sync_async import run_until_complete
-        >>> prompter = Prompter(lambda prompt: prompt.upper())
+        >>> prompter = LlmClient(lambda prompt: prompt.upper())
         >>> replies = run_until_complete(prompter.ask({1: "yes", 2: "no"}, lambda key, reply: f"{key} {reply}"))
         >>> replies.parsed
         {1: '1 YES', 2: '2 NO'}

@@ -71,7 +71,7 @@ class Pool(SavedFields):
         queries: The text of every pooled query, including those with nothing left to grade.
         systems: The names of the systems.
         depth: How many documents of each ranking were taken.
-        judged: How many were left out because they are judged.
+        n_judged: How many were left out because they are judged.
         sources: The document that each query comes from, as far as it is known.
     """
 

@@ -47,7 +47,7 @@ def apportion(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], wha
     """Return how many of `n` go to each name, by the largest remainders.
 
     Example:
-        >>> shared_out(10, {"keywords": 1, "one_passage": 2}, KINDS, "kinds")
+        >>> apportion(10, {"keywords": 1, "one_passage": 2}, KINDS, "kinds")
         {'keywords': 3, 'one_passage': 7}
     """
     if isinstance(shares, str):

@@ -49,11 +49,11 @@ class Relabelled:
 
     Attributes:
         query: The query.
-        label: The id of the old chunk.
-        fate: `kept`, `moved`, `split`, `merged` or `lost`.
+        old_id: The id of the old chunk.
+        status: `kept`, `moved`, `split`, `merged` or `lost`.
         span: The position of the old chunk; None if it is unknown, in which case the label stays an id.
-        new: The ids of the new chunks that hold part of it, largest part first.
-        held: The share of its characters that the new chunks hold in total.
+        new_ids: The ids of the new chunks that hold part of it, largest part first.
+        coverage: The share of its characters that the new chunks hold in total.
     """
 
     query: QueryId
@@ -141,7 +141,7 @@ def relabel(
         >>> old = [Retrieved("a", source="s", start=0, end=512), Retrieved("b", source="s", start=512, end=1024)]
         >>> new = [Retrieved(at, source="s", start=at, end=at + 384) for at in (0, 384, 768)]
         >>> result = relabel({"q": ["a"]}, old, new)
-        >>> result.labels[0].fate, result.labels[0].new
+        >>> result.labels[0].status, result.labels[0].new_ids
         ('split', (0, 384))
         >>> result.qrels
         {'q': {Span(source='s', start=0, end=512, uncertain=True): 1.0}}

@@ -410,7 +410,7 @@ class Evaluation(Printed):
         Example:
             >>> import retrieval_metrics as rm
             >>> result = rm.evaluate({"q1": ["a"], "q2": ["b"]}, {"q1": ["a"], "q2": ["x"]}, "mrr")
-            >>> result.by({"q1": "short", "q2": "long"})["short"].means["mrr"]
+            >>> result.group_by({"q1": "short", "q2": "long"})["short"].means["mrr"]
             1.0
         """
         from retrieval_metrics.evaluation.merge_and_slices import slices  # noqa: PLC0415  (seldom asked for)

@@ -101,6 +101,10 @@ def given_metric_notes(metrics: Sequence[Metric]) -> list[str]:
     return said
 
 
+# How the outcome of a ceiling is printed.
+CEILING_LABELS = {"passed": "passed", "above_ceiling": "above the ceiling", "not_checked": "not checked"}
+
+
 class CeilingCheck(NamedTuple):
     """Whether the mean of a metric is at most what is allowed.
 
@@ -117,7 +121,7 @@ class CeilingCheck(NamedTuple):
     @property
     def line(self) -> str:
         """The metric, the outcome and the numbers, in a line."""
-        return f"{self.metric} {self.outcome}: {self.details}"
+        return f"{self.metric} {CEILING_LABELS[self.outcome]}: {self.details}"
 
 
 def check_ceiling(
@@ -306,7 +310,7 @@ STEPS_TO_BUDGET = 6
 
 
 def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
-    """Return the mean of a metric at several cut-offs; see `Evaluation.over_cutoffs`."""
+    """Return the mean of a metric at several cut-offs; see `Evaluation.at_cutoffs`."""
     chosen = as_metric(metric)
     if not chosen.definition.takes_cutoff:
         raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")

@@ -121,7 +121,7 @@ class SourceText:
         """Return where a text is, ignoring white space: all places, up to `MOST_PLACES`.
 
         Example:
-            >>> SourceText("ab  cd a b").places("ab")
+            >>> SourceText("ab  cd a b").find_all("ab")
             [(0, 2), (7, 10)]
         """
         wanted = "".join(text.split())

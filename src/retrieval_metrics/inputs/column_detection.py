@@ -388,7 +388,7 @@ def is_increasing(rankings: Iterable[Iterable[float]], chance: float) -> bool:
     """Return whether scores never fall in the order given, and in fewer orders than this share of all would not.
 
     Example:
-        >>> rising([[1, 2, 3], [1, 1, 4]], 0.1), rising([[1, 2, 3], [2, 1]], 0.1)  # 1 of 3! * 2! orders; one falls
+        >>> is_increasing([[1, 2, 3], [1, 1, 4]], 0.1), is_increasing([[1, 2, 3], [2, 1]], 0.1)  # 1 of 3! * 2! orders; one falls
         (True, False)
     """
     share = 1.0

@@ -244,7 +244,7 @@ def convert_to_items(found: Any, where: str) -> Items:
         TypeError: If it is not a list, such as a set, which has no order, or holds something else.
 
     Example:
-        >>> items_in([{"id": "with#2", "content": "The with statement", "metadata": {"source": "with"}}], "the output")
+        >>> convert_to_items([{"id": "with#2", "content": "The with statement", "metadata": {"source": "with"}}], "the output")
         [Retrieved(id='with#2', text='The with statement', source='with', start=None, end=None, score=None, \
 metadata={'source': 'with'}, tokens=None)]
     """
@@ -306,10 +306,10 @@ def find_item(said: Any) -> Retrieved | None:
     """Return the document in an object of any of the forms in which frameworks write one; None if it holds none.
 
     Example:
-        >>> item_of({"node": {"id_": "n1", "text": "A block.", "metadata": {"file_path": "with.md"}}, "score": 0.5})
+        >>> find_item({"node": {"id_": "n1", "text": "A block.", "metadata": {"file_path": "with.md"}}, "score": 0.5})
         Retrieved(id='n1', text='A block.', source='with.md', start=None, end=None, score=None, \
 metadata={'file_path': 'with.md'}, tokens=None)
-        >>> item_of({"role": "tool", "content": "A block."})  # a message
+        >>> find_item({"role": "tool", "content": "A block."})  # a message
     """
     if not isinstance(said, dict):
         return said if isinstance(said, Retrieved) else find_item(dict(said)) if isinstance(said, Mapping) else None

@@ -230,7 +230,7 @@ def word_runs(tokens: Sequence[str], length: int) -> zip[WordRun]:
     """Return all runs of `length` words.
 
     Example:
-        >>> list(runs_of(["a", "b", "c"], 2))
+        >>> list(word_runs(["a", "b", "c"], 2))
         [('a', 'b'), ('b', 'c')]
     """
     return zip(*(tokens[start:] for start in range(length)), strict=False)
@@ -240,7 +240,7 @@ def find_shared_words(reference: str, text: str, longest_run: int) -> list[tuple
     """Return start and end of the stretches of a text whose runs of words are also in the reference.
 
     Example:
-        >>> shared_words("wraps a block of code", "It wraps a block, I think", 3)
+        >>> find_shared_words("wraps a block of code", "It wraps a block, I think", 3)
         [(3, 16)]
     """
     sought = _ReferenceText(0, reference, longest_run)
@@ -300,7 +300,7 @@ def best_choice(groups: Sequence[Group], atoms: TextRanges) -> tuple[int, int]:
     """Return the covered and the total characters of one alternative per group, chosen for the largest quotient.
 
     Example:
-        >>> atoms = Atoms()
+        >>> atoms = TextRanges()
         >>> for piece, (covered, size) in enumerate([(5, 10), (4, 4), (0, 6)]):
         ...     atoms.add([piece], covered, size)
         >>> first, second, third = atoms.of.values()

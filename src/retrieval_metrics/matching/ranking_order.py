@@ -43,7 +43,7 @@ def rank_ids(scores: Mapping[Any, float], order: ScoreOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Example:
-        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, BY_ID), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_AS_GIVEN)
+        >>> rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_BY_ID), rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_AS_GIVEN)
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.

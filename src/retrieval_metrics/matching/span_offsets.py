@@ -258,7 +258,7 @@ def merge_ranges(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the union of some stretches, sorted and disjoint.
 
     Example:
-        >>> merged([(5, 9), (0, 3), (2, 4)])
+        >>> merge_ranges([(5, 9), (0, 3), (2, 4)])
         [(0, 4), (5, 9)]
     """
     union: list[tuple[int, int]] = []
@@ -274,7 +274,7 @@ def intersect_ranges(left: Sequence[tuple[int, int]], right: Sequence[tuple[int,
     """Return the intersection of two unions of stretches, each sorted and disjoint.
 
     Example:
-        >>> shared([(0, 4), (6, 9)], [(3, 7)])
+        >>> intersect_ranges([(0, 4), (6, 9)], [(3, 7)])
         [(3, 4), (6, 7)]
     """
     common = []
@@ -290,10 +290,10 @@ class RangeUnion:
     """A union of stretches that grows; adding one takes time logarithmic in their number, and memory moves.
 
     Example:
-        >>> union = Union()
+        >>> union = RangeUnion()
         >>> union.add(2, 4), union.add(8, 12), union.add(0, 10)  # what is new each time
         ([(2, 4)], [(8, 12)], [(0, 2), (4, 8)])
-        >>> union.stretches
+        >>> union.ranges
         [(0, 12)]
     """
 

@@ -60,9 +60,9 @@ def normalise(text: str) -> str:
     r"""Return a case-folded text in NFKC, without white space, invisible characters and hyphens between letters.
 
     Example:
-        >>> normalised("The \u201cof\ufb01ce\u201d \u2013\r\n  Caf\u00c9")
+        >>> normalise("The \u201cof\ufb01ce\u201d \u2013\r\n  Caf\u00c9")
         'the"office"-café'
-        >>> normalised("a&nbsp;well-known of-\n  fice, -5 degrees")
+        >>> normalise("a&nbsp;well-known of-\n  fice, -5 degrees")
         'awellknownoffice,-5degrees'
     """
     if "&" in text:
@@ -79,7 +79,7 @@ def normalise_words(text: str) -> str:
     r"""Return a text as `normalised` does, but with a space between words, and with the dashes it had.
 
     Example:
-        >>> spaced("The of-\nfi\u00adce\u00a0\u2013 well-known\u00b9")
+        >>> normalise_words("The of-\nfi\u00adce\u00a0\u2013 well-known\u00b9")
         'the office \u2013 well-known 1'
     """
     if "&" in text:
@@ -138,10 +138,10 @@ def as_searched_text(text: str) -> SearchedText:
     r"""Return a text in which quotes are searched for.
 
     Example:
-        >>> refunds = reading("Refunds take 15 working days, or legal-\nly more.")
-        >>> refunds.holds(normalised("15 working days")), refunds.holds(normalised("5 working days"))
+        >>> refunds = as_searched_text("Refunds take 15 working days, or legal-\nly more.")
+        >>> refunds.holds(normalise("15 working days")), refunds.holds(normalise("5 working days"))
         (True, False)
-        >>> refunds.holds(normalised("or legal")), refunds.holds(normalised("or legally"))
+        >>> refunds.holds(normalise("or legal")), refunds.holds(normalise("or legally"))
         (False, True)
     """
     return SearchedText(normalise_words(text))
@@ -166,9 +166,9 @@ def find_range(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | 
     r"""Return start and end of the first place of a text that reads like `part`, without cutting a word or a number.
 
     Example:
-        >>> where("the of\ufb01ce", "In  The\nOFFICE, today")
+        >>> find_range("the of\ufb01ce", "In  The\nOFFICE, today")
         (4, 14)
-        >>> where("5 mg", "Take 2.5 mg, not 5&nbsp;mg.")
+        >>> find_range("5 mg", "Take 2.5 mg, not 5&nbsp;mg.")
         (17, 26)
     """
     return next(find_ranges(part, text, cut=cut), None)
@@ -178,7 +178,7 @@ def find_ranges(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[in
     """Yield start and end of each place that `where` could return, in order and without overlaps.
 
     Example:
-        >>> list(everywhere("la la", "LA LA la\u00a0la"))
+        >>> list(find_ranges("la la", "LA LA la\u00a0la"))
         [(0, 5), (6, 11)]
     """
     there, starts, ends = _mapped(text)

@@ -469,9 +469,9 @@ def line_style(index: int) -> Style:
     """Return the style of the series with this number.
 
     Example:
-        >>> style(0)
+        >>> line_style(0)
         Style(colour='#2f7fc1', marker='o', dash='')
-        >>> style(6)
+        >>> line_style(6)
         Style(colour='#2f7fc1', marker='X', dash='6 3')
     """
     return Style(

@@ -119,9 +119,9 @@ def join_names(names: list[str], most: int | None = None) -> str:
     """Return names joined as in a sentence: `a`, `a and b`, `a, b and c`; of more than `most`, only the first.
 
     Example:
-        >>> listed(["map", "mrr", "ndcg@10"])
+        >>> join_names(["map", "mrr", "ndcg@10"])
         'map, mrr and ndcg@10'
-        >>> listed(["map", "mrr", "ndcg@10"], most=1)
+        >>> join_names(["map", "mrr", "ndcg@10"], most=1)
         'map and 2 more'
     """
     if most is not None and len(names) > most:

@@ -196,11 +196,11 @@ def shorten(text: str, length: int = LENGTH) -> str:
     r"""Return the beginning of a text on one line.
 
     Example:
-        >>> beginning("The with statement\n wraps a block", 20)
+        >>> shorten("The with statement\n wraps a block", 20)
         'The with statement…'
-        >>> beginning("short")
+        >>> shorten("short")
         'short'
-        >>> print(beginning("a\x1b[31mb"))
+        >>> print(shorten("a\x1b[31mb"))
         a\x1b[31mb
     """
     line = format_one_line(" ".join(text[: length * _ENOUGH].split()))

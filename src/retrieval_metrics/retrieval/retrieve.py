@@ -145,7 +145,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         match: What the judgments of an `EvaluationSet` are compared with, as in `evaluate`.
         check: Called with the first answer, as a run of one query, before the others are asked. Its exceptions are
             raised.
-        items: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
+        convert: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
             converts objects of a host with its integration.
         resume: A file such as `run.jsonl` to which every answer is written as it arrives. If it exists, only questions
             without an answer, with a failure or with a new text are asked. `load` reads it as a run. Use one file per
@@ -377,7 +377,7 @@ def said_of_short_answers(rankings: Mapping[Any, Ranking], ways: RetrieverFuncti
     A store that is too small, or that filters before it searches, returns as many for every query.
 
     Example:
-        >>> of_three = Ways(wanted=3)
+        >>> of_three = RetrieverFunctions(n_requested=3)
         >>> said_of_short_answers({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, of_three).partition(":")[0]
         "2 of 3 queries got fewer than k=3, for example 'q2' 1"
         >>> said_of_short_answers({"q1": ["a"], "q2": ["b"]}, of_three)

@@ -24,8 +24,8 @@ class RetrieverFunctions(NamedTuple):
     Attributes:
         synchronous: The synchronous function; None if there is none.
         asynchronous: The function that returns what must be awaited, with the same arguments; None if there is none.
-        wanted: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
-        more: What of the host lets a store look at more items, such as `"vector_store_kwargs={...}"`.
+        n_requested: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
+        candidate_option: What of the host lets a store look at more items, such as `"vector_store_kwargs={...}"`.
 
     Example:
         >>> def unknown(text):
@@ -33,7 +33,7 @@ class RetrieverFunctions(NamedTuple):
         >>> async def known(text):
         ...     return [text]
         >>> from retrieval_metrics import retrieve
-        >>> retrieve(Ways(unknown, known), {"q1": "d1"})["q1"]
+        >>> retrieve(RetrieverFunctions(unknown, known), {"q1": "d1"})["q1"]
         ['d1']
     """
 

@@ -384,8 +384,8 @@ def test_a_name_says_everything_that_was_chosen_or_what_the_user_says() -> None:
 
     assert name() == name(match=rm.Matching()) == "mrr"
     assert name(retrieved="trace.rerank", calls="last") == "mrr-retrieved-trace.rerank-calls-last"
-    assert name(match="metadata:doc_uri", rules="mlflow") == "mrr-match-metadata:doc_uri-semantics-mlflow"
-    assert name(match=rm.Matching(by="source", min_coverage=0.5)) == "mrr-match-source share 0.5"
+    assert name(match="metadata:doc_uri", rules="mlflow") == "mrr-match-metadata:doc_uri-rules-mlflow"
+    assert name(match=rm.Matching(by="source", min_coverage=0.5)) == "mrr-match-source min_coverage 0.5"
     assert name(max_grade=4, prefix="dense/") == "dense/mrr"
     with pytest.raises(TypeError, match="prefix must be a text, got 7"):
         name(prefix=7)

@@ -73,6 +73,7 @@ def metrics(draw: st.DrawFn) -> rm.Metric:
         "per": st.sampled_from(["query", "group"]),
         "max_grade": st.integers(1, 9),
         "recall": st.floats(0, 1),
+        "rounding": st.sampled_from(["up", "nearest"]),
         "grade": st.sampled_from([-1, -2, -0.5]),
     }
     chosen = (

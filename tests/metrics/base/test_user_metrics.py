@@ -251,7 +251,7 @@ def test_what_cannot_be_defined_is_refused(
 def test_a_name_is_given_once() -> None:
     rm.define_metric("mine", own_ndcg)
     assert rm.define_metric("mine", own_ndcg) == rm.Metric("mine")  # the same again, as when a module is reloaded
-    with pytest.raises(ValueError, match=r"'mine' is already defined by own_ndcg in .*test_define; .*replace=True"):
+    with pytest.raises(ValueError, match=r"'mine' is already defined by own_ndcg in .*test_user_metrics; .*replace=True"):
         rm.define_metric("mine", dcg)
     with pytest.raises(ValueError, match="is already defined"):
         rm.define_metric("mine", own_ndcg, k=False)
@@ -317,6 +317,6 @@ def test_the_command_line_imports_it_wherever_the_option_stands(
     assert main(["evaluate", *files, *metrics, "--format", "json", "--metrics-from", module]) == 0
     means = json.loads(capsys.readouterr().out)["metrics"]
     assert means["own_ndcg@3"]["mean"] == pytest.approx(means["ndcg@3"]["mean"])
-    assert main(["audit", *files, *metrics, f"--metrics-from={module}", "--semantics", "standard"]) == 0
+    assert main(["audit", *files, *metrics, f"--metrics-from={module}", "--rules", "standard"]) == 0
     assert main(["evaluate", *files, "--metrics-from", "no_such_module"]) == 2
     assert "error: --metrics-from no_such_module cannot be imported: ModuleNotFoundError" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
@@ -176,8 +177,6 @@ def need_definition(name: str, module: str) -> None:
     """Make sure that a user-defined metric is known; if it is not, import the module that defines it."""
     if name in NAME_BY_ALIAS:
         return
-    from importlib import import_module  # noqa: PLC0415  (needed only where a metric of the user's travels)
-
     try:
         import_module(module)
     except ImportError as error:

@@ -196,7 +196,7 @@ def hit_probability(size: int, relevant: int, drawn: int, hits: int) -> float:
     """Return the probability that `drawn` documents of a block include exactly `hits` of its relevant ones.
 
     Example:
-        >>> chance(4, 2, 2, 1)  # 2 * 2 of the 6 pairs
+        >>> hit_probability(4, 2, 2, 1)  # 2 * 2 of the 6 pairs
         0.6666666666666666
     """
     if not 0 <= hits <= drawn:
