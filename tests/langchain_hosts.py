@@ -37,7 +37,7 @@ def answered(answers: Mapping[str, Any], query: str) -> list[Document]:
     answer = answers[query]
     if isinstance(answer, Exception):
         raise answer
-    return [one if isinstance(one, Document) else Document(f"text of {one}", id=one) for one in answer]
+    return [document if isinstance(document, Document) else Document(f"text of {document}", id=document) for document in answer]
 
 
 class TableOfVectors(Embeddings):

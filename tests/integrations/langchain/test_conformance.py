@@ -88,8 +88,8 @@ class TestEvaluatorsOfLangSmith(Conformance):
 
 def documents(items: Items) -> dict[str, list[Document]]:
     return {
-        query: [Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {})) for item in found]
-        for query, found in items.items()
+        query: [Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {})) for item in retrieved]
+        for query, retrieved in items.items()
     }
 
 
@@ -99,17 +99,20 @@ def by_metric(evaluation: rm.Evaluation, metrics: Sequence[str]) -> Scores:
 
 class TestARetrieverThatIsMatched(MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        found = documents(items)
+        documents_by_query = documents(items)
         return by_metric(
-            evaluate_retriever(RunnableLambda(found.__getitem__), dict(qrels), metrics, match=match), metrics
+            evaluate_retriever(RunnableLambda(documents_by_query.__getitem__), dict(qrels), metrics, match=match),
+            metrics,
         )
 
 
 class TestARetrieverThatIsMatchedAsynchronously(MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        found = documents(items)
-        asked = aevaluate_retriever(RunnableLambda(found.__getitem__), dict(qrels), metrics, match=match)
-        return by_metric(asyncio.run(asked), metrics)
+        documents_by_query = documents(items)
+        evaluation = aevaluate_retriever(
+            RunnableLambda(documents_by_query.__getitem__), dict(qrels), metrics, match=match
+        )
+        return by_metric(asyncio.run(evaluation), metrics)
 
 
 class TestARetrieverThatIsMatchedByTheCore(MatchConformance):
@@ -126,9 +129,9 @@ class TestEvaluatorsOfLangSmithThatMatch(MatchConformance):
 
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
         (evaluator,) = langsmith_evaluators(metrics, match=match, prefix="")
-        found = documents(items)
+        documents_by_query = documents(items)
         results = {
-            query: evaluator({"documents": found[query]}, {"relevant": truth})["results"]
+            query: evaluator({"documents": documents_by_query[query]}, {"relevant": truth})["results"]
             for query, truth in qrels.items()
         }
         values = {

@@ -11,7 +11,7 @@ import retrieval_metrics as rm
 chance = np.random.default_rng(5)
 VECTORS = chance.normal(size=(200, 16)).astype(np.float32)
 VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
-ASKED = VECTORS[:20] + chance.normal(size=(20, 16)).astype(np.float32) / 4
+QUESTIONS = VECTORS[:20] + chance.normal(size=(20, 16)).astype(np.float32) / 4
 
 
 def run_of(scores: Any) -> dict[str, dict[str, float]]:
@@ -24,7 +24,7 @@ def with_faiss() -> dict[str, dict[str, float]]:
     faiss = import_module("faiss")
     index = faiss.IndexFlatIP(16)
     index.add(VECTORS)
-    scores, places = index.search(np.ascontiguousarray(ASKED), 15)
+    scores, places = index.search(np.ascontiguousarray(QUESTIONS), 15)
     return {
         f"q{n}": {f"d{at}": float(score) for at, score in zip(*row, strict=True)}
         for n, row in enumerate(zip(places, scores, strict=True))
@@ -33,29 +33,29 @@ def with_faiss() -> dict[str, dict[str, float]]:
 
 def with_chroma() -> dict[str, dict[str, float]]:
     collection = import_module("chromadb").EphemeralClient().get_or_create_collection("exact_search")
-    collection.upsert(ids=[f"d{at}" for at in range(200)], embeddings=VECTORS.tolist())
-    held = collection.get(include=["embeddings"])
-    place = [held["ids"].index(f"d{at}") for at in range(200)]
-    return run_of(ASKED @ np.asarray(held["embeddings"])[place].T)
+    collection.upsert(ids=[f"d{number}" for number in range(200)], embeddings=VECTORS.tolist())
+    stored = collection.get(include=["embeddings"])
+    positions = [stored["ids"].index(f"d{number}") for number in range(200)]
+    return run_of(QUESTIONS @ np.asarray(stored["embeddings"])[positions].T)
 
 
 def with_qdrant() -> dict[str, dict[str, float]]:
     qdrant, models = import_module("qdrant_client"), import_module("qdrant_client.models")
     client = qdrant.QdrantClient(":memory:")
     client.create_collection("c", models.VectorParams(size=16, distance=models.Distance.DOT))
-    client.upsert("c", [models.PointStruct(id=at, vector=each.tolist()) for at, each in enumerate(VECTORS)])
+    client.upsert("c", [models.PointStruct(id=number, vector=vector.tolist()) for number, vector in enumerate(VECTORS)])
     exact = models.SearchParams(exact=True)
-    found = {}
-    for n, vector in enumerate(ASKED):
+    run = {}
+    for n, vector in enumerate(QUESTIONS):
         points = client.query_points("c", vector.tolist(), search_params=exact, limit=15).points
-        found[f"q{n}"] = {f"d{point.id}": float(point.score) for point in points}
+        run[f"q{n}"] = {f"d{point.id}": float(point.score) for point in points}
     client.close()
-    return found
+    return run
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the local client says that it is one
 @pytest.mark.parametrize("search", [with_faiss, with_chroma, with_qdrant])
 def test_an_exact_mode_finds_what_the_matrix_product_finds(search: Any) -> None:
-    found = rm.changes(run_of(ASKED @ VECTORS.T), search(), ["overlap@10", "rbo"], tolerance=1e-5)
-    assert found.means["overlap@10"] == 1.0
-    assert found.means["rbo"] > 0.999
+    changes = rm.changes(run_of(QUESTIONS @ VECTORS.T), search(), ["overlap@10", "rbo"], tolerance=1e-5)
+    assert changes.means["overlap@10"] == 1.0
+    assert changes.means["rbo"] > 0.999

@@ -29,13 +29,13 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-def example(query: str, relevant: Any, **more: Any) -> Example:
+def example(query: str, relevant: Any, **outputs: Any) -> Example:
     return Example(
         id=uuid.uuid4(),
         dataset_id=uuid.uuid4(),
         created_at=dt.datetime.now(dt.UTC),
         inputs={"query": query},
-        outputs={"relevant": relevant} | more,
+        outputs={"relevant": relevant} | outputs,
     )
 
 
@@ -138,10 +138,10 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
         ([3.5], ["d"], "the output cannot be judged: "),
     ],
 )
-def test_what_cannot_be_judged_is_said_of_the_example(found: list[Any], relevant: Any, said: str) -> None:
+def test_what_cannot_be_judged_is_said_of_the_example(documents: list[Any], relevant: Any, message: str) -> None:
     (evaluator,) = langsmith_evaluators("mrr")
-    with pytest.raises((TypeError, ValueError), match=said) as raised:
-        evaluator({"documents": found}, {"relevant": relevant})
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        evaluator({"documents": documents}, {"relevant": relevant})
     assert "query" not in str(raised.value)
     assert "the row" not in str(raised.value)
 
@@ -161,7 +161,7 @@ CONTEXT = [Document("a", id="d3"), Document("b", id="d7")]
 
 @pytest.mark.filterwarnings("ignore")  # as above
 def test_a_chain_that_returns_answer_and_context_is_judged_by_its_context() -> None:
-    chain: Any = RunnableLambda(lambda given: {"answer": f"because {given['query']}", "context": CONTEXT})
+    chain: Any = RunnableLambda(lambda inputs: {"answer": f"because {inputs['query']}", "context": CONTEXT})
     rows = evaluated(
         langsmith_target(chain, query_key=None, documents_key="context"),
         [example("why?", ["d7"], answer="because")],
@@ -183,9 +183,9 @@ def test_a_chain_that_takes_a_text_hands_on_its_whole_answer() -> None:
 def test_examples_and_their_json_are_a_dataset(as_rows: bool) -> None:  # noqa: FBT001  (a parameter of the test)
     data: Any = [example("q0", ["d"], answer="x"), example("q2", {"d": 2})]
     if as_rows:
-        data = [{"inputs": one.inputs, "outputs": one.outputs} for one in data]
+        data = [{"inputs": example_row.inputs, "outputs": example_row.outputs} for example_row in data]
     result = evaluate_retriever(Prepared(answers=ANSWERS), data, "mrr")
-    names = ["q0", "q2"] if as_rows else [str(one.id) for one in data]
+    names = ["q0", "q2"] if as_rows else [str(example_row.id) for example_row in data]
     assert result.per_query["mrr"] == dict.fromkeys(names, 1.0)
 
 
@@ -207,7 +207,7 @@ def test_examples_keep_their_id_and_their_source_everywhere() -> None:
     answers = {f"q{number}": ["d"] if number // 10 % 2 else ["x"] for number in range(40)}
     retriever = Prepared(answers=answers)
     ours = evaluate_retriever(retriever, data, "mrr")
-    run = {str(one.id): answers[f"q{at}"] for at, one in enumerate(data)}
+    run = {str(example_row.id): answers[f"q{number}"] for number, example_row in enumerate(data)}
     core = rm.evaluate(rm.EvaluationSet.from_dataset(data), run, "mrr")
     assert ours.per_query["mrr"] == core.per_query["mrr"]
     assert ours.intervals() == core.intervals()
@@ -262,21 +262,21 @@ JUDGED: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", list(JUDGED))
 def test_questions_come_back_from_langsmith_as_they_were(kind: str) -> None:
-    made = rm.Provenance(source="shop.md", kind="fact", labels={"by": "Ada"})
-    questions = rm.EvaluationSet({"q1": f"why {kind}?"}, {"q1": JUDGED[kind]}, {"q1": made})
+    provenance = rm.Provenance(source="shop.md", kind="fact", labels={"by": "Ada"})
+    questions = rm.EvaluationSet({"q1": f"why {kind}?"}, {"q1": JUDGED[kind]}, {"q1": provenance})
     (row,) = json.loads(json.dumps(questions.to_langsmith()))
     stored = Example(id=uuid.uuid4(), dataset_id=uuid.uuid4(), created_at=dt.datetime.now(dt.UTC), **row)
     for again in (rm.EvaluationSet.from_dataset([row]), rm.EvaluationSet.from_dataset([stored])):
         assert again.queries == questions.queries
         assert again.provenance == questions.provenance
-        one, other = rm.Qrels(again.qrels), rm.Qrels(questions.qrels)
-        assert one.judgments(0) == other.judgments(0)
-    found = [Document(SPOKEN, id="d1", metadata={"source": "shop.md", "start_index": 0})]
+        read_qrels, qrels = rm.Qrels(again.qrels), rm.Qrels(questions.qrels)
+        assert read_qrels.judgments(0) == qrels.judgments(0)
+    documents = [Document(SPOKEN, id="d1", metadata={"source": "shop.md", "start_index": 0})]
     if kind == "numbers":
-        found = []
+        documents = []
     match: Any = rm.Matching(sources={"shop.md": SPOKEN}) if kind == "span" else "id"
     (evaluator,) = langsmith_evaluators("recall", match=match)
-    (result,) = evaluator(inputs=row["inputs"], outputs={"documents": found}, reference_outputs=row["outputs"])[
+    (result,) = evaluator(inputs=row["inputs"], outputs={"documents": documents}, reference_outputs=row["outputs"])[
         "results"
     ]
     expected = {"groups": 1.0, "numbers": 0.0, "nothing": None}

@@ -16,12 +16,12 @@ from langgraph.graph import END, START, StateGraph
 import retrieval_metrics as rm
 from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever
 
-QUESTIONS = rm.EvaluationSet.from_dataset([(f"question {at}?", ["a", "d", "u"]) for at in range(12)])
+QUESTIONS = rm.EvaluationSet.from_dataset([(f"question {number}?", ["a", "d", "u"]) for number in range(12)])
 FIRST, SECOND = ["a", "b", "c"], ["d", "a"]
 
 
 def documents(ids: Sequence[str]) -> list[Document]:
-    return [Document(f"text of {one}", id=one) for one in ids]
+    return [Document(f"text of {document_id}", id=document_id) for document_id in ids]
 
 
 class Finder(BaseRetriever):
@@ -46,14 +46,14 @@ class Best(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Any = None
     ) -> Sequence[Document]:
         del query, callbacks
-        for rank, one in enumerate(documents):
-            one.metadata["relevance_score"] = 1 / (1 + rank)
+        for rank, document in enumerate(documents):
+            document.metadata["relevance_score"] = 1 / (1 + rank)
         return [*documents][:2]
 
 
 def nested() -> ContextualCompressionRetriever:
-    both = EnsembleRetriever(retrievers=[Finder(ids=FIRST), Finder(ids=SECOND)], weights=[0.5, 0.5])
-    return ContextualCompressionRetriever(base_retriever=both, base_compressor=Best())
+    ensemble = EnsembleRetriever(retrievers=[Finder(ids=FIRST), Finder(ids=SECOND)], weights=[0.5, 0.5])
+    return ContextualCompressionRetriever(base_retriever=ensemble, base_compressor=Best())
 
 
 def both_ways(retriever: Any, **options: Any) -> list[rm.RetrievedRun]:
@@ -80,11 +80,11 @@ def test_ensembles_and_compression_are_steps_whichever_part_ends_first() -> None
 
 
 def test_functions_of_a_chain_are_steps_and_an_empty_answer_is_one() -> None:
-    def keep(found: list[Document]) -> list[Document]:
-        return found[:1]
+    def keep(documents: list[Document]) -> list[Document]:
+        return documents[:1]
 
-    def nothing(found: list[Document]) -> list[Document]:
-        return found[3:]
+    def nothing(documents: list[Document]) -> list[Document]:
+        return documents[3:]
 
     for run in both_ways(Finder(ids=FIRST) | RunnableLambda(keep) | RunnableLambda(nothing)):
         assert list(run.stages) == ["Finder", "keep", "nothing"]
@@ -94,8 +94,8 @@ def test_functions_of_a_chain_are_steps_and_an_empty_answer_is_one() -> None:
 def test_a_map_of_documents_is_its_steps() -> None:
     chain = (
         RunnableParallel(bm25=Finder(ids=FIRST), dense=Finder(ids=SECOND))
-        .assign(fused=lambda held: held["bm25"] + held["dense"])
-        .assign(reranked=lambda held: held["fused"][::-1][:2])
+        .assign(fused=lambda rankings: rankings["bm25"] + rankings["dense"])
+        .assign(reranked=lambda rankings: rankings["fused"][::-1][:2])
     )
     for run in both_ways(chain):
         assert list(run.stages) == ["bm25", "dense", "fused", "reranked"]
@@ -109,7 +109,9 @@ def test_a_retriever_alone_tells_no_step() -> None:
 
 
 def test_chains_that_return_a_mapping_and_take_one() -> None:
-    chain = RunnablePassthrough.assign(context=(lambda held: held["input"]) | nested()).assign(answer=lambda _: "yes")
+    chain = RunnablePassthrough.assign(context=(lambda inputs: inputs["input"]) | nested()).assign(
+        answer=lambda _: "yes"
+    )
     result = evaluate_retriever(chain, QUESTIONS, "mrr", query_key="input", documents_key="context")
     assert list(result.stages) == ["Finder", "Finder 2", "EnsembleRetriever", "ContextualCompressionRetriever"]
 
