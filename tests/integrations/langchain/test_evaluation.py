@@ -49,7 +49,8 @@ def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
 
 def test_chunks_of_one_parent_count_once_and_can_be_collapsed() -> None:
     chunks = [Document(text, metadata={"parent": parent}) for text, parent in [("a", "p"), ("b", "p"), ("c", "q")]]
-    retriever, rows = Prepared(answers={"why?": chunks}), [("why?", ["p", "q"])]
+    retriever = Prepared(answers={"why?": chunks})
+    rows = [("why?", ["p", "q"])]
     by_key = evaluate_retriever(retriever, rows, ["map"], match="metadata:parent").means["map"]
     collapsed = rm.Matching(by="metadata:parent", deduplicate=True)
     assert by_key == (1 + 2 / 3) / 2
@@ -162,10 +163,13 @@ def test_questions_of_one_source_are_a_cluster() -> None:
 CLUSTERS = {f"question {number}": number // 3 for number in range(66)}
 
 
+RANKINGS = [["x", "d"], ["d", "x"]]
+
+
 @pytest.mark.parametrize("clusters", [CLUSTERS, CLUSTERS.get, None, "source"])
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_clusters_are_those_of_the_core(clusters: Any, *, asynchronous: bool) -> None:
-    answers = {query: ["d", "x"] if cluster % 2 else ["x", "d"] for query, cluster in CLUSTERS.items()}
+    answers = {query: RANKINGS[cluster % 2] for query, cluster in CLUSTERS.items()}
     dataset = [(query, ["d"]) for query in CLUSTERS]
     if asynchronous:
         result = asyncio.run(aevaluate_retriever(Prepared(answers=answers), dataset, "mrr", clusters=clusters))

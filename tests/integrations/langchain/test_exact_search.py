@@ -15,20 +15,24 @@ QUESTIONS = VECTORS[:20] + chance.normal(size=(20, 16)).astype(np.float32) / 4
 
 
 def run_of(scores: Any) -> dict[str, dict[str, float]]:
-    return {
-        f"q{n}": {f"d{at}": float(row[at]) for at in np.argsort(-row)[:15]} for n, row in enumerate(np.asarray(scores))
-    }
+    run = {}
+    for number, row in enumerate(np.asarray(scores)):
+        best = np.argsort(-row)[:15]
+        run[f"q{number}"] = {f"d{document}": float(row[document]) for document in best}
+    return run
 
 
 def with_faiss() -> dict[str, dict[str, float]]:
     faiss = import_module("faiss")
     index = faiss.IndexFlatIP(16)
     index.add(VECTORS)
-    scores, places = index.search(np.ascontiguousarray(QUESTIONS), 15)
-    return {
-        f"q{n}": {f"d{at}": float(score) for at, score in zip(*row, strict=True)}
-        for n, row in enumerate(zip(places, scores, strict=True))
-    }
+    scores, positions = index.search(np.ascontiguousarray(QUESTIONS), 15)
+    run = {}
+    for number, ranking in enumerate(positions):
+        run[f"q{number}"] = {
+            f"d{document}": float(score) for document, score in zip(ranking, scores[number], strict=True)
+        }
+    return run
 
 
 def with_chroma() -> dict[str, dict[str, float]]:
@@ -40,8 +44,8 @@ def with_chroma() -> dict[str, dict[str, float]]:
 
 
 def with_qdrant() -> dict[str, dict[str, float]]:
-    qdrant, models = import_module("qdrant_client"), import_module("qdrant_client.models")
-    client = qdrant.QdrantClient(":memory:")
+    models = import_module("qdrant_client.models")
+    client = import_module("qdrant_client").QdrantClient(":memory:")
     client.create_collection("c", models.VectorParams(size=16, distance=models.Distance.DOT))
     client.upsert("c", [models.PointStruct(id=number, vector=vector.tolist()) for number, vector in enumerate(VECTORS)])
     exact = models.SearchParams(exact=True)

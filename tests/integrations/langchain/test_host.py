@@ -103,11 +103,11 @@ def test_its_retriever_is_evaluated_with_them_and_used_to_check_them() -> None:
 
 def pieces(generated: rm.types.GeneratedQuestions) -> list[Any]:
     qrels: Any = generated.questions.qrels
-    found_pieces = []
+    judged_pieces = []
     for groups in qrels.values():
         for group in groups:
-            found_pieces += group
-    return found_pieces
+            judged_pieces += group
+    return judged_pieces
 
 
 class Structured(Chat):

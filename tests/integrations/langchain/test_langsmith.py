@@ -53,7 +53,7 @@ def server() -> Iterator[Server]:
         yield Server(address, posted)
 
 
-def client_of(server: Server) -> Client:
+def make_client(server: Server) -> Client:
     return Client(api_url=server.address, api_key="none")
 
 
@@ -72,12 +72,13 @@ def examples() -> list[Example]:
 
 
 def scores(row: Any) -> tuple[str, dict[str, Any]]:
-    return row["example"].inputs["query"], {one.key: one.score for one in row["evaluation_results"]["results"]}
+    results = row["evaluation_results"]["results"]
+    return row["example"].inputs["query"], {result.key: result.score for result in results}
 
 
 @pytest.mark.filterwarnings("ignore")  # LangSmith says that evaluating without uploading is in beta
 def test_langsmith_evaluates_and_is_sent_neither_query_nor_document(server: Server) -> None:
-    client = client_of(server)
+    client = make_client(server)
     rows = evaluate(
         langsmith_target(Prepared(answers=ANSWERS)),
         data=examples(),
@@ -97,7 +98,7 @@ def test_langsmith_evaluates_asynchronously(server: Server) -> None:
     async def target(inputs: dict[str, Any]) -> dict[str, Any]:
         return {"documents": ANSWERS[inputs["query"]]}
 
-    client = client_of(server)
+    client = make_client(server)
 
     async def evaluated() -> dict[str, Any]:
         rows = await aevaluate(
@@ -114,7 +115,7 @@ def test_langsmith_evaluates_asynchronously(server: Server) -> None:
 
 
 def test_the_server_would_have_seen_what_is_sent(server: Server) -> None:
-    client = client_of(server)
+    client = make_client(server)
     client.create_run("a control", {"query": "why?"}, "chain")
     client.flush()
     assert [sent for sent in server.posted if b"why?" in sent]
@@ -133,7 +134,8 @@ def test_ids_have_no_length_so_a_budget_refuses_them_and_a_failure_is_0_under_it
     with pytest.raises(ValueError, match="needs the lengths of the items, but the rankings hold only ids"):
         evaluator({"documents": ["x", "d7"]}, {"relevant": ["d7"]})
     for outputs, error in (({"documents": []}, None), ({}, "KeyError")):
-        (result,) = evaluator(outputs, {"relevant": ["d7"]}, SimpleNamespace(error=error))["results"]
+        run: Any = SimpleNamespace(error=error)
+        (result,) = evaluator(outputs, {"relevant": ["d7"]}, run)["results"]
         assert result["score"] == 0.0
 
 
@@ -159,12 +161,11 @@ def test_documents_are_judged_by_what_match_says() -> None:
 def test_two_evaluators_stay_apart() -> None:
     outputs = {"documents": ["d3", "d7"], "reranked": ["d7", "d3"]}
     chosen: list[dict[str, Any]] = [{}, {"documents_key": "reranked"}, {"documents_key": "reranked", "prefix": "b "}]
-    keys = [
-        (result["key"], result["score"])
-        for settings in chosen
-        for evaluator in langsmith_evaluators("mrr", **settings)
-        for result in evaluator(outputs, {"relevant": ["d7"]})["results"]
-    ]
+    keys = []
+    for settings in chosen:
+        (evaluator,) = langsmith_evaluators("mrr", **settings)
+        (result,) = evaluator(outputs, {"relevant": ["d7"]})["results"]
+        keys.append((result["key"], result["score"]))
     assert keys == [("mrr", 0.5), ("mrr-documents_key-reranked", 1.0), ("b mrr", 1.0)]
 
 
@@ -243,7 +244,9 @@ def test_two_experiments_are_compared_by_langsmith_itself() -> None:
     ndcg, mrr = (
         DynamicComparisonRunEvaluator(evaluator) for evaluator in langsmith_comparative_evaluators(["ndcg@10", "mrr"])
     )
-    better, worse, failed = run_of(["d7"]), run_of(["x", "d7"]), run_of(None, "KeyError")
+    better = run_of(["d7"])
+    worse = run_of(["x", "d7"])
+    failed = run_of(None, "KeyError")
     comparison = mrr.compare_runs([better, worse, failed], example("why?", ["d7"]))
     assert (comparison.key, comparison.scores) == ("mrr", {better.id: 1.0, worse.id: 0.5, failed.id: 0.0})
     assert comparison.comment == {

@@ -61,11 +61,10 @@ def test_a_target_that_fails_scores_0_and_keeps_its_error() -> None:
     frame = rows.to_pandas()
     assert [name for name in frame if name.startswith("feedback.")] == ["feedback.mrr"]
     assert frame["feedback.mrr"].mean() == 0.5
-    comments = {
-        row["example"].inputs["query"]: result.comment
-        for row in rows
-        for result in row["evaluation_results"]["results"]
-    }
+    comments = {}
+    for row in rows:
+        (result,) = row["evaluation_results"]["results"]
+        comments[row["example"].inputs["query"]] = result.comment
     assert comments["q0"] == "1 relevant, 1 retrieved; ranks of the relevant: 1"
     assert comments["q1"] is not None
     assert "0 retrieved; ranks of the relevant: none; the target failed: ConnectionError('no index')" in comments["q1"]
@@ -98,7 +97,7 @@ def test_where_every_example_failed_the_summary_has_the_reason_and_no_number() -
 @pytest.mark.filterwarnings("ignore")  # as above
 def test_repetitions_of_an_example_are_one_cluster() -> None:
     data = [example(f"q{number}", ["d"]) for number in range(12)]
-    answers = {f"q{number}": ["d"] if number % 2 else ["x"] for number in range(12)}
+    answers = {f"q{number}": [["x"], ["d"]][number % 2] for number in range(12)}
     summaries = {}
     for times in (1, 4):
         rows = evaluated(
@@ -131,7 +130,7 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
 
 @pytest.mark.filterwarnings("ignore:.*beta")
 @pytest.mark.parametrize(
-    ("found", "relevant", "said"),
+    ("documents", "relevant", "message"),
     [
         (["d"], "d", "the judgments of the example are the bare string 'd'"),
         (["d"], [7], "ids in the judgments are int and those in what was retrieved are str"),
@@ -204,7 +203,7 @@ def sourced(count: int) -> list[Example]:
 @pytest.mark.filterwarnings("ignore:.*beta", "ignore:.*clusters are few")
 def test_examples_keep_their_id_and_their_source_everywhere() -> None:
     data = sourced(40)
-    answers = {f"q{number}": ["d"] if number // 10 % 2 else ["x"] for number in range(40)}
+    answers = {f"q{number}": [["x"], ["d"]][number // 10 % 2] for number in range(40)}
     retriever = Prepared(answers=answers)
     ours = evaluate_retriever(retriever, data, "mrr")
     run = {str(example_row.id): answers[f"q{number}"] for number, example_row in enumerate(data)}
@@ -269,8 +268,7 @@ def test_questions_come_back_from_langsmith_as_they_were(kind: str) -> None:
     for again in (rm.EvaluationSet.from_dataset([row]), rm.EvaluationSet.from_dataset([stored])):
         assert again.queries == questions.queries
         assert again.provenance == questions.provenance
-        read_qrels, qrels = rm.Qrels(again.qrels), rm.Qrels(questions.qrels)
-        assert read_qrels.judgments(0) == qrels.judgments(0)
+        assert rm.Qrels(again.qrels).judgments(0) == rm.Qrels(questions.qrels).judgments(0)
     documents = [Document(SPOKEN, id="d1", metadata={"source": "shop.md", "start_index": 0})]
     if kind == "numbers":
         documents = []
@@ -302,7 +300,7 @@ def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: A
 
 def test_what_a_metric_cannot_count_in_an_output_is_a_reason_beside_the_question() -> None:
     (evaluator,) = langsmith_evaluators("recall@200tokens")
-    run = SimpleNamespace(id="r", error=None)
+    run: Any = SimpleNamespace(id="r", error=None)
     with pytest.warns(rm.RetrievalWarning, match="the output cannot be judged"):
         (result,) = evaluator({"documents": ["d1"]}, {"relevant": ["d1"]}, run=run)["results"]
     assert result["score"] is None

@@ -68,7 +68,8 @@ def test_k_and_lambda_can_be_given_to_one_call() -> None:
 
 
 def test_what_a_compressor_before_it_embedded_is_not_embedded_again() -> None:
-    before, after = TableOfVectors(VECTORS), TableOfVectors(VECTORS)
+    before = TableOfVectors(VECTORS)
+    after = TableOfVectors(VECTORS)
     pipeline = DocumentCompressorPipeline(
         transformers=[EmbeddingsFilter(embeddings=before, similarity_threshold=0.0), reranker(embeddings=after)]
     )

@@ -70,9 +70,12 @@ def test_the_same_ids_in_the_same_order_as_the_store_itself(lambda_mult: float, 
 @given(seed=st.integers(0, 10**6), lambda_mult=st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
 def test_the_selection_is_that_of_langchains_own_function(seed: int, lambda_mult: float) -> None:
     rng = random.Random(seed)
-    n, d, k = rng.randint(1, 20), rng.randint(2, 8), rng.randint(1, 25)
-    vectors = [[rng.gauss(0, 1) for _ in range(d)] for _ in range(n)]
-    query = np.array([rng.gauss(0, 1) for _ in range(d)])
+    n = rng.randint(1, 20)
+    dimensions = rng.randint(2, 8)
+    k = rng.randint(1, 25)
+    random_vectors = np.random.default_rng(seed).normal(size=(n + 1, dimensions))
+    query = random_vectors[0]
+    vectors = random_vectors[1:].tolist()
     expected = maximal_marginal_relevance(query, vectors, lambda_mult=lambda_mult, k=k)
     assert list(rm.mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == expected
 
@@ -157,7 +160,7 @@ def test_vectors_in_the_metadata_or_a_store_are_not_embedded_again() -> None:
     assert embeddings.documents == []
     half = retriever(
         embeddings=embeddings,
-        vector_fn=lambda documents: [VECTORS["a"] if document.page_content == "a" else None for document in documents],
+        vector_fn=lambda documents: [{"a": VECTORS["a"]}.get(document.page_content) for document in documents],
     )
     assert texts(half.invoke("query")) == expected
     assert embeddings.documents == [["same", "other", "far"]]
@@ -293,7 +296,8 @@ def test_the_base_retriever_is_a_child_run_and_tags_pass_through(asynchronous: b
         def on_retriever_end(self, *_: Any, **__: Any) -> None:
             self.ended += 1
 
-    runs, ours = Runs(), retriever(tags=["mmr"])
+    runs = Runs()
+    ours = retriever(tags=["mmr"])
     config: Any = {"callbacks": [runs], "tags": ["a run"]}
     if asynchronous:
         asyncio.run(ours.ainvoke("query", config))
@@ -333,12 +337,13 @@ def test_copies_work_and_begin_with_an_empty_cache() -> None:
 def test_what_embeddings_give_is_named_and_not_kept(embedded: Any) -> None:
     class Broken(TableOfVectors):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:
-            return [
-                embedded if text == "far" and broken else vector
-                for text, vector in zip(texts, super().embed_documents(texts), strict=True)
-            ]
+            vectors = super().embed_documents(texts)
+            if broken and "far" in texts:
+                vectors[texts.index("far")] = embedded
+            return vectors
 
-    ours, broken = retriever(embeddings=Broken(VECTORS), k=4), True
+    broken = True
+    ours = retriever(embeddings=Broken(VECTORS), k=4)
     with pytest.raises(ValueError, match="document 'id of far', 'far'"):
         ours.invoke("query")
     broken = False

@@ -54,7 +54,8 @@ def test_threads_at_the_same_time_embed_each_text_once() -> None:
 
 def test_tasks_at_the_same_time_embed_each_text_once() -> None:
     embeddings = Counting(patience=0.2)
-    questions = [(f"query {number}", [document.id for document in DOCUMENTS]) for number in range(8)]
+    all_ids = [document.id for document in DOCUMENTS]
+    questions = [(f"query {number}", all_ids) for number in range(8)]
     evaluate_retriever(retriever(embeddings), questions, "mrr", max_concurrency=8)
 
     async def together() -> None:
@@ -84,12 +85,12 @@ def test_a_synchronous_call_inside_a_task_never_waits_for_a_task() -> None:
 
     slow = Slow()
 
-    async def both() -> tuple[Any, Any]:
+    async def invoke_sync_and_async() -> tuple[Any, Any]:
         task = asyncio.ensure_future(retriever(slow).ainvoke("query"))
         await asyncio.sleep(0.1)
         return retriever(slow).invoke("query"), await task
 
-    synchronous, asynchronous = asyncio.run(asyncio.wait_for(both(), 20))
+    synchronous, asynchronous = asyncio.run(asyncio.wait_for(invoke_sync_and_async(), 20))
     assert synchronous == asynchronous == retriever(embedding).invoke("query")
 
 

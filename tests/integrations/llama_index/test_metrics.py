@@ -55,10 +55,10 @@ def test_compute_itself_takes_grades_and_groups() -> None:
 
 @pytest.mark.parametrize("name", ["ndcg@10", "map", "nDCG_cut_10", "precision(rel=2)@5", "rbp(p=0.5)", " mrr@3 "])
 def test_results_are_keyed_by_the_name_as_it_was_asked_for(name: str) -> None:
-    made = metric(name)
-    assert made.metric_name == type(made).metric_name == str(made) == name.strip()
-    assert made.spec == rm.Metric.parse(name)
-    assert metric(made.spec).metric_name == str(made.spec)
+    core_metric = metric(name)
+    assert core_metric.metric_name == type(core_metric).metric_name == str(core_metric) == name.strip()
+    assert core_metric.spec == rm.Metric.parse(name)
+    assert metric(core_metric.spec).metric_name == str(core_metric.spec)
 
 
 def test_two_cut_offs_of_one_metric_live_side_by_side() -> None:
@@ -114,18 +114,18 @@ def test_what_a_metric_does_not_know_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["ndcg@10", "ap", "precision(rel=2)@5"])
 def test_copies_are_equal_and_work(name: str) -> None:
-    made = metric(name)
-    copies = [copy.copy(made), copy.deepcopy(made), made.model_copy(), made.model_copy(deep=True)]
-    copies += [pickle.loads(pickle.dumps(made, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]  # noqa: S301  (our own pickle)
+    original = metric(name)
+    copies = [copy.copy(original), copy.deepcopy(original), original.model_copy(), original.model_copy(deep=True)]
+    copies += [pickle.loads(pickle.dumps(original, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]  # noqa: S301  (our own pickle)
     for other in copies:
-        assert other == made
-        assert (other.metric_name, other.spec, repr(other)) == (name, made.spec, f"metric({name!r})")
+        assert other == original
+        assert (other.metric_name, other.spec, repr(other)) == (name, original.spec, f"metric({name!r})")
         assert other.compute(expected_ids={"a": 2}, retrieved_ids=["a"]).metadata["relevant_ranks"] == [1]
     assert metric("map") != metric("ap@3")
 
 
-def score_of(made: Any) -> tuple[str, float]:
-    return made.metric_name, made.compute(expected_ids=["a"], retrieved_ids=["x", "a"]).score
+def score_of(host_metric: Any) -> tuple[str, float]:
+    return host_metric.metric_name, host_metric.compute(expected_ids=["a"], retrieved_ids=["x", "a"]).score
 
 
 def test_metrics_travel_into_spawned_processes() -> None:
@@ -164,10 +164,10 @@ def test_grades_of_one_query_do_not_show_the_scale() -> None:
 def test_wrong_judgments_are_refused_before_the_scale_is_asked_for() -> None:
     evaluator = RetrieverEvaluator.from_metric_names(["err"], retriever=Prepared({}))
     wrong: list[tuple[Any, str]] = [({"d1": nan}, "nan"), ("d1", "bare string"), ({"d1": "2"}, "must be a number")]
-    for judgments, said in wrong:
-        with pytest.raises((TypeError, ValueError), match=said):
+    for judgments, message in wrong:
+        with pytest.raises((TypeError, ValueError), match=message):
             metric("err").compute(expected_ids=judgments, retrieved_ids=["d1"])
-        with pytest.raises((TypeError, ValueError), match=said):
+        with pytest.raises((TypeError, ValueError), match=message):
             evaluator.evaluate("never asked", judgments)
 
 
@@ -191,9 +191,9 @@ def registry() -> Iterator[dict[str, type[BaseRetrievalMetric]]]:
 
 
 def evaluator(names: list[str]) -> StockRetrieverEvaluator:
-    made = StockRetrieverEvaluator.from_metric_names(names, retriever=Prepared({"q": ["x", "a"]}))
-    assert isinstance(made, StockRetrieverEvaluator)
-    return made
+    stock_evaluator = StockRetrieverEvaluator.from_metric_names(names, retriever=Prepared({"q": ["x", "a"]}))
+    assert isinstance(stock_evaluator, StockRetrieverEvaluator)
+    return stock_evaluator
 
 
 def test_importing_registers_nothing() -> None:
@@ -206,16 +206,16 @@ def test_importing_registers_nothing() -> None:
 
 @pytest.mark.parametrize("names", [None, ["mrr@10", "map", "ndcg@10", "hit_rate@5", "f1@5"]])
 def test_the_stock_evaluator_finds_registered_names_and_no_longer_after_the_undo(names: list[str] | None) -> None:
-    wanted = ["mrr@10", "map", "ndcg@10", "hit_rate@5", "f1@5"]
+    names = ["mrr@10", "map", "ndcg@10", "hit_rate@5", "f1@5"]
     with pytest.raises(ValueError, match="Invalid metric name"):
-        evaluator(wanted)
+        evaluator(names)
     undo = register(names)
-    values = evaluator([*wanted, "hit_rate"]).evaluate("q", ["a"]).metric_vals_dict
-    assert list(values) == [*wanted, "hit_rate"]
+    values = evaluator([*names, "hit_rate"]).evaluate("q", ["a"]).metric_vals_dict
+    assert list(values) == [*names, "hit_rate"]
     assert (values["mrr@10"], values["map"], values["f1@5"]) == (0.5, 0.5, rm.f1([0, 1], n_relevant=1, k=5))
     undo()
     with pytest.raises(ValueError, match="Invalid metric name"):
-        evaluator(wanted)
+        evaluator(names)
 
 
 def test_without_names_what_core_has_stays(registry: dict[str, type[BaseRetrievalMetric]]) -> None:

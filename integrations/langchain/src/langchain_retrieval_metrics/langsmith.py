@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
     SummaryEvaluator = Callable[[Sequence[Run], Sequence[Example]], Any]
-    ComparativeEvaluator = Callable[[Sequence[Run], Example], dict[str, Any]]
+    # The example is None where LangSmith has none, which is an error here.
+    ComparativeEvaluator = Callable[[Sequence[Run], Any], dict[str, Any]]
 
 Outputs: TypeAlias = dict[str, Any]
 
@@ -444,7 +445,7 @@ def _make_comparative_evaluator(metric: Metric, settings: RowSettings) -> Compar
     key = settings.key_by_metric[metric]
     scorer = settings.row_scorer(metric)
 
-    def retrieval_metric(runs: Sequence[Run], example: Example) -> dict[str, Any]:
+    def retrieval_metric(runs: Sequence[Run], example: Any) -> dict[str, Any]:
         scores: dict[UUID, float | None] = {}
         comments: dict[UUID, str] = {}
         for run in runs:
