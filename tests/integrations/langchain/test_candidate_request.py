@@ -72,6 +72,8 @@ EMBEDDINGS = DeterministicFakeEmbedding(size=8)
 
 STORE = InMemoryVectorStore(EMBEDDINGS)
 
+STORE.add_documents([Document(f"text {number}", id=f"d{number}") for number in range(60)])
+
 
 CONFIGURABLE = STORE.as_retriever(search_kwargs={"k": 4}).configurable_fields(
     search_kwargs=ConfigurableField(id="search_kwargs")

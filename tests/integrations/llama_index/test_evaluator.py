@@ -349,7 +349,7 @@ class Counting(Prepared):
 def paged(without: int | None = None) -> Counting:
     answers = {}
     for number, (text, _) in enumerate(ROWS):
-        metadata = {} if number == without else {"page": number}
+        metadata: Any = {} if number == without else {"page": number}
         answers[text] = [node(f"n{number}", **metadata)]
     return Counting(answers)
 

@@ -12,18 +12,17 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
-from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import DatasetResult, ResponseEvaluator, RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics import DatasetResult, RetrieverEvaluator
 from llama_index_hosts import Deliver, Prepared, PreparedAsync, node
 
 ANSWERS = {"what is a closure?": ["n1", "n9"], "what does yield do?": ["n9", "n2"], "what is a slot?": ["n9"]}
@@ -143,44 +142,6 @@ def test_stages_of_a_query_that_fails_found_nothing() -> None:
     with pytest.warns(rm.RetrievalWarning, match="failed for 1"):
         result = ours.evaluate_dataset(ROWS, stages=True)
     assert dict(result.stages["retrieved"].means) == result.means
-
-
-def responses() -> list[Response]:
-    return [asyncio.run(an_asynchronous_function(text)) for text in ANSWERS]
-
-
-def test_the_batch_runner_scores_responses_beside_the_evaluators_with_a_model() -> None:
-    runner = BatchEvalRunner(
-        {name: ResponseEvaluator(name, ROWS) for name in ("mrr", "recall@1")}, workers=2, show_progress=False
-    )
-    results = runner.evaluate_responses(queries=list(ANSWERS), responses=responses())
-    assert [result.score for result in results["mrr"]] == [1.0, 0.5, 0.0]
-    assert [result.passing for result in results["recall@1"]] == [True, False, False]
-    assert results["mrr"][1].feedback == "mrr 0.500, relevant at ranks [2]"
-
-
-def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
-    ours = ResponseEvaluator("recall", [*ROWS, ("nothing?", [])])
-    for result, reason in (
-        (ours.evaluate_response("another?", responses()[0]), "the dataset has no question 'another?'"),
-        (ours.evaluate_response("nothing?", responses()[0]), "recall is undefined: nothing is relevant"),
-        (ours.evaluate(ROWS[0][0], "an answer", ["a text"]), "contexts have no ids"),
-    ):
-        assert result.invalid_result
-        assert result.score is None
-        assert reason in str(result.invalid_reason)
-    alone = ResponseEvaluator("err", [("nothing?", [])]).evaluate_response("nothing?", responses()[0])
-    assert "err is undefined" in str(alone.invalid_reason)
-    by_quote = ResponseEvaluator("recall", [("q", [rm.Quote("suspends a generator")])])
-    assert by_quote.evaluate("q", "an answer", ["yield suspends a generator"]).score == 1
-    with pytest.raises(ValueError, match="has the text of another"):
-        ResponseEvaluator("mrr", {"queries": {"a": "q", "b": "q"}, "relevant_docs": {"a": ["x"], "b": ["y"]}})
-
-
-def test_a_response_is_graded_on_the_scale_of_all_judgments() -> None:
-    graded = ResponseEvaluator("err", [("q", {"x": 1}), ("r", {"y": 2})])
-    result = graded.evaluate_response("q", Response("?", source_nodes=[NodeWithScore(node=TextNode(id_="x"))]))
-    assert result.score == (2**1 - 1) / 2**2
 
 
 LABELLED = [
