@@ -36,11 +36,11 @@ Retriever: TypeAlias = (
     Runnable[str, Documents] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
 )
 # The Documents that chunks were cut from, as a loader returns them, or their texts by source.
-SourceDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
+LoadedDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _RetrieverTask:
+class _PreparedEvaluation:
     """How a retriever is asked, what the core's `retrieve` is told, and what evaluates its answers."""
 
     functions: RetrieverFunctions
@@ -65,8 +65,8 @@ def _prepare_evaluation(
     show_progress: bool = False,
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
-    documents: SourceDocuments | None = None,
-) -> _RetrieverTask:
+    documents: LoadedDocuments | None = None,
+) -> _PreparedEvaluation:
     """Check the arguments of `evaluate_retriever` before anything is asked."""
     evaluation = EvaluationTask(dataset, metrics, match, rules=rules, clusters=clusters, documents=documents)
     functions = resolve_retriever(retriever, config, query_key, tools, documents_key, with_stages=True)
@@ -78,7 +78,7 @@ def _prepare_evaluation(
         "show_progress": show_progress,
         "raise_on_error": raise_on_error,
     }
-    return _RetrieverTask(functions, retrieve_arguments, evaluation)
+    return _PreparedEvaluation(functions, retrieve_arguments, evaluation)
 
 
 @takes_arguments_of(_prepare_evaluation)

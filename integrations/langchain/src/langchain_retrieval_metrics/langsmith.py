@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langsmith import Client
     from langsmith.schemas import Example, Run
 
-    from langchain_retrieval_metrics.evaluation import SourceDocuments
+    from langchain_retrieval_metrics.evaluation import LoadedDocuments
     from retrieval_metrics import Evaluation, Metric, Qrels, Retrieved
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryScore
 
@@ -84,7 +84,7 @@ class RowSettings:
         match: MatchBy = "id",
         documents_key: str = "documents",
         relevant_key: str = "relevant",
-        documents: SourceDocuments | None = None,
+        documents: LoadedDocuments | None = None,
         max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:

@@ -53,6 +53,7 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[LangChainRecording]
         **settings: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
 
     Example:
+        >>> from langchain_core.documents import Document
         >>> from langchain_core.retrievers import BaseRetriever
         >>> class Finder(BaseRetriever):
         ...     def _get_relevant_documents(self, query, *, run_manager):

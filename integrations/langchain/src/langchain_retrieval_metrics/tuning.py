@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.evaluation import Retriever, SourceDocuments
+    from langchain_retrieval_metrics.evaluation import LoadedDocuments, Retriever
     from langchain_retrieval_metrics.retriever import RetrieverOptions
     from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
@@ -232,7 +232,7 @@ def _prepare_tuning(
     retries: int = 0,
     show_progress: bool = False,
     config: RunnableConfig | None = None,
-    documents: SourceDocuments | None = None,
+    documents: LoadedDocuments | None = None,
     **settings: Unpack[RetrieverOptions],
 ) -> _PreparedTuning:
     """Check the arguments of `tune_mmr` before anything is asked."""

@@ -172,7 +172,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalTask:
+class PreparedRetrieval:
     """How to ask questions, what the core's `retrieve` is told, and what makes a result of the run."""
 
     functions: RetrieverFunctions
@@ -232,7 +232,7 @@ class RetrieverEvaluator(EvaluationSetup):
         *,
         match: MatchBy | None = None,
         **kwargs: Any,
-    ) -> RetrievalTask:
+    ) -> PreparedRetrieval:
         """Take the arguments of `evaluate`."""
         _refuse_unknown_arguments(kwargs)
         scorer = self._make_scorer(make_single_question(query, expected_ids, expected_texts), mode, match)
@@ -240,7 +240,7 @@ class RetrieverEvaluator(EvaluationSetup):
         require_known_grade_scale(core_metrics, [] if expected_ids is None else expected_ids)
         retrieve_arguments = scorer.retrieve_arguments | {"workers": 1, "raise_on_error": True}
         make_result = partial(scorer.score_one_query, expected_texts=expected_texts)
-        return RetrievalTask(self._make_functions(mode), retrieve_arguments, make_result)
+        return PreparedRetrieval(self._make_functions(mode), retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_query)
     def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _prepare_query)
@@ -293,7 +293,7 @@ class RetrieverEvaluator(EvaluationSetup):
         stages: bool = False,
         clusters: ClustersBy = "source",
         resume: str | PathLike[str] | None = None,
-    ) -> RetrievalTask:
+    ) -> PreparedRetrieval:
         """Take the arguments of `evaluate_dataset`."""
         content = read_dataset_content(dataset)
         questions = EvaluationSet.from_dataset(content)
@@ -309,7 +309,7 @@ class RetrieverEvaluator(EvaluationSetup):
         }
         functions = self._make_functions(mode, scorer.convert if stages else None)
         make_result = partial(scorer.score_dataset, raise_on_error=raise_on_error)
-        return RetrievalTask(functions, retrieve_arguments, make_result)
+        return PreparedRetrieval(functions, retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_dataset)
     def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (those of _prepare_dataset)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
-    from llama_index.evaluation.retrieval_metrics.source_names import Source, SourceDocuments
+    from llama_index.evaluation.retrieval_metrics.source_names import LoadedDocuments, Source
     from retrieval_metrics import EvaluationSet, Metric, Retrieved, RetrievedRun
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryId, QueryScore
 
@@ -40,7 +40,7 @@ class NodeScorer:
         *,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         source: Source = "ref_doc_id",
-        documents: SourceDocuments | None = None,
+        documents: LoadedDocuments | None = None,
         clusters: ClustersBy = "source",
     ) -> None:
         self._core_metrics = [metric for metric in metrics if isinstance(metric, RetrievalMetric)]

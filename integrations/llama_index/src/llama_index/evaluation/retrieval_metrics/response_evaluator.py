@@ -10,8 +10,8 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.evaluation.retrieval_metrics.datasets import read_dataset_content, refuse_nodes
 from llama_index.evaluation.retrieval_metrics.nodes import convert_nodes
 from llama_index.evaluation.retrieval_metrics.source_names import (
+    LoadedDocuments,
     Source,
-    SourceDocuments,
     read_source_texts,
     resolve_judged_source,
 )
@@ -58,7 +58,7 @@ class ResponseEvaluator(BaseEvaluator):
         *,
         match: MatchBy = "id",
         source: Source = "ref_doc_id",
-        documents: SourceDocuments | None = None,
+        documents: LoadedDocuments | None = None,
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""

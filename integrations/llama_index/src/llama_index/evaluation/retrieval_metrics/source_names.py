@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 # The documents that nodes were cut from, as a reader returns them, or their texts by name.
-SourceDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
+LoadedDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
 METADATA_PREFIX = "metadata:"
 
@@ -144,7 +144,7 @@ def source_text_by_name(documents: Iterable[Document], source: Source = "ref_doc
     return texts
 
 
-def read_source_texts(documents: SourceDocuments | None, source: Source) -> Mapping[str, str] | None:
+def read_source_texts(documents: LoadedDocuments | None, source: Source) -> Mapping[str, str] | None:
     """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
     if documents is None or isinstance(documents, Mapping):
         return documents
