@@ -44,9 +44,9 @@ from retrieval_metrics.inputs.items import Quote as Quote
 from retrieval_metrics.inputs.items import Retrieved as Retrieved
 from retrieval_metrics.inputs.items import Span as Span
 from retrieval_metrics.inputs.items import Text as Text
+from retrieval_metrics.inputs.provenance import Provenance as Provenance
 from retrieval_metrics.inputs.qrels import Qrels as Qrels
-from retrieval_metrics.inputs.questions import Provenance as Provenance
-from retrieval_metrics.inputs.run import RetrievedRun as RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun as RetrievedRun
 from retrieval_metrics.inputs.run import Run as Run
 from retrieval_metrics.matching.budget import Budget as Budget
 from retrieval_metrics.matching.ranking_order import Matching as Matching

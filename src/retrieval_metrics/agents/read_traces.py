@@ -30,7 +30,7 @@ from retrieval_metrics.agents.trace_span import (
 from retrieval_metrics.agents.trajectories import Trajectories
 from retrieval_metrics.agents.trajectory import SearchCall, Trajectory, merge_searches, result_key
 from retrieval_metrics.files.json_objects import iterate_objects
-from retrieval_metrics.inputs.documents import convert_to_items
+from retrieval_metrics.inputs.host_documents import convert_to_items
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.reports.numbers import format_count
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.agents.trajectory import CallsView
-    from retrieval_metrics.inputs.run import MergedRanking
+    from retrieval_metrics.inputs.retrieved_run import MergedRanking
 
 
 def read_traces(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.validation import python_or_cli_text
-from retrieval_metrics.inputs.documents import find_item, is_content_block
+from retrieval_metrics.inputs.host_documents import find_item, is_content_block
 from retrieval_metrics.inputs.items import item_identity
 
 if TYPE_CHECKING:

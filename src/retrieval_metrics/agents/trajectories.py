@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from retrieval_metrics._internal.validation import positive_integer, python_or_cli_text
 from retrieval_metrics.agents.trajectory import COUNT_COLUMNS, VIEW_FIELDS, Trajectory, View
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import Provenance, Questions
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
@@ -30,6 +31,7 @@ MOST = 0.1
 """A system fills a budget if at most this share of its queries do not."""
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetFill:
     """How one system fills a budget, over the queries for which it retrieved anything.
@@ -63,6 +65,7 @@ class BudgetFill:
         )
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
     """How the systems of a comparison fill a budget; whether their values at this budget can be compared.

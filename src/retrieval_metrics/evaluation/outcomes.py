@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.piece_rules import find_shared_words as shared
 from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator

@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.explanation import Explainer, FallbackTexts, r
 from retrieval_metrics.evaluation.outcomes import KINDS, OUTCOME_LABELS, RelevantTexts
 from retrieval_metrics.inputs.items import Metadata
 from retrieval_metrics.inputs.questions import choose_query_texts
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.progress import track_steps
 

@@ -4,10 +4,10 @@ from retrieval_metrics.evaluation.row_scorer import EvaluationTask as Evaluation
 from retrieval_metrics.evaluation.row_scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.row_scorer import Scorer as Scorer
 from retrieval_metrics.evaluation.row_scorer import row_error as row_error
-from retrieval_metrics.inputs.documents import HostAdapter as HostAdapter
-from retrieval_metrics.inputs.documents import find_host as find_host
-from retrieval_metrics.inputs.documents import known_score as known_score
-from retrieval_metrics.inputs.documents import listed as listed
+from retrieval_metrics.inputs.host_documents import as_list_of as as_list_of
+from retrieval_metrics.inputs.host_documents import finite_score_or_none as finite_score_or_none
+from retrieval_metrics.inputs.hosts import HostAdapter as HostAdapter
+from retrieval_metrics.inputs.hosts import find_host as find_host
 from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE as RETURNED_STAGE
 from retrieval_metrics.inputs.stage_rankings import StageRankings as StageRankings
 from retrieval_metrics.inputs.stage_rankings import numbered as numbered

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import argument_order_hint, common_id_type, require_same_id_type
-from retrieval_metrics.inputs.column_detection import refuse_frame, wrong_argument_hint
-from retrieval_metrics.inputs.run import RetrievedRun, as_list, may_gain_a_tie, require_finite_scores, round_ranking
+from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_run import Duplicates, Items, JudgedRun
 
 if TYPE_CHECKING:

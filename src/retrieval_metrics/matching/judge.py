@@ -19,7 +19,9 @@ from retrieval_metrics._internal.validation import (
 from retrieval_metrics.inputs.documents import source_text_by_name
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list
+from retrieval_metrics.inputs.ranking_checks import as_list
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.ids import MissingId, judge_by_id
 from retrieval_metrics.matching.judged_run import Duplicates, JudgedRun

@@ -9,8 +9,10 @@ from operator import gt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.run import Run, round_scores
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.single_precision import round_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +45,10 @@ def rank_ids(scores: Mapping[Any, float], order: ScoreOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Example:
-        >>> rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_BY_ID), rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_AS_GIVEN)
+        >>> (
+        ...     rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_BY_ID),
+        ...     rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_AS_GIVEN),
+        ... )
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
@@ -146,6 +151,7 @@ def _item(item: Any) -> Retrieved | None:
 # The options for matching retrieved items with the judgments.
 
 
+@register_record
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
     """How retrieved items are matched with the judgments.
@@ -185,7 +191,7 @@ class Matching:
         positive_integer(self.min_quote_length, "min_quote_length")
         positive_integer(self.min_common_words, "min_common_words")
         for name, value in (("min_coverage", self.min_coverage), ("min_overlap", self.min_overlap)):
-            proportion(value, name, one=True)
+            proportion(value, name, allow_one=True)
 
     @property
     def key(self) -> Key:

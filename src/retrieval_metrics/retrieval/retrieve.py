@@ -19,28 +19,28 @@ from retrieval_metrics._internal.validation import (
     takes_arguments_of,
     warn,
 )
-from retrieval_metrics.inputs.documents import find_host
+from retrieval_metrics.inputs.fingerprints import question_fingerprint
+from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.json_codec import (
-    decode_error,
-    decode_ranking,
-    decode_stages,
-    encode_error,
-    encode_id,
-    encode_ranking,
-    encode_stages,
-    question_fingerprint,
-)
+from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
-from retrieval_metrics.inputs.run import (
+from retrieval_metrics.inputs.ranking_checks import (
     ITEMS_HINT,
-    RetrievedRun,
     as_list,
     describe_keys,
     is_list_of_ids,
     require_finite_scores,
 )
+from retrieval_metrics.inputs.ranking_codec import (
+    decode_error,
+    decode_ranking,
+    decode_stages,
+    encode_error,
+    encode_ranking,
+    encode_stages,
+)
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
     is_stage_mapping,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.inputs.documents import HostAdapter
+    from retrieval_metrics.inputs.hosts import HostAdapter
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.ranking_order import MatchBy
@@ -541,7 +541,7 @@ class AnswerLog:
         return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(steps))
 
     def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
-        for number, entry in enumerate(self._journal.entries(), start=2):
+        for number, entry in enumerate(self._journal.read_entries(), start=2):
             try:
                 take(entry)
             except (KeyError, TypeError, ValueError) as error:

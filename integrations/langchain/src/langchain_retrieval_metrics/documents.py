@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.documents import Document
 
 from retrieval_metrics import Retrieved
-from retrieval_metrics.integration_api import known_score, listed
+from retrieval_metrics.integration_api import as_list_of, finite_score_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def as_retrieved(document: Document) -> Retrieved:
         text=document.page_content,
         source=source if isinstance(source, str) else None,
         start=start if has_offset else None,
-        score=known_score(_first_value(metadata, SCORE_KEYS)),
+        score=finite_score_or_none(_first_value(metadata, SCORE_KEYS)),
         metadata=metadata,
         offsets_unverified=True,
     )
@@ -58,7 +58,7 @@ def convert_items(documents: Any) -> list[Retrieved]:
     """Return what a retriever returned as items of the core, each under its own id; items stay as they are."""
     if isinstance(documents, list) and all(isinstance(document, Retrieved) for document in documents):
         return documents  # of the searches of an agent
-    documents = listed(documents, Document, "a retriever must return a list of Documents")
+    documents = as_list_of(documents, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in documents]
 
 
@@ -90,7 +90,7 @@ def read_score(document: Document, key: str | None) -> float:
             f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has "
             f"{_quote_names(document.metadata, 'none')}. Name its key with score_key=..., or use relevance='rank'"
         )
-    score = known_score(value)
+    score = finite_score_or_none(value)
     if score is None:
         raise ValueError(f"the score of document {document.id!r} must be a finite number, got {value!r}")
     return score

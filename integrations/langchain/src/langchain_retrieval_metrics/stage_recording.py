@@ -100,7 +100,7 @@ class StageHandler(BaseCallbackHandler):
         """Return an answer with the stages to it."""
         runs = sorted(self._runs.items(), key=lambda entry: entry[1].position)
         spans = [(str(run_id), str(run.parent), run.name, run.items) for run_id, run in runs]
-        return StagedAnswer(answer, StageRankings.of_spans(spans))
+        return StagedAnswer(answer, StageRankings.from_spans(spans))
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any

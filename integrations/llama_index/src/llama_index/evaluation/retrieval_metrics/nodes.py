@@ -9,7 +9,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
 
 from retrieval_metrics import Retrieved
-from retrieval_metrics.integration_api import known_score, listed
+from retrieval_metrics.integration_api import as_list_of, finite_score_or_none
 
 # Returns the name of a node's document, as used in a `Span`; None where there is none.
 NameDocument: TypeAlias = Callable[[NodeWithScore], str | None]
@@ -47,7 +47,7 @@ def as_retrieved(scored: NodeWithScore, name_document: NameDocument = document_i
         name_document(scored),
         start,
         end,
-        known_score(scored.score),
+        finite_score_or_none(scored.score),
         node.metadata,
         offsets_unverified=offsets_unverified,
     )
@@ -69,7 +69,7 @@ def _find_offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
 
 def get_nodes(answer: Any) -> list[NodeWithScore]:
     """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`."""
-    nodes = listed(
+    nodes = as_list_of(
         getattr(answer, "source_nodes", answer),
         (NodeWithScore, BaseNode),
         "a retriever must return a list of nodes with scores, or a response with source_nodes",

@@ -102,7 +102,7 @@ class StageRecorder:
         if self._error is not None:
             raise self._error
         spans = [(span_id, span.parent, span.name, span.items) for span_id, span in self._spans.items()]
-        return StageRankings.of_spans(spans)
+        return StageRankings.from_spans(spans)
 
     def __enter__(self) -> None:
         self._token: Token[StageRecorder | None] = _RECORDER.set(self)
