@@ -26,7 +26,7 @@ def lint(queries: Any = None, qrels: Any = None, corpus: Any = CORPUS, runs: Any
 
 
 def found(result: Any, name: str) -> list[Any]:
-    return [finding.query for finding in result.of(name)]
+    return [finding.query for finding in result.named(name)]
 
 
 def serious(result: Any) -> list[tuple[str, Any]]:

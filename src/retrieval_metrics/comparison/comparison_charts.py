@@ -47,7 +47,7 @@ def system_mean_charts(
             for system in order
         ]
         least = 1.0 if metric.definition.bounded else 0.0
-        charts.append(ChartRows.of(str(metric), mean_axis_label(comparison.level), rows, least))
+        charts.append(ChartRows.scaled(str(metric), mean_axis_label(comparison.level), rows, least))
     return charts
 
 

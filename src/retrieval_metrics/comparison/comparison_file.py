@@ -15,14 +15,8 @@ from retrieval_metrics.evaluation.evaluation_file import (
     has_same_questions,
 )
 from retrieval_metrics.evaluation.scores import Scores
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    SavedFile,
-    Section,
-    decode_record,
-    encode_record,
-    write_saved_file,
-)
+from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_records import decode_record, encode_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,8 @@ from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, precisi
 from retrieval_metrics.evaluation.evaluation_plots import require_plot_kind
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import TIED_COLOUR, NameKey, line_style
+from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.plots import (
     SMALL_FONT_SIZE,
     Panel,

@@ -32,7 +32,7 @@ from retrieval_metrics.evaluation.report_sections import (
 from retrieval_metrics.evaluation.value_counts import values_table
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import charts, numbers, page
-from retrieval_metrics.reports.charts import NameKey
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: Na
     if key_lines:
         drawn.append(page.sentences(key_lines))
     drawn.append(changes)
-    return page.beside(words, charts.grid(*drawn), picture_leads=not has_few_sentences)
+    return page.side_by_side(words, charts.grid(*drawn), picture_leads=not has_few_sentences)
 
 
 def _title(comparison: ComparisonRecord) -> str:

@@ -33,7 +33,7 @@ from retrieval_metrics.evaluation.summary import (
 )
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import ChartRow, ChartRows, CutoffLines, Flow, Line, Point, PointLines
+from retrieval_metrics.reports.charts import ChartRow, ChartRows, CutoffLines, Line, Point, PointLines, StageFlow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ def _means_chart(record: Record, metrics: Sequence[Metric], title: str, *, min_t
     for metric in metrics:
         mean = mean_by_metric[metric]
         rows.append(ChartRow(str(metric), mean, interval_by_metric[metric], numbers.value(mean)))
-    return ChartRows.of(title, mean_axis_label(LEVEL), rows, min_top)
+    return ChartRows.scaled(title, mean_axis_label(LEVEL), rows, min_top)
 
 
 def mean_axis_label(level: float) -> str:
@@ -93,7 +93,7 @@ def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
     return CutoffLines(f"{without_cutoff} over {unit}", lines, marked, unit)
 
 
-def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
+def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     """Return what is left of what is needed after each stage, for the cut-off of a metric; None without stages."""
     stages = judge_stages(scores)
     if not stages:
@@ -118,7 +118,7 @@ def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
             parts.append((stage.name, left, losses))
     if shares.get(CUTOFF_FULL):
         parts.append((f"the first {metric.k}", found, [(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])]))
-    return Flow(format_stage_flow(found), parts)
+    return StageFlow(format_stage_flow(found), parts)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:

@@ -13,30 +13,15 @@ from retrieval_metrics.evaluation.saved_value_checks import refuse_wrong_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
 from retrieval_metrics.files.questions_file import decode_questions, encode_qrels
 from retrieval_metrics.files.run_file import decode_run, encode_run
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    SavedFile,
-    Section,
-    decode_column,
-    decode_record,
-    encode_column,
-    encode_record,
-    write_saved_file,
-)
+from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.inputs.items import get_match_key
-from retrieval_metrics.inputs.json_codec import (
-    encode_id,
-)
+from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.metrics.base.metric import (
-    GivenMetric,
-    Metric,
-    as_given_metric,
-    parse_computable_metric,
-    read_bounds,
-)
+from retrieval_metrics.metrics.base.given_metrics import GivenMetric, as_given_metric, read_bounds
+from retrieval_metrics.metrics.base.metric import Metric, parse_computable_metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -267,7 +252,7 @@ def has_same_questions(one: Scores, other: Scores) -> bool:
         return False
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
     return ours is theirs or (
-        ours.same_columns(theirs)
+        ours.has_same_columns(theirs)
         and ours.largest_grade == theirs.largest_grade
         and dict(ours.texts) == dict(theirs.texts)
         and dict(ours.provenance) == dict(theirs.provenance)

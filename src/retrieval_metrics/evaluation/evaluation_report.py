@@ -46,7 +46,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
     lead = page.paragraph(format_value_counts(scores, main), lead=True)
     unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({"": scores})]
     parts = [page.paragraph(warning) for warning in system_wide_warnings({"": scores})]
-    parts.append(page.beside("".join([lead, *unjudged]), charts.grid(charts.counts(values_chart(scores, main)))))
+    parts.append(page.side_by_side("".join([lead, *unjudged]), charts.grid(charts.counts(values_chart(scores, main)))))
     if stage_flow is not None:
         parts.append(page.section(f"Where it got lost, for {main}", charts.flow(stage_flow)))
     parts += [

@@ -19,7 +19,8 @@ from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.metrics.base.metric import Metric
@@ -158,26 +159,30 @@ class Explainer:
         run = self.rankings.run
         if not isinstance(run, RetrievedRun) or finding.kind == "over_budget":
             return finding
-        story = self._search_story(run, query, finding.document) or rank_history
+        story = rank_history
+        if isinstance(run, SearchHistory):
+            story = self._search_story(run, query, finding.document) or rank_history
         if not story:
             return finding
         # "Never retrieved" is said of this view; what the calls did with the document says more.
         detail = story if finding.kind == "not_retrieved" else f"{finding.detail}; {story}"
         return replace(finding, detail=detail)
 
-    def _search_story(self, run: RetrievedRun, query: QueryId, document: Any) -> str:
+    def _search_story(self, history: SearchHistory, query: QueryId, document: Any) -> str:
         """Return what the searches behind a run did with a document."""
         if isinstance(document, Piece):
-            matching_items = self._items_with_piece(run, query, document)
-            return run.document_story(
+            matching_items = self._items_with_piece(history, query, document)
+            return history.document_story(
                 query, lambda item: (item_identity(item), getattr(item, "text", None)) in matching_items
             )
         key = self.rankings.matching.key
-        return run.document_story(query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == document)
+        return history.document_story(
+            query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == document
+        )
 
-    def _items_with_piece(self, run: RetrievedRun, query: QueryId, piece: Piece) -> set[Any]:
+    def _items_with_piece(self, history: SearchHistory, query: QueryId, piece: Piece) -> set[Any]:
         """Return identity and text of the items that hold a piece by themselves; an id alone may stand for them."""
-        items: Any = run.all_retrieved(query)
+        items: Any = history.all_retrieved(query)
         if not items:
             return set()
         qrels: Any = {query: [piece]}

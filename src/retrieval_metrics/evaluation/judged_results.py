@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +91,7 @@ class JudgedResults:
                 source=getattr(item, "source", None),
                 score=ranking.get(document_id) if hasattr(ranking, "get") else getattr(item, "score", None),
                 item=item,
-                place=run.origin_of(query, rank) if isinstance(run, RetrievedRun) else None,
+                place=run.origin_of(query, rank) if isinstance(run, SearchHistory) else None,
             )
             results.append(result)
         return results

@@ -10,9 +10,9 @@ import numpy as np
 from retrieval_metrics.evaluation.id_granularity import RunIds
 from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, Outcomes, QueryCutoffs
 from retrieval_metrics.inputs.items import Piece
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import missing_lengths_error
-from retrieval_metrics.matching.judged_run import count_above, is_relevant, ordinals
+from retrieval_metrics.matching.rank_rows import count_above, is_relevant, ordinals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -192,7 +192,7 @@ class OutcomeSearch:
                 document = qrels.documents[outcomes.document[row]]
                 if not isinstance(document, Piece) and ids.ids_of_other_granularity(document):
                     rows_by_renamed.setdefault(document, []).append(row)
-        occurring = self.rankings.iterate_occurring(rows_by_renamed)
+        occurring = self.rankings.find_occurring(rows_by_renamed)
         for document, rows in rows_by_renamed.items():
             if document not in occurring:
                 kind[rows] = CODE_BY_OUTCOME["id_granularity"]

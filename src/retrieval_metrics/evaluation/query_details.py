@@ -9,7 +9,7 @@ from retrieval_metrics.evaluation.outcomes import OUTCOME_KINDS
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.evaluation.report_texts import TextStore
 from retrieval_metrics.inputs.items import Metadata
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ class QueryDetails:
         empty: dict[str, Any] = {"needed": {}, "results": [None] * self._n_systems}
         row = self._row_by_place.setdefault(place, empty)
         run = explainer.rankings.run
-        if isinstance(run, RetrievedRun):
+        if isinstance(run, SearchHistory):
             searches = run.search_notes(explained.query)
             if searches:
                 searches_by_system = row.setdefault("searches", [None] * self._n_systems)

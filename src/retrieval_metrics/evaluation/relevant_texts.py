@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
-from retrieval_metrics.matching.piece_rules import find_shared_words
-from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator, intersect_ranges
+from retrieval_metrics.matching.character_ranges import intersect_ranges
+from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator
 from retrieval_metrics.matching.text_normalisation import find_range
+from retrieval_metrics.matching.text_rule import find_shared_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.metrics.base.score import score
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, IntArray
     from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.metric import (
-        Metric,
-    )
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
 FEW = 16

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    SavedFile,
-    write_saved_file,
-)
+from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
 from retrieval_metrics.inputs.documents import SourceDocuments
-from retrieval_metrics.inputs.json_codec import (
-    decode_judgments,
-    encode_id,
-    encode_judgments,
-    to_json_value,
-)
+from retrieval_metrics.inputs.json_codec import decode_judgments, encode_id, encode_judgments, to_json_value
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import CONVERSATION_KEY, Provenance, Questions
+from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
+from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    Section,
-)
-from retrieval_metrics.inputs.json_codec import (
-    decode_error,
-    decode_ranking,
-    encode_error,
-    encode_id,
-    encode_ranking,
-)
-from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.files.saved_format import Lines, Section
+from retrieval_metrics.inputs.json_codec import encode_id
+from retrieval_metrics.inputs.ranking_codec import decode_error, decode_ranking, encode_error, encode_ranking
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -317,6 +317,6 @@ def test_the_command_line_imports_it_wherever_the_option_stands(
     assert main(["evaluate", *files, *metrics, "--format", "json", "--metrics-from", module]) == 0
     means = json.loads(capsys.readouterr().out)["metrics"]
     assert means["own_ndcg@3"]["mean"] == pytest.approx(means["ndcg@3"]["mean"])
-    assert main(["audit", *files, *metrics, f"--metrics-from={module}", "--semantics", "standard"]) == 0
+    assert main(["audit", *files, *metrics, f"--metrics-from={module}", "--rules", "standard"]) == 0
     assert main(["evaluate", *files, "--metrics-from", "no_such_module"]) == 2
     assert "error: --metrics-from no_such_module cannot be imported: ModuleNotFoundError" in capsys.readouterr().err
