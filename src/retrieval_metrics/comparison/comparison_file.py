@@ -7,99 +7,108 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparison.difference import Differences, PairedValues
 from retrieval_metrics.comparison.system_ranking import ComparisonRecord
-from retrieval_metrics.evaluation.evaluation_file import (
-    decode_evaluation,
-    decode_metric,
-    encode_evaluation,
-    encode_metric,
-    has_same_questions,
-)
+from retrieval_metrics.evaluation.evaluation_file import decode_evaluation, encode_evaluation, has_same_questions
+from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from os import PathLike
 
     from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.qrels import Qrels
 
 
-# Comparisons as JSON: the evaluation of each system, and the difference of each pair.
+# Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
+SPECIAL_COMPARISON_FIELDS = {"scores", "metrics", "paired_values", "differences"}
 
-OWN_COMPARISONS = {"scores", "metrics", "paired_values", "differences"}
-"""Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
-
-All others are small records."""
-OTHERS = [field.name for field in fields(ComparisonRecord) if field.name not in OWN_COMPARISONS]
+# All others are small records.
+_PLAIN_FIELDS = [field.name for field in fields(ComparisonRecord) if field.name not in SPECIAL_COMPARISON_FIELDS]
 
 
 def save_comparison(
-    compared: ComparisonRecord, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
+    comparison: ComparisonRecord, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
 ) -> None:
     """Write a comparison; see `Comparison.save`."""
     sections = {
-        **encode_systems(compared.scores, rankings=rankings),
-        "metrics": Lines(map(encode_metric, compared.metrics)),
-        **_of_others(compared),
+        **encode_systems(comparison.scores, rankings=rankings),
+        "metrics": Lines(map(encode_metric, comparison.metrics)),
+        **_encode_results(comparison),
     }
     write_saved_file(path, "comparison", sections, labels)
 
 
-def has_same_numbers(one: ComparisonRecord, other: ComparisonRecord) -> bool:
+def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> bool:
     """Return whether two comparisons hold the same numbers, as a saved one and what is loaded of it do."""
     return (
-        list(one.scores.items()) == list(other.scores.items())
-        and one.metrics == other.metrics
-        and _of_others(one) == _of_others(other)
+        list(comparison.scores.items()) == list(other.scores.items())
+        and comparison.metrics == other.metrics
+        and _encode_results(comparison) == _encode_results(other)
     )
 
 
-def _of_others(compared: ComparisonRecord) -> dict[str, Any]:
+def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
     """Return what is neither scores nor metrics as JSON holds it, where NaN equals itself."""
-    others = {name: encode_record(getattr(compared, name), name) for name in OTHERS}
-    differences = (encode_record(each, f"the difference in {each.metric}") for each in compared.differences)
-    return {**others, "differences": Lines(differences)}
+    sections: dict[str, Any] = {}
+    for name in _PLAIN_FIELDS:
+        sections[name] = encode_record(getattr(comparison, name), name)
+    differences = Lines()
+    for difference in comparison.differences:
+        differences.append(encode_record(difference, f"the difference in {difference.metric}"))
+    sections["differences"] = differences
+    return sections
 
 
 def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
     """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
     texts: dict[str, int] = {}
     systems = Section()
-    for name, each in scores.items():
-        like = next((other for other in systems if has_same_questions(each, scores[other])), None)
-        systems[name] = encode_evaluation(each, texts, rankings=rankings, questions_like=like)
+    for name, system_scores in scores.items():
+        questions_like = _find_same_questions(system_scores, scores, systems)
+        systems[name] = encode_evaluation(system_scores, texts, rankings=rankings, questions_like=questions_like)
     return {"texts": Lines(texts), "systems": systems}
+
+
+def _find_same_questions(scores: Scores, all_scores: Mapping[str, Scores], names: Iterable[str]) -> str | None:
+    """Return the first of some systems that was asked the very same questions."""
+    for name in names:
+        if has_same_questions(scores, all_scores[name]):
+            return name
+    return None
 
 
 def decode_systems(document: SavedFile) -> dict[str, Scores]:
     """Return the scores of each system."""
-    content = document.content
-    scores: dict[str, Scores] = {}
-    judged: dict[str, Qrels] = {}
     with document.place("systems"):
-        texts, systems = content["texts"], dict(content["systems"])
-    for name, said in systems.items():
-        found = decode_evaluation(said, document, texts, judged)
-        if not isinstance(found, Scores):
-            raise ValueError(f"{document.name} is damaged at systems: {name!r} has no values of single queries")  # noqa: TRY004  (said of the file)
-        scores[name] = found
-        if found.origin is not None:
-            judged[name] = found.origin.judged.qrels
-    return scores
+        texts = document.content["texts"]
+        systems = dict(document.content["systems"])
+    scores_by_system: dict[str, Scores] = {}
+    qrels_by_system: dict[str, Qrels] = {}
+    for name, section in systems.items():
+        scores = decode_evaluation(section, document, texts, qrels_by_system)
+        if not isinstance(scores, Scores):
+            raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
+                f"{document.name} is damaged at systems: {name!r} has no values of single queries"
+            )
+        scores_by_system[name] = scores
+        if scores.origin is not None:
+            qrels_by_system[name] = scores.origin.judged.qrels
+    return scores_by_system
 
 
 def decode_comparison(document: SavedFile) -> dict[str, Any]:
     """Return the fields of the `ComparisonRecord` that was saved."""
-    content, scores = document.content, decode_systems(document)
-    known: dict[str, Any] = {}
-    for name in OTHERS:
+    content = document.content
+    scores = decode_systems(document)
+    arguments: dict[str, Any] = {}
+    for name in _PLAIN_FIELDS:
         with document.place(name):
-            known[name] = decode_record(content[name])
+            arguments[name] = decode_record(content[name])
     with document.place("differences"):
-        known["differences"] = Differences(decode_record(each) for each in content["differences"])
+        arguments["differences"] = Differences(decode_record(entry) for entry in content["differences"])
     with document.place("metrics"):
-        metrics = tuple(decode_metric(each, document.name) for each in content["metrics"])
-    aligned = PairedValues.from_scores(scores, metrics, known.get("clusters"))
-    return {"scores": scores, "metrics": metrics, "paired_values": aligned, **known}
+        metrics = tuple(decode_metric(entry, document.name) for entry in content["metrics"])
+    paired_values = PairedValues.from_scores(scores, metrics, arguments.get("clusters"))
+    return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **arguments}

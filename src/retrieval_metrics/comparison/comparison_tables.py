@@ -8,27 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.system_ranking import rank_systems
-from retrieval_metrics.evaluation.summary import (
-    few_clusters_notes,
-    format_cluster_count,
-    given_metric_notes,
-)
+from retrieval_metrics.evaluation.summary import few_clusters_notes, format_cluster_count, given_metric_notes
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from retrieval_metrics.comparison.conclusions import UnjudgedBounds
     from retrieval_metrics.comparison.system_ranking import ComparisonRecord
 
 
-FEW_PAIRS = 2
-"""The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
-QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
-"""How long a retriever takes."""
+# The largest number of pairs for which a comparison prints every difference; for more it prints the ranking.
+MAX_PRINTED_PAIRS = 2
 
+# What is printed of how long a retriever takes.
+QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
+
+# What the columns mean, for readers of a report.
 GLOSSARY = {
     "judged": "how many of a system's first documents have a judgment. The others count as not relevant, unless they "
     "were taken out of the rankings.",
@@ -42,64 +40,85 @@ GLOSSARY = {
     "detects": "a true difference of this size would be found in 80 % of such evaluations, if it is spread over the "
     "queries as the differences seen are. A - means that it is unknown: there are too few queries, or none differs.",
 }
-"""What the columns mean, for readers of a report."""
 
 
 def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
     """Return the means, the differences of each pair and the conclusions; of many pairs, the ranking instead."""
-    timed, notes = retrieval_tables(comparison), notes_tables(comparison)
-    conclusions, pairs = comparison.conclusions, comparison.differences.by_pair
-    if len(pairs) <= FEW_PAIRS:
-        words = Table((), (), [*conclusions.sentences, *method_notes(comparison)])
-        return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
+    if len(comparison.differences.by_pair) <= MAX_PRINTED_PAIRS:
+        return _tables_of_few_pairs(comparison)
+    return _tables_of_many_pairs(comparison)
+
+
+def _tables_of_few_pairs(comparison: ComparisonRecord) -> list[Table]:
+    tables = [means_table(comparison)]
+    tables += [differences.table() for differences in comparison.differences.by_pair.values()]
+    tables.append(Table((), (), [*comparison.conclusions.sentences, *method_notes(comparison)]))
+    return [*tables, *retrieval_tables(comparison), *notes_tables(comparison)]
+
+
+def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
+    conclusions = comparison.conclusions
     ranking = rank_systems(comparison)
-    more = python_or_cli_text("print(comparison.conclusions)", "--format json")
-    said = [
+    times = retrieval_tables(comparison)
+    pairs = numbers.format_count(len(comparison.differences.by_pair), "pair")
+    notes = [
         *conclusions.caveats,
         *ranking.sentences,
         *conclusions.selection_bias_notes,
-        f"{more} says what each of the {numbers.format_count(len(pairs), 'pair')} shows",
+        f"print(comparison.conclusions) says what each of the {pairs} shows",
         *method_notes(comparison, pairs=False),
     ]
-    ranked, *further = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
-    ranked = ranked._replace(notes=[*ranked.notes, *_said_of_judged(comparison)])
-    return [ranked, *further, *timed, *notes, Table((), (), said)]
+    if times:
+        # The times stand in their own table.
+        ranking = replace(ranking, seconds={})
+    ranking_table, *further_tables = ranking.tables
+    ranking_table = ranking_table._replace(notes=[*ranking_table.notes, *_judged_notes(comparison)])
+    return [ranking_table, *further_tables, *times, *notes_tables(comparison), Table((), (), notes)]
 
 
 def means_table(comparison: ComparisonRecord) -> Table:
     """Return the mean of every system in every metric, with its interval."""
     rows = []
-    for name, by_system in comparison.means.items():
-        ends = comparison.intervals[name]
-        cells = [numbers.mean(mean, ends[system]) for system, mean in by_system.items()]
+    for name, mean_by_system in comparison.means.items():
+        interval_by_system = comparison.intervals[name]
+        cells = [numbers.mean(mean, interval_by_system[system]) for system, mean in mean_by_system.items()]
         rows.append([name, *cells, str(comparison.n[name])])
-    return Table(["metric", *comparison.systems, "n"], rows, _said_of_judged(comparison))
+    return Table(["metric", *comparison.systems, "n"], rows, _judged_notes(comparison))
 
 
-def _said_of_judged(comparison: ComparisonRecord) -> list[str]:
+def _judged_notes(comparison: ComparisonRecord) -> list[str]:
     """Return how much of each system is judged, and the means with any grades of the rest, if that was asked."""
-    notes = [] if comparison.judged_coverage is None else [f"judged {comparison.judged_coverage.shares_in_words}"]
-    if (bounds := comparison.unjudged) is None:
-        return notes
-    grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
-    for metric, of_systems in bounds.means.items():
-        ends = ", ".join(
-            f"{name} {numbers.value(low)} to {numbers.value(high)}" for name, (low, high) in of_systems.items()
-        )
-        outer = bounds.outer[metric]
-        kind = f"outer bounds: too many grades to try in {numbers.format_query_count(outer)}" if outer else "exact"
-        notes.append(f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {ends} ({kind})")
+    notes = []
+    if comparison.judged_coverage is not None:
+        notes.append(f"judged {comparison.judged_coverage.shares_in_words}")
+    if comparison.unjudged is not None:
+        notes += [_format_mean_bounds(comparison.unjudged, metric) for metric in comparison.unjudged.means]
     return notes
+
+
+def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
+    """Return the means of a metric with any grades of what is unjudged."""
+    grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
+    ranges = []
+    for system, (low, high) in bounds.means[metric].items():
+        ranges.append(f"{system} {numbers.value(low)} to {numbers.value(high)}")
+    n_outer = bounds.outer[metric]
+    exactness = "exact"
+    if n_outer:
+        exactness = f"outer bounds: too many grades to try in {numbers.format_query_count(n_outer)}"
+    return f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {', '.join(ranges)} ({exactness})"
 
 
 def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:
     """Return a table with one row per system whose run has times or errors; no table if there is none."""
-    rows, notes = [], []
+    rows = []
+    notes = []
     for name, scores in comparison.scores.items():
-        seconds, errors = scores.seconds, scores.errors
-        if seconds or errors:
-            rows.append([name, str(len(errors)), *_quantiles(seconds.values())])
-        for query, error in list(errors.items())[:1]:
+        errors = scores.errors
+        if scores.seconds or errors:
+            rows.append([name, str(len(errors)), *_format_quantiles(scores.seconds.values())])
+        if errors:
+            query, error = next(iter(errors.items()))
             notes.append(
                 f"{name} failed for {numbers.format_query_count(len(errors))}, for example {query!r}: "
                 f"{type(error).__name__}: {error}"
@@ -112,58 +131,94 @@ def notes_tables(comparison: ComparisonRecord) -> list[Table]:
     return [Table([], [], comparison.notes, "what differs besides the rankings")] if comparison.notes else []
 
 
-def _quantiles(seconds: Collection[float]) -> list[str]:
+def _format_quantiles(seconds: Collection[float]) -> list[str]:
     if not seconds:
         return ["-"] * len(QUANTILES)
-    return [numbers.three(value) for value in np.quantile(list(seconds), list(QUANTILES.values())).tolist()]
+    quantiles = np.quantile(list(seconds), list(QUANTILES.values())).tolist()
+    return [numbers.three(quantile) for quantile in quantiles]
 
 
 def method_notes(comparison: ComparisonRecord, *, pairs: bool = True) -> list[str]:
     """Return how the differences were tested, and what was left out."""
-    tests = comparison.differences[0].comparisons
-    exact = all(each.paired.exact for each in comparison.differences)
-    corrected = f", corrected for {tests} comparisons" if tests > 1 else ""
-    if (looks := comparison.differences[0].selected_from) > 1:
-        corrected += f"{' and' if corrected else ', corrected'} for the choice from {looks:,} pairs of results"
-    notes = [f"{'Exact randomisation test' if exact else 'Randomisation test'}{corrected}"]
-    short = {each.n_units for each in comparison.differences if each.n and isnan(each.interval.low)}
-    if short:
-        most = max(short)
-        what = (
-            numbers.format_query_count(most)
-            if comparison.differences[0].clusters is None
-            else numbers.format_count(most, "cluster")
-        )
-        few = "is too few" if most == 1 else "are too few"
-        notes.append(f"no interval can be given at {100 * comparison.level:g} %: {what} {few} for one")
+    notes = [_format_test(comparison)]
+    notes += _missing_interval_notes(comparison)
     notes += given_metric_notes(comparison.metrics)
-    notes += _said_of_clusters(comparison)
+    notes += _cluster_notes(comparison)
     if comparison.margin is not None:
-        each = "sentence" if pairs else "system and metric"
-        shown = python_or_cli_text("print(comparison.conclusions)", "--format json")
-        where = "" if pairs or comparison.baseline is not None else f" ({shown} has it)"
-        notes.append(f"margin{where}: each {each} by itself at a one-sided level of {100 * comparison.level:g} %")
-    defined = (~np.isnan(comparison.paired_values.values)).sum(axis=1).max(axis=0).tolist()
-    for most, (name, paired_on) in zip(defined, comparison.n.items(), strict=True):
-        if most > paired_on:
-            notes.append(
-                f"{name}: means over the {numbers.format_query_count(paired_on)} that every system has, of {most:,}"
-            )
+        notes.append(_format_margin_level(comparison, pairs=pairs))
+    notes += _left_out_notes(comparison)
     return notes
 
 
-def _said_of_clusters(comparison: ComparisonRecord) -> list[str]:
+def _format_test(comparison: ComparisonRecord) -> str:
+    is_exact = all(difference.paired.exact for difference in comparison.differences)
+    first = comparison.differences[0]
+    corrections = []
+    if first.comparisons > 1:
+        corrections.append(f"for {first.comparisons} comparisons")
+    if first.selected_from > 1:
+        corrections.append(f"for the choice from {first.selected_from:,} pairs of results")
+    test = "Exact randomisation test" if is_exact else "Randomisation test"
+    return f"{test}, corrected {' and '.join(corrections)}" if corrections else test
+
+
+def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
+    """Return that there are too few queries, or clusters, for an interval, if that is so."""
+    n_units = []
+    for difference in comparison.differences:
+        if difference.n and isnan(difference.interval.low):
+            n_units.append(difference.n_units)
+    if not n_units:
+        return []
+    most = max(n_units)
+    units = numbers.format_query_count(most)
+    if comparison.differences[0].clusters is not None:
+        units = numbers.format_count(most, "cluster")
+    are = "is" if most == 1 else "are"
+    return [f"no interval can be given at {100 * comparison.level:g} %: {units} {are} too few for one"]
+
+
+def _format_margin_level(comparison: ComparisonRecord, *, pairs: bool) -> str:
+    level = f"by itself at a one-sided level of {100 * comparison.level:g} %"
+    if pairs:
+        return f"margin: each sentence {level}"
+    where = "" if comparison.baseline is not None else " (print(comparison.conclusions) has it)"
+    return f"margin{where}: each system and metric {level}"
+
+
+def _left_out_notes(comparison: ComparisonRecord) -> list[str]:
+    """Return the metrics whose means leave out queries that not every system has."""
+    is_defined = ~np.isnan(comparison.paired_values.values)
+    most_by_metric = is_defined.sum(axis=1).max(axis=0).tolist()
+    notes = []
+    for most, (name, n_paired) in zip(most_by_metric, comparison.n.items(), strict=True):
+        if most > n_paired:
+            queries = numbers.format_query_count(n_paired)
+            notes.append(f"{name}: means over the {queries} that every system has, of {most:,}")
+    return notes
+
+
+def _has_clusters(comparison: ComparisonRecord) -> bool:
+    return comparison.clusters is not None and comparison.clusters.labels is not None
+
+
+def _cluster_notes(comparison: ComparisonRecord) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
         return []
-    said = f"queries in {format_cluster_count(clusters)}; intervals and tests take whole clusters"
-    return [said, *few_clusters_notes(clusters.count)]
+    note = f"queries in {format_cluster_count(clusters)}; intervals and tests take whole clusters"
+    return [note, *few_clusters_notes(clusters.count)]
 
 
 def design_effect_notes(comparison: ComparisonRecord) -> list[str]:
     """Return by how much clusters enlarge the variances of the differences, if there are clusters."""
-    effects = [each.paired.design_effect for each in comparison.differences if each.paired.design_effect > 0]
-    if comparison.clusters is None or comparison.clusters.labels is None or not effects:
+    effects = []
+    for difference in comparison.differences:
+        if difference.paired.design_effect > 0:
+            effects.append(difference.paired.design_effect)
+    if not effects or not _has_clusters(comparison):
         return []
-    ends = " to ".join(dict.fromkeys(f"{effect:.1f}" for effect in (min(effects), max(effects))))
-    return [f"design effect of the differences (variance relative to independent queries): {ends}"]
+    lowest = f"{min(effects):.1f}"
+    highest = f"{max(effects):.1f}"
+    effect_range = lowest if lowest == highest else f"{lowest} to {highest}"
+    return [f"design effect of the differences (variance relative to independent queries): {effect_range}"]

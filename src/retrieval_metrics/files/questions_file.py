@@ -20,29 +20,25 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.saved_format import LabelMapping
 
 
-# Evaluation sets as JSON: one entry per question, with its judgments and provenance.
-
-
 def save_questions(
     questions: Questions, path: str | PathLike[str], labels: LabelMapping | None = None, *, sources: bool = False
 ) -> None:
     """Write an evaluation set; see `EvaluationSet.save`."""
-    kept = questions.sources
-    if sources and (kept is None or not kept.texts):
+    documents = questions.sources
+    if sources and (documents is None or not documents.texts):
         raise ValueError("the set has no source texts to save; add them with questions.with_sources(documents)")
     if not isinstance(questions.qrels, Qrels):
         Qrels(questions.qrels)  # errors in the judgments are raised before anything is written
     qrels = judgments_by_query(questions.qrels)
-    entries = Lines(
-        _entry(query, text, qrels[query], questions.provenance.get(query))
-        | encode_answer_and_conversation(questions, query)
-        for query, text in questions.queries.items()
-    )
-    sections: dict[str, Any] = {"questions": entries}
-    if kept is not None:
-        sections["digests"] = dict(kept.digests)
-    if kept is not None and sources:
-        sections["sources"] = dict(kept.texts)
+    entries = []
+    for query, text in questions.queries.items():
+        entry = _encode_question(query, text, qrels[query], questions.provenance.get(query))
+        entries.append(entry | encode_answer_and_conversation(questions, query))
+    sections: dict[str, Any] = {"questions": Lines(entries)}
+    if documents is not None:
+        sections["digests"] = dict(documents.digests)
+        if sources:
+            sections["sources"] = dict(documents.texts)
     write_saved_file(path, "questions", sections, labels)
 
 
@@ -51,21 +47,22 @@ def decode_sources(content: Mapping[str, Any], document: SavedFile) -> SourceDoc
     if "digests" not in content:
         return None
     with document.place("sources"):
-        kept = SourceDocuments(dict(content.get("sources", {})), dict(content["digests"]))
-        if changed := kept.find_changed(kept.texts):
+        documents = SourceDocuments(dict(content.get("sources", {})), dict(content["digests"]))
+        changed = documents.find_changed(documents.texts)
+        if changed:
             raise ValueError(f"the text of {changed[0]!r} is not the one that was saved")
-        return kept
+        return documents
 
 
 def encode_qrels(qrels: Qrels) -> Lines:
     """Return judgments as JSON holds them, with the texts of the questions if they are known."""
     return Lines(
-        _entry(query, qrels.texts.get(query), judgments, qrels.provenance.get(query))
+        _encode_question(query, qrels.texts.get(query), judgments, qrels.provenance.get(query))
         for query, judgments in qrels.as_dict().items()
     )
 
 
-def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provenance | None) -> dict[str, Any]:
+def _encode_question(query: QueryId, text: str | None, judgments: Any, provenance: Provenance | None) -> dict[str, Any]:
     entry: dict[str, Any] = {"query": encode_id(query)}
     if text is not None:
         entry["text"] = text
@@ -77,9 +74,14 @@ def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provena
 
 def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict[str, Any]:
     """Return the answer to a question and what was said before it, as JSON holds them, as far as there is either."""
-    answer, said = questions.answers.get(query), questions.conversation.get(query)
-    entry: dict[str, Any] = {} if answer is None else {"answer": answer}
-    return entry if said is None else entry | {CONVERSATION_KEY: [dict(message) for message in said]}
+    entry: dict[str, Any] = {}
+    answer = questions.answers.get(query)
+    if answer is not None:
+        entry["answer"] = answer
+    conversation = questions.conversation.get(query)
+    if conversation is not None:
+        entry[CONVERSATION_KEY] = [dict(message) for message in conversation]
+    return entry
 
 
 def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
@@ -88,7 +90,7 @@ def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Provenance] = {}
     answers: dict[Any, str] = {}
-    history: dict[Any, Any] = {}
+    conversations: dict[Any, Any] = {}
     for number, entry in enumerate(entries):
         with document.place(f"questions[{number}]"):
             query = entry["query"]
@@ -102,6 +104,6 @@ def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
             if "answer" in entry:
                 answers[query] = entry["answer"]
             if CONVERSATION_KEY in entry:
-                history[query] = entry[CONVERSATION_KEY]
+                conversations[query] = entry[CONVERSATION_KEY]
     with document.place("questions"):
-        return Questions(queries, qrels, provenance, answers=answers, conversation=history)
+        return Questions(queries, qrels, provenance, answers=answers, conversation=conversations)
