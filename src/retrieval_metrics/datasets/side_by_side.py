@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.tables import shorten
 
@@ -16,8 +16,15 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import DocumentId, QueryId
     from retrieval_metrics.reports.tables import Table
 
-SHOWN = 240
-"""The characters of a text that are shown."""
+
+# The characters of a text that are shown.
+MAX_TEXT_LENGTH = 240
+
+# The classes of results on the page, of which each has its colour.
+_LEFT = "1"
+_ENTERED = "0"
+_MOVED = "3"
+_STAYED = "2"
 
 
 class SideBySideQuery(NamedTuple):
@@ -36,48 +43,79 @@ class SideBySideQuery(NamedTuple):
     rows: Sequence[tuple[DocumentId, int | None, int | None, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """What became of a document of one side on the other: a class for the page, and a word for its reader."""
+
+    state: str
+    label: str
+
+
 def write_side_by_side(
     path: str | PathLike[str], title: str, summary: Table, shown: Sequence[SideBySideQuery], *, depth: int, changed: int
 ) -> None:
     """Write the page: the numbers, then the queries, of which the first is open."""
-    queries = "".join(_query(one, depth, opened=not at) for at, one in enumerate(shown))
-    left_out = changed - len(shown)
-    shown_by = python_or_cli_text("; explain(query) shows them")
-    rest = [page.paragraph(f"{numbers.format_query_count(left_out)} more changed less{shown_by}")]
-    parts = [
-        page.table(summary),
-        page.section("Most changed first", queries or page.paragraph(f"No query has other first {depth}.")),
-        *(rest if left_out > 0 else []),
-    ]
+    queries = [_format_query(query, depth, is_open=number == 0) for number, query in enumerate(shown)]
+    content = "".join(queries) or page.paragraph(f"No query has other first {depth}.")
+    parts = [page.table(summary), page.section("Most changed first", content)]
+    n_left_out = changed - len(shown)
+    if n_left_out > 0:
+        left_out = numbers.format_query_count(n_left_out)
+        parts.append(page.paragraph(f"{left_out} more changed less; explain(query) shows them"))
     page.write(path, title, parts)
 
 
-def _query(one: SideBySideQuery, depth: int, *, opened: bool) -> str:
-    words = f'<span class="id">{escape(str(one.query))}</span><span class="words">{escape(one.text)}</span>'
-    columns = "".join(
-        f'<div class="system"><h3>{name}</h3><ol>{_column(one, side, depth)}</ol></div>'
-        for side, name in enumerate(("before", "after"))
+def _format_query(query: SideBySideQuery, depth: int, *, is_open: bool) -> str:
+    words = f'<span class="id">{escape(str(query.query))}</span><span class="words">{escape(query.text)}</span>'
+    columns = _format_column("before", _items_before(query, depth)) + _format_column(
+        "after", _items_after(query, depth)
     )
     return (
-        f'<details class="query"{" open" if opened else ""}><summary><span class="asked">{words}</span>'
-        f'<span class="values">{escape(one.value)}</span></summary>'
+        f'<details class="query"{" open" if is_open else ""}><summary><span class="asked">{words}</span>'
+        f'<span class="values">{escape(query.value)}</span></summary>'
         f'<div class="opened"><div class="systems">{columns}</div></div></details>'
     )
 
 
-def _column(one: SideBySideQuery, side: int, depth: int) -> str:
-    """Return the first documents of one side, each with what became of it on the other."""
-    items = []
-    for document, *ranks, text in one.rows:
-        rank, other = ranks[side], ranks[1 - side]
-        if rank is None or rank > depth:
-            continue
-        gone = other is None or other > depth
-        where = "" if other in {None, rank} else f"{('to', 'from')[side]} {other}"
-        said = f"{('left', 'entered')[side]} {where}".strip() if gone else where
-        state = ("1", "0")[side] if gone else "3" if said else "2"
-        body = f'<div class="text">{escape(shorten(text, SHOWN))}</div>' if text else ""
-        head = f'<span class="rank">{rank}</span><span class="id">{escape(str(document))}</span>'
-        item = f'<div class="head">{head}<span class="state">{said}</span></div>{body}'
-        items.append((rank, f'<li class="result state{state}">{item}</li>'))
-    return "".join(item for _, item in sorted(items))
+def _format_column(name: str, items: dict[int, str]) -> str:
+    """Return the items of one side, in the order of their ranks."""
+    in_order = "".join(items[rank] for rank in sorted(items))
+    return f'<div class="system"><h3>{name}</h3><ol>{in_order}</ol></div>'
+
+
+def _items_before(query: SideBySideQuery, depth: int) -> dict[int, str]:
+    """Return the first documents before, by rank, each with what became of it after."""
+    items = {}
+    for document, rank, rank_after, text in query.rows:
+        if rank is not None and rank <= depth:
+            fate = _fate(rank, rank_after, depth, gone=_Fate(_LEFT, "left"), preposition="to")
+            items[rank] = _format_item(document, rank, text, fate)
+    return items
+
+
+def _items_after(query: SideBySideQuery, depth: int) -> dict[int, str]:
+    """Return the first documents after, by rank, each with what it was before."""
+    items = {}
+    for document, rank_before, rank, text in query.rows:
+        if rank is not None and rank <= depth:
+            fate = _fate(rank, rank_before, depth, gone=_Fate(_ENTERED, "entered"), preposition="from")
+            items[rank] = _format_item(document, rank, text, fate)
+    return items
+
+
+def _fate(rank: int, other_rank: int | None, depth: int, *, gone: _Fate, preposition: str) -> _Fate:
+    """Return what became of a document: gone if the other side does not have it among its first ones."""
+    if other_rank is None:
+        return gone
+    if other_rank > depth:
+        return _Fate(gone.state, f"{gone.label} {preposition} {other_rank}")
+    if other_rank != rank:
+        return _Fate(_MOVED, f"{preposition} {other_rank}")
+    return _Fate(_STAYED, "")
+
+
+def _format_item(document: DocumentId, rank: int, text: str, fate: _Fate) -> str:
+    head = f'<span class="rank">{rank}</span><span class="id">{escape(str(document))}</span>'
+    body = f'<div class="text">{escape(shorten(text, MAX_TEXT_LENGTH))}</div>' if text else ""
+    state = f'<span class="state">{fate.label}</span>'
+    return f'<li class="result state{fate.state}"><div class="head">{head}{state}</div>{body}</li>'
