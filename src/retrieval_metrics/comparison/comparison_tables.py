@@ -170,11 +170,11 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
             n_units.append(difference.n_units)
     if not n_units:
         return []
-    most = max(n_units)
-    units = numbers.format_query_count(most)
+    max_units = max(n_units)
+    units = numbers.format_query_count(max_units)
     if comparison.differences[0].clusters is not None:
-        units = numbers.format_count(most, "cluster")
-    are = "is" if most == 1 else "are"
+        units = numbers.format_count(max_units, "cluster")
+    are = "is" if max_units == 1 else "are"
     return [f"no interval can be given at {100 * comparison.level:g} %: {units} {are} too few for one"]
 
 
@@ -189,12 +189,12 @@ def _format_margin_level(comparison: ComparisonRecord, *, pairs: bool) -> str:
 def _left_out_notes(comparison: ComparisonRecord) -> list[str]:
     """Return the metrics whose means leave out queries that not every system has."""
     is_defined = ~np.isnan(comparison.paired_values.values)
-    most_by_metric = is_defined.sum(axis=1).max(axis=0).tolist()
+    max_n_by_metric = is_defined.sum(axis=1).max(axis=0).tolist()
     notes = []
-    for most, (name, n_paired) in zip(most_by_metric, comparison.n.items(), strict=True):
-        if most > n_paired:
+    for max_n, (name, n_paired) in zip(max_n_by_metric, comparison.n.items(), strict=True):
+        if max_n > n_paired:
             queries = numbers.format_query_count(n_paired)
-            notes.append(f"{name}: means over the {queries} that every system has, of {most:,}")
+            notes.append(f"{name}: means over the {queries} that every system has, of {max_n:,}")
     return notes
 
 

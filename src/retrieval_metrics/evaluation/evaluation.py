@@ -41,13 +41,14 @@ TOTALS_WITHOUT_CLUSTERS = (
 )
 
 
-_ELSEWHERE = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
+# What to write in place of names that data frames and other evaluations have.
+_REPLACEMENTS = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
 
 
-def _found_under(name: Any) -> str:
+def _missing_name_hint(name: Any) -> str:
     """Return what to write in place of a name that an evaluation does not have; empty if it means nothing here."""
-    if isinstance(name, str) and name in _ELSEWHERE:
-        return f"; write {_ELSEWHERE[name]}"
+    if isinstance(name, str) and name in _REPLACEMENTS:
+        return f"; write {_REPLACEMENTS[name]}"
     try:
         metric = str(as_metric(name))
     except (TypeError, ValueError):
@@ -202,11 +203,11 @@ class Evaluation(Printed):
     if not TYPE_CHECKING:  # type checkers find such names by themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            said = "" if name.startswith("_") else _found_under(name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
+            hint = "" if name.startswith("_") else _missing_name_hint(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
         def __getitem__(self, name: Any) -> NoReturn:
-            raise TypeError(f"an Evaluation is no mapping{_found_under(name) or '; its means are result.means'}")
+            raise TypeError(f"an Evaluation is no mapping{_missing_name_hint(name) or '; its means are result.means'}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -249,7 +249,9 @@ class Worst(Printed, Sequence[Explanation]):
             return Table((), (), [self.summary, format_all_perfect(self.metric)])
         rows = []
         for explanation in self.explanations:
-            rank, label, standing = "-", "nothing", ""
+            rank = "-"
+            label = "nothing"
+            standing = ""
             shown = explanation.forbidden or explanation.results
             if shown:
                 result = shown[0]

@@ -113,7 +113,9 @@ class OutcomeSearch:
 
     def _decide(self, outcomes: Outcomes, is_found: BoolArray, is_needed: BoolArray, *, reads_ids: bool) -> None:
         """Set the kind of every row; what was never retrieved is so already."""
-        query, rank, kind = outcomes.query, outcomes.rank, outcomes.kind
+        query = outcomes.query
+        rank = outcomes.rank
+        kind = outcomes.kind
         n_duplicates = outcomes.n_duplicates_above
         cutoffs = outcomes.cutoffs
         k = cutoffs.k[query]
@@ -263,7 +265,8 @@ def retrieved_ranks(judged: JudgedRun, query_positions: IntArray, document: IntA
 
 def _has_no_room(outcomes: Outcomes, is_found: BoolArray) -> BoolArray:
     """Return which documents are no better than any of the first `k`, all of which are relevant."""
-    query, cutoffs = outcomes.query, outcomes.cutoffs
+    query = outcomes.query
+    cutoffs = outcomes.cutoffs
     n_queries = len(outcomes.positions)
     rows = np.flatnonzero(is_found)
     rows = rows[np.lexsort((-outcomes.grade[rows], outcomes.rank[rows], query[rows]))]

@@ -128,15 +128,15 @@ class QueryData:
             is_one_system=systems[system] is systems[baseline],
         )
         most_urgent = np.argsort(urgency, kind="stable")[:MAX_QUERIES]
-        kept = np.sort(most_urgent)
+        rows_on_page = np.sort(most_urgent)
         place_by_row = np.full(len(all_queries), -1)
-        place_by_row[kept] = np.arange(len(kept))
+        place_by_row[rows_on_page] = np.arange(len(rows_on_page))
         self._places = {name: place_by_row[rows] for name, rows in rows_by_system.items()}
         self.n_all = len(all_queries)
-        self.n = len(kept)
+        self.n = len(rows_on_page)
         self.n_detailed = self.n if self.n_all <= MAX_DETAILED else N_DETAILED_OF_MANY
-        self.order: list[int] = np.searchsorted(kept, most_urgent).tolist()
-        self._queries = [all_queries[row] for row in kept.tolist()]
+        self.order: list[int] = np.searchsorted(rows_on_page, most_urgent).tolist()
+        self._queries = [all_queries[row] for row in rows_on_page.tolist()]
         self._place_by_query = {query: place for place, query in enumerate(self._queries)}
         self._best = np.ones((self.n, len(metrics)))
         self._columns: dict[str, list[Any]] = {"values": [], "wanted": [], "missing": []}

@@ -65,7 +65,7 @@ def judge_stages(scores: Scores) -> list[JudgedStage]:
 
 def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
     origin = scores.require_origin("followed step by step")
-    run, qrels = origin.run, origin.judged.qrels
+    run = origin.run
     if not isinstance(run, RetrievedRun):
         return
     for name, rankings in run.stages.items():
@@ -74,7 +74,7 @@ def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
             continue
         stage_run = RetrievedRun({**rankings, **dict.fromkeys(run.errors, ())}, run.errors)
         try:
-            judged = judge(qrels, stage_run, origin.match, scores.rules.order)
+            judged = judge(origin.judged.qrels, stage_run, origin.match, scores.rules.order)
         except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
             warn(f"the step {name!r} cannot be judged, so it is left out: {error}")
             continue
@@ -125,19 +125,20 @@ class _StageSources:
 
     def _count_new(self, query: QueryId, last_stage: str) -> None:
         """Count the stages, down to one of them, that hold for a query what none before them held."""
-        seen: set[Any] = set()
+        earlier_ids: set[Any] = set()
         for name, rankings in self._rankings_by_stage.items():
             if query in rankings:
                 ids = _identities(rankings[query])
-                if not seen.issuperset(ids):
+                if not earlier_ids.issuperset(ids):
                     self._n_with_new[name] += 1
                 self._n_unread[name] -= 1
-                seen.update(ids)
+                earlier_ids.update(ids)
             if name == last_stage:
                 return
 
     def _is_undecided(self, name: str) -> bool:
-        n, n_with_new = self._n_queries[name], self._n_with_new[name]
+        n = self._n_queries[name]
+        n_with_new = self._n_with_new[name]
         return 2 * n_with_new < n <= 2 * (n_with_new + self._n_unread[name])
 
 
