@@ -3,13 +3,13 @@
 import retrieval_metrics as rm
 
 N = 150
-JUDGED = {f"q{at}": [f"needed {at}"] for at in range(N)}
+JUDGED = {f"q{number}": [f"needed {number}"] for number in range(N)}
 TEXT = "<b>a passage</b> of some length that says what was looked for, " * 20
 
 
 def run(every: int) -> dict[str, list[rm.Retrieved]]:
     return {
-        query: [rm.Retrieved(f"other {at}-{part}", TEXT) for part in range(9)]
-        + ([rm.Retrieved(f"needed {at}", TEXT)] if at % every else [])
-        for at, query in enumerate(JUDGED)
+        query: [rm.Retrieved(f"other {number}-{part}", TEXT) for part in range(9)]
+        + ([rm.Retrieved(f"needed {number}", TEXT)] if number % every else [])
+        for number, query in enumerate(JUDGED)
     }

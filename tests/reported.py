@@ -8,11 +8,11 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-QRELS = {f"q{at}": ["d"] for at in range(12)}
+QRELS = {f"q{number}": ["d"] for number in range(12)}
 RUNS = {
-    "old": {query: ["x", "d"] if at % 3 else ["x", "y"] for at, query in enumerate(QRELS)},
-    "<new> $1$": {query: ["d"] if at % 4 else ["x", "d"] for at, query in enumerate(QRELS)},
-    "third": {query: ["d", "x"] if at % 2 else ["x"] for at, query in enumerate(QRELS)},
+    "old": {query: ["x", "d"] if number % 3 else ["x", "y"] for number, query in enumerate(QRELS)},
+    "<new> $1$": {query: ["d"] if number % 4 else ["x", "d"] for number, query in enumerate(QRELS)},
+    "third": {query: ["d", "x"] if number % 2 else ["x"] for number, query in enumerate(QRELS)},
 }
 TEXTS = {"q0": "is 1 < 2 & so on?", "q4": "long " * 60}
 
@@ -58,5 +58,5 @@ def texts_of(figure: Figure) -> set[str]:
 
 def data_of(text: str) -> dict[str, Any]:
     start = text.index('id="data">') + len('id="data">')
-    found: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
-    return found
+    data: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
+    return data

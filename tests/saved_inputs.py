@@ -35,9 +35,11 @@ def ids(kind: type) -> st.SearchStrategy[Any]:
 def pieces() -> st.SearchStrategy[Any]:
     quotes = st.builds(rm.Quote, st.sampled_from(["the quick brown fox", "jumps over the dog", "nowhere to be found"]))
     spans = st.builds(lambda start, size: rm.Span("s", start, start + size), st.integers(0, 40), st.integers(1, 30))
-    whole = st.builds(rm.Text, st.sampled_from(["the quick brown fox jumps over", "the dog sleeps in the sun all day"]))
+    texts_as_pieces = st.builds(
+        rm.Text, st.sampled_from(["the quick brown fox jumps over", "the dog sleeps in the sun all day"])
+    )
     pages = st.builds(lambda page, parts: rm.Metadata(page=page, parts=parts), st.integers(1, 3), st.just((1, "b")))
-    return st.one_of(quotes, spans, whole, pages)
+    return st.one_of(quotes, spans, texts_as_pieces, pages)
 
 
 def judgments(documents: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -81,31 +83,31 @@ def inputs(draw: st.DrawFn) -> tuple[Any, Any]:
     return qrels, run
 
 
-def assert_same(one: rm.Evaluation, other: rm.Evaluation) -> None:
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one.metrics == other.metrics
-    assert one.rules == other.rules
-    assert one.counts == other.counts
-    assert one.means == pytest.approx(other.means, abs=0, rel=0, nan_ok=True)
-    assert str(one) == str(other)
+def assert_same(result: rm.Evaluation, loaded: rm.Evaluation) -> None:
+    assert result == loaded
+    assert hash(result) == hash(loaded)
+    assert result.metrics == loaded.metrics
+    assert result.rules == loaded.rules
+    assert result.counts == loaded.counts
+    assert result.means == pytest.approx(loaded.means, abs=0, rel=0, nan_ok=True)
+    assert str(result) == str(loaded)
     try:
-        totals = one.totals()
+        totals = result.totals()
     except ValueError:  # which cannot hold clusters
         return
-    assert totals == other.totals()
+    assert totals == loaded.totals()
 
 
-def assert_same_queries(one: rm.Evaluation, other: rm.Evaluation) -> None:
-    assert_same(one, other)
-    assert one.queries == other.queries
-    assert list(map(type, one.queries)) == list(map(type, other.queries))
-    assert one.values.tobytes() == other.values.tobytes()
-    for query in one.queries:
-        assert str(one.explain(query)) == str(other.explain(query))
-    assert str(one.worst(one.metrics[0])) == str(other.worst(one.metrics[0]))
-    assert one.at_cutoffs("recall", [1, 2, 5]) == pytest.approx(
-        other.at_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True
+def assert_same_queries(result: rm.Evaluation, loaded: rm.Evaluation) -> None:
+    assert_same(result, loaded)
+    assert result.queries == loaded.queries
+    assert list(map(type, result.queries)) == list(map(type, loaded.queries))
+    assert result.values.tobytes() == loaded.values.tobytes()
+    for query in result.queries:
+        assert str(result.explain(query)) == str(loaded.explain(query))
+    assert str(result.worst(result.metrics[0])) == str(loaded.worst(result.metrics[0]))
+    assert result.at_cutoffs("recall", [1, 2, 5]) == pytest.approx(
+        loaded.at_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True
     )
-    labels = {query: number % 2 for number, query in enumerate(one.queries)}
-    assert str(one.group_by(labels)) == str(other.group_by(labels))
+    labels = {query: number % 2 for number, query in enumerate(result.queries)}
+    assert str(result.group_by(labels)) == str(loaded.group_by(labels))

@@ -16,8 +16,11 @@ from retrieval_metrics.comparison.system_ranking import systems_in_order
 
 
 def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
-    chunks = {"small": [rm.Retrieved(f"s{at}", "x" * 50) for at in range(9)], "large": [rm.Retrieved("l", "x" * 400)]}
-    qrels = {f"q{at}": [["s1", "l"]] for at in range(4)}
+    chunks = {
+        "small": [rm.Retrieved(f"s{number}", "x" * 50) for number in range(9)],
+        "large": [rm.Retrieved("l", "x" * 400)],
+    }
+    qrels = {f"q{number}": [["s1", "l"]] for number in range(4)}
     runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in chunks.items()}
     comparison = rm.compare(qrels, runs, "recall@300chars")
     comparison.report(tmp_path / "budget.html")
@@ -38,16 +41,19 @@ def test_a_figure_and_a_report_show_the_same(comparison: rm.Comparison, tmp_path
     means, changes, *_ = comparison.plot().axes
     drawn = [" ".join(text.get_text().replace("\\$", "$").split()) for text in (*means.texts, *changes.texts)]
     assert all(words in page for words in drawn if words), drawn
-    for said in (means.get_title(loc="left"), changes.get_title(loc="left"), changes.get_xlabel()):
-        assert " ".join(said.replace("\\$", "$").split()) in page
+    for label in (means.get_title(loc="left"), changes.get_title(loc="left"), changes.get_xlabel()):
+        assert " ".join(label.replace("\\$", "$").split()) in page
     assert "<span>0</span><span>1</span>" in page
     assert means.get_xlim() == (0, 1)
 
 
 def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(30)}
+    qrels = {f"q{number}": ["d"] for number in range(30)}
     parts = {"best": 7, "second": 3, "third": 1}
-    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
+    runs = {
+        name: {f"q{number}": ["d"] if number % part else ["x", "d"] for number in range(30)}
+        for name, part in parts.items()
+    }
     comparison = rm.compare(qrels, runs, "mrr")
     shown, difference = (
         main_pair_changes(comparison, comparison.metrics[0]),
@@ -63,8 +69,11 @@ def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() 
 
 
 def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(12)}
-    runs = {f"s{rank:02}": {query: [*(f"x{at}" for at in range(rank)), "d"] for query in qrels} for rank in range(15)}
+    qrels = {f"q{number}": ["d"] for number in range(12)}
+    runs = {
+        f"s{rank:02}": {query: [*(f"x{number}" for number in range(rank)), "d"] for query in qrels}
+        for rank in range(15)
+    }
     comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
     drawn = select_drawn_systems(comparison, systems_in_order(comparison, comparison.metrics[0]))
     assert drawn == [*list(runs)[:11], "s14"]
@@ -72,7 +81,7 @@ def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
 
 
 def test_what_is_worth_its_seconds_has_a_star() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(30)}
+    qrels = {f"q{number}": ["d"] for number in range(30)}
     runs = {}
     for rank, name in enumerate(("best", "dominated", "fast")):
         runs[name] = rm.RetrievedRun({query: [*"xy"[:rank], "d"] for query in qrels})

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 
 @quick
 @given(inputs())
-def test_a_comparison(tmp_path: Any, given_: Any) -> None:
-    qrels, run = given_
+def test_a_comparison(tmp_path: Any, judged_run: Any) -> None:
+    qrels, run = judged_run
     runs = {"a": run, "b": {query: list(ranking)[::-1] for query, ranking in run.items()}}
     try:
         comparison = rm.compare(qrels, runs, ["mrr", "recall@3"])
@@ -37,12 +37,12 @@ def test_a_comparison(tmp_path: Any, given_: Any) -> None:
 
 
 def test_a_comparison_differs_from_one_with_anything_else() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(8)}
+    qrels = {f"q{number}": ["d"] for number in range(8)}
     good, bad = (dict.fromkeys(qrels, ranking) for ranking in (["d"], ["x", "d"]))
-    found = rm.compare(qrels, {"good": good, "bad": bad}, "mrr")
-    assert found == rm.compare(qrels, {"good": good, "bad": bad}, "mrr")
-    assert hash(found) == hash(rm.compare(qrels, {"good": good, "bad": bad}, "mrr"))
-    others = [
+    comparison = rm.compare(qrels, {"good": good, "bad": bad}, "mrr")
+    assert comparison == rm.compare(qrels, {"good": good, "bad": bad}, "mrr")
+    assert hash(comparison) == hash(rm.compare(qrels, {"good": good, "bad": bad}, "mrr"))
+    different = [
         rm.compare(qrels, {"bad": bad, "good": good}, "mrr"),  # the pair is another
         rm.compare(qrels, {"good": good, "bad": {**bad, "q0": ["d"]}}, "mrr"),
         rm.compare(qrels, {"good": good, "bad": bad}, ["mrr", "map"]),
@@ -50,5 +50,5 @@ def test_a_comparison_differs_from_one_with_anything_else() -> None:
         rm.compare(qrels, {"good": good, "bad": bad}, "mrr", level=0.9),
         rm.compare(qrels, {"good": good, "bad": bad}, "mrr", unjudged="bounds"),
     ]
-    assert found not in others
-    assert found != str(found)
+    assert comparison not in different
+    assert comparison != str(comparison)

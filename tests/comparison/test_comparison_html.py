@@ -9,24 +9,24 @@ from long_passages import JUDGED, run
 
 
 @pytest.fixture(scope="module")
-def of_two() -> rm.Comparison:
-    runs = {f"system {at}": run(at + 2) for at in range(6)}
+def comparison_of_passages() -> rm.Comparison:
+    runs = {f"system {number}": run(number + 2) for number in range(6)}
     return rm.compare(JUDGED, runs, ["mrr@10", "hit_rate@5", "ndcg@10", "recall@10"])
 
 
-def test_a_comparison_shows_its_answer_first(of_two: rm.Comparison) -> None:
-    shown = of_two._repr_html_()
+def test_a_comparison_shows_its_answer_first(comparison_of_passages: rm.Comparison) -> None:
+    shown = comparison_of_passages._repr_html_()
     assert shown.index("system 5 is better than ") < shown.index("<table>")
     assert "means and differences" in shown
     assert "system 5 - system 4" in shown or "system 1 - system 0" in shown
 
 
 def test_what_a_notebook_shows_is_small_and_needs_no_plot(
-    of_two: rm.Comparison, monkeypatch: pytest.MonkeyPatch
+    comparison_of_passages: rm.Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    evaluation = of_two.evaluations["system 0"]
+    evaluation = comparison_of_passages.evaluations["system 0"]
     audit = rm.audit(JUDGED, run(2), ["mrr@10", "ndcg@10"])
-    for result in (of_two, evaluation, evaluation.explain("q0"), evaluation.worst("mrr@10"), audit):
+    for result in (comparison_of_passages, evaluation, evaluation.explain("q0"), evaluation.worst("mrr@10"), audit):
         assert 200 < len(result._repr_html_()) < 200_000
         assert "<script" not in result._repr_html_()

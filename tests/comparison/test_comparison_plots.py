@@ -38,21 +38,24 @@ def test_the_means_have_a_panel_per_metric_and_their_intervals(comparison: rm.Co
 
 
 def test_long_names_have_numbers_and_stand_below() -> None:
-    names = [f"{at} {'a name of sixty characters, which no row has room for '}"[:60] for at in range(12)]
+    names = [f"{number} {'a name of sixty characters, which no row has room for '}"[:60] for number in range(12)]
     comparison = rm.compare(QRELS, dict.fromkeys(names, RUNS["old"]), "mrr", baseline=names[0])
     figure = comparison.plot("intervals")
     written = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert written == [f"#{at}" for at in range(1, 13)]
+    assert written == [f"#{number}" for number in range(1, 13)]
     below = " ".join(figure.get_supxlabel().split())
-    assert all(f"#{at}: {' '.join(name.split())}" in below for at, name in enumerate(names, start=1))
+    assert all(f"#{number}: {' '.join(name.split())}" in below for number, name in enumerate(names, start=1))
     assert max(len(line) for text in written for line in text.splitlines()) <= 20
 
 
 def test_a_long_name_has_one_number_in_all_pictures_of_a_result(tmp_path: Path) -> None:
     early, late = (f"the retriever whose relevant results come {when}" for when in ("early", "late"))
-    qrels = {f"q{at}": ["d", "e"] for at in range(20)}
-    found = {early: ["d", "x", "y", "z"], late: ["x", "y", "d", "e"]}  # each is the best in one of the metrics
-    runs = {name: dict.fromkeys(qrels, tuple(ranking)) for name, ranking in found.items()}
+    qrels = {f"q{number}": ["d", "e"] for number in range(20)}
+    ranking_by_name = {
+        early: ["d", "x", "y", "z"],
+        late: ["x", "y", "d", "e"],
+    }  # each is the best in one of the metrics
+    runs = {name: dict.fromkeys(qrels, tuple(ranking)) for name, ranking in ranking_by_name.items()}
     comparison = rm.compare(qrels, runs, ["mrr", "recall@4"])
     keys = {f"#1: {early}", f"#2: {late}"}
     for metric in ("mrr", "recall@4"):

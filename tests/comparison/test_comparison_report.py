@@ -34,11 +34,14 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
 
 
 def test_every_number_in_place_of_a_long_name_is_in_the_key(tmp_path: Path) -> None:
-    systems = [f"the retriever with a long name, number {at}" for at in range(16)]  # 12 are drawn, 4 are named in words
-    queries = [f"q{at}" for at in range(8)]
+    systems = [
+        f"the retriever with a long name, number {number}" for number in range(16)
+    ]  # 12 are drawn, 4 are named in words
+    queries = [f"q{number}" for number in range(8)]
     qrels = {query: {"d": 1} for query in queries}
     runs = {
-        name: {query: ["d", "x"] if at else ["x", "d"] for query in queries} for at, name in enumerate(systems[::-1])
+        name: {query: ["d", "x"] if number else ["x", "d"] for query in queries}
+        for number, name in enumerate(systems[::-1])
     }
     rm.compare(qrels, runs, ["mrr@10"]).report(tmp_path / "report.html")
     text, _ = read(tmp_path / "report.html")
@@ -67,17 +70,17 @@ def test_without_matplotlib_plots_say_the_command_and_reports_are_written(
 
 
 def test_of_very_many_queries_those_that_moved_most_have_their_results(tmp_path: Path) -> None:
-    qrels = {f"q{at}": ["d"] for at in range(1_500)}
+    qrels = {f"q{number}": ["d"] for number in range(1_500)}
     old = {query: ["x", "d"] for query in qrels}
-    new = {query: ["d", "x"] if at % 2 else ["x", "d"] for at, query in enumerate(qrels)}
+    new = {query: ["d", "x"] if number % 2 else ["x", "d"] for number, query in enumerate(qrels)}
     compared = rm.compare(qrels, {"old": old, "new": new}, "mrr", resamples=200)
     compared.report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     data = data_of(text)
     assert [[len(column) for column in columns] for columns in data["values"]] == [[1_500], [1_500]]
-    detailed = {data["ids"][int(at)] for at in data["shown"]}
+    detailed = {data["ids"][int(number)] for number in data["shown"]}
     assert len(detailed) == 100
-    assert detailed <= {f"q{at}" for at in range(1, 1_500, 2)}
+    assert detailed <= {f"q{number}" for number in range(1, 1_500, 2)}
     assert "is here for 100 queries" in text
     assert "<td>1,500</td>" in text  # found, of all queries
 

@@ -23,8 +23,8 @@ def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
 
 def test_of_many_systems_the_judged_shares_and_the_bounds_of_the_rest_are_printed_too() -> None:
     qrels = {query: {"d": 1, "x": 0} for query in QRELS}
-    found: dict[str, Any] = {"a": ("d", "y"), "b": ("d", "z"), "c": ("y", "d")}
-    runs = {name: dict.fromkeys(QRELS, ranking) for name, ranking in found.items()}
+    ranking_by_name: dict[str, Any] = {"a": ("d", "y"), "b": ("d", "z"), "c": ("y", "d")}
+    runs = {name: dict.fromkeys(QRELS, ranking) for name, ranking in ranking_by_name.items()}
     lines = str(rm.compare(qrels, runs, "mrr@2", unjudged="bounds")).splitlines()
     assert lines.count("judged of the first 2 retrieved: a 50 %, b 50 %, c 50 %") == 1
     assert any(line.startswith("mrr@2 with any grades (0, 1) of the unjudged among the first 2: a ") for line in lines)
@@ -59,9 +59,12 @@ def test_the_text_is_tables_and_a_verdict() -> None:
 
 
 def test_many_systems_say_what_their_comparisons_detect() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(30)}
+    qrels = {f"q{number}": ["d"] for number in range(30)}
     parts = {"old": 2, "new": 3, "third": 5}
-    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
-    said = str(rm.compare(qrels, runs, "mrr"))
-    assert re.search(r"; a difference of 0\.\d+ to 0\.\d+ would have been found in four of five cases", said)
-    assert "detects" not in said
+    runs = {
+        name: {f"q{number}": ["d"] if number % part else ["x", "d"] for number in range(30)}
+        for name, part in parts.items()
+    }
+    text = str(rm.compare(qrels, runs, "mrr"))
+    assert re.search(r"; a difference of 0\.\d+ to 0\.\d+ would have been found in four of five cases", text)
+    assert "detects" not in text

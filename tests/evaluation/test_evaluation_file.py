@@ -19,8 +19,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 @given(
     inputs(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from(["a.json", "a.json.gz", "a.json.zst"])
 )
-def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None:
-    qrels, run = given_
+def test_an_evaluation(tmp_path: Any, judged_run: Any, ties: str, name: str) -> None:
+    qrels, run = judged_run
     metrics = ["ndcg@3", "map", "rbp", "mrr", "precision@2", "judged@5"]
     result = rm.evaluate(qrels, run, metrics, ties=ties)
     result.save(tmp_path / name)
@@ -66,9 +66,9 @@ def test_a_merged_evaluation_and_one_of_totals(tmp_path: Any) -> None:
         rm.evaluate({"q1": {"a": 3}}, {"q1": ["x", "a"]}, ["mrr", "rbp(p=0.5)"]),
         rm.evaluate({"q2": {"b": 3}}, {"q2": {"b": 0.5, "y": 0.5}}, ["mrr", "rbp(p=0.5)"]),
     ]
-    for number, whole in enumerate([rm.merge(halves), rm.merge(half.totals() for half in halves)]):
-        whole.save(tmp_path / f"{number}.json")
-        assert_same(whole, rm.load(tmp_path / f"{number}.json"))
+    for number, merged in enumerate([rm.merge(halves), rm.merge(half.totals() for half in halves)]):
+        merged.save(tmp_path / f"{number}.json")
+        assert_same(merged, rm.load(tmp_path / f"{number}.json"))
     for number, half in enumerate(halves):
         half.save(tmp_path / f"half-{number}.json")
     loaded = rm.merge(rm.load(tmp_path / f"half-{number}.json") for number in range(2))
@@ -123,8 +123,8 @@ def test_what_an_agent_did_and_scores_of_others_are_equal_to_themselves(tmp_path
         ({3: "small"}, "a label must have a str as its name, .* got 3: 'small'"),
     ],
 )
-def test_labels_are_text_or_numbers_by_name(tmp_path: Any, labels: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_labels_are_text_or_numbers_by_name(tmp_path: Any, labels: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr").save(tmp_path / "result.json", labels=labels)
     assert not list(tmp_path.iterdir())
 
@@ -177,14 +177,14 @@ def scores(questions: Any) -> Any:
     return rm.evaluate(questions, RUN, "ndcg").scores
 
 
-def asked(text: str = "where?", **provenance: Any) -> rm.EvaluationSet:
+def evaluation_set(text: str = "where?", **provenance: Any) -> rm.EvaluationSet:
     origin: dict[str | int, rm.Provenance] = {"q1": rm.Provenance(**provenance)} if provenance else {}
     return rm.EvaluationSet({"q1": text, "q2": "when?"}, QRELS, origin)
 
 
 def test_equal_judgments_read_twice_are_the_same() -> None:
-    assert has_same_questions(scores(QRELS), scores({query: dict(held) for query, held in QRELS.items()}))
-    assert has_same_questions(scores(asked()), scores(asked()))
+    assert has_same_questions(scores(QRELS), scores({query: dict(judgments) for query, judgments in QRELS.items()}))
+    assert has_same_questions(scores(evaluation_set()), scores(evaluation_set()))
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_parts_of_sets_with_other_largest_grades_are_not() -> None:
     assert not has_same_questions(scores(qrels), scores(qrels.with_largest_grade(5)))
 
 
-@pytest.mark.parametrize("other", [asked("why?"), asked(source="a.md")], ids=["text", "provenance"])
+@pytest.mark.parametrize("other", [evaluation_set("why?"), evaluation_set(source="a.md")], ids=["text", "provenance"])
 def test_nor_are_questions_that_differ_in_what_came_with_them(other: rm.EvaluationSet) -> None:
-    assert not has_same_questions(scores(asked()), scores(other))
+    assert not has_same_questions(scores(evaluation_set()), scores(other))
 
 
 def test_values_without_their_rankings_share_nothing() -> None:

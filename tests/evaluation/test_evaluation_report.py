@@ -55,9 +55,9 @@ def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
     result.report(tmp_path / "report.html")
     text, _ = read(tmp_path / "report.html")
     lost = text[text.index("<h2>Where it got lost") : text.index("<h2>What went wrong")]
-    told = re.findall(r"<b>(.*?)</b>.*?<span>(.*?)</span>(.*?)</li>", lost)
-    said = [(name, left, re.findall(r"<em>(.*?)</em>", losses)) for name, left, losses in told]
-    assert said == [
+    stages = re.findall(r"<b>(.*?)</b>.*?<span>(.*?)</span>(.*?)</li>", lost)
+    parts = [(name, left, re.findall(r"<em>(.*?)</em>", losses)) for name, left, losses in stages]
+    assert parts == [
         ("bm25, dense", "100.0 % left", []),
         ("fused &lt;1&gt;", "100.0 % left", []),
         ("reranked", "50.0 % left", ["\u221250.0 % dropped"]),

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def test_alternatives_of_a_group_that_is_satisfied_are_not_needed() -> None:
     evaluation = rm.evaluate({"q": [["a", "b"], ["c", "d"]]}, {"q": ["a", "x", "d"]}, "full_recall@2")
     explanation = evaluation.explain("q", "full_recall@2")
-    assert {one.document: one.kind for one in explanation.findings} == {
+    assert {finding.document: finding.kind for finding in explanation.findings} == {
         "a": "found", "b": "alternative_found", "c": "not_retrieved", "d": "below_cutoff",
     }  # fmt: skip
-    assert [one.document for one in explanation.failures] == ["d"]  # the nearest miss stands for its group
+    assert [finding.document for finding in explanation.failures] == ["d"]  # the nearest miss stands for its group
     assert explanation.n_relevant == 2
     assert "group" in str(explanation).splitlines()[1]
 
@@ -42,16 +42,16 @@ def test_the_number_of_a_group_is_counted_within_its_query_and_shown_where_it_sa
     evaluation = rm.evaluate({"before": ["x", "y"], "q": truth}, {"before": ["x"], "q": ["a"]}, "recall")
     explanation = evaluation.explain("q", "recall")
     assert ("group" in str(explanation).splitlines()[1]) is (groups is not None)
-    assert [one.groups for one in explanation.findings] == (groups or [(1,), (2,)])
+    assert [finding.groups for finding in explanation.findings] == (groups or [(1,), (2,)])
 
 
 def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     qrels = {"a": ["d1", "d2"], "b": ["d1"], "c": ["d1"], "none": {"d1": 0}}
     run = {"a": ["d1", "x"], "b": ["x", "y"], "c": ["x", "y", "d1"], "none": ["d1"]}
     worst = rm.evaluate(qrels, run, ["recall@2"]).worst("recall@2", n=2)
-    assert [one.query for one in worst] == ["b", "c"]
+    assert [explanation.query for explanation in worst] == ["b", "c"]
     assert worst[0].failures[0].kind == "not_retrieved"
-    assert [one.query for one in worst[1:]] == ["c"]
+    assert [explanation.query for explanation in worst[1:]] == ["c"]
     assert (worst.queries, worst.n, worst.n_relevant, worst.n_found) == (("b", "c"), 3, 4, 1)
     assert worst.failures == {"not_retrieved": 2, "below_cutoff": 1}
     assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
@@ -74,8 +74,8 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     ],
 )
 def test_what_is_missing_has_its_name(judgments: Any, unit: str) -> None:
-    found = rm.Retrieved("d1", "These are the first words.", "b.md", 20)
-    worst = rm.evaluate({"q": judgments}, {"q": [found]}, "recall").worst("recall")
+    item = rm.Retrieved("d1", "These are the first words.", "b.md", 20)
+    worst = rm.evaluate({"q": judgments}, {"q": [item]}, "recall").worst("recall")
     assert str(worst).splitlines()[-1] == f"over 1 query, 1 of 2 needed {unit} are missing"
 
 
@@ -93,7 +93,7 @@ def test_what_came_back_stands_beside_what_was_needed() -> None:
     items = [rm.Retrieved("a", "Nothing of\nthe kind."), rm.Retrieved("b", "It wraps a block."), rm.Retrieved("a", "x")]
     evaluation = rm.evaluate({"q": {"b": 2, "c": 1, "a": 0}}, {"q": items, "p": []}, "recall@10")
     explanation = evaluation.explain("q", queries={"q": "what wraps?"}, corpus={"c": "The missing one."})
-    assert [(one.rank, one.id, one.judgment, one.satisfies) for one in explanation.results] == [
+    assert [(result.rank, result.id, result.judgment, result.satisfies) for result in explanation.results] == [
         (1, "a", "not relevant", ()),
         (2, "b", "relevant", ("b",)),
         (3, "a", "repeated", ()),
@@ -138,12 +138,12 @@ def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
         evaluation = rm.evaluate({1: {10: 1}, 2: {20: 1}, 3: {30: 2, 31: -1}}, {2: [20], 3: [1]}, rules="trec_eval")
     assert evaluation.queries == (2, 3)
     assert evaluation.explain(3).findings[0].kind == "not_retrieved"
-    assert [one.query for one in evaluation.worst("ndcg@10")] == [3]
+    assert [explanation.query for explanation in evaluation.worst("ndcg@10")] == [3]
     with pytest.raises(KeyError, match="query 1 was not evaluated; the evaluated queries begin with 2, 3"):
         evaluation.explain(1)
-    many = rm.evaluate({f"q{at}": ["d"] for at in range(5)}, {f"q{at}": ["d"] for at in range(5)})
+    longer = rm.evaluate({f"q{number}": ["d"] for number in range(5)}, {f"q{number}": ["d"] for number in range(5)})
     with pytest.raises(KeyError, match=r"begin with 'q0', 'q1', 'q2'\W*$"):
-        many.explain("q9")
+        longer.explain("q9")
 
 
 def test_what_cannot_be_explained_is_an_error() -> None:
@@ -174,7 +174,7 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
     result = rm.evaluate(qrels, {"q": chunks}, ["recall@110chars", "recall@2"])
     for metric, beyond in (("recall@110chars", "over_budget"), ("recall@2", "below_cutoff")):
         explanation = result.explain("q", metric)
-        assert [one.kind for one in explanation.findings] == ["found", beyond, "not_retrieved"]
+        assert [finding.kind for finding in explanation.findings] == ["found", beyond, "not_retrieved"]
     assert "Quote(" not in str(explanation)
     assert "\u201ctold of the exception\u201d" in str(explanation)
     assert "a          unjudged  xxx" in str(explanation)
@@ -207,32 +207,34 @@ RANKINGS = st.lists(st.sampled_from("abcdefghxyz"), max_size=9)
 @settings(max_examples=60)
 @given(st.lists(st.tuples(GRADES, RANKINGS), min_size=1, max_size=5), st.integers(1, 5))
 def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[str, int], list[str]]], k: int) -> None:
-    qrels: QrelsMapping = {f"q{at}": grades for at, (grades, _) in enumerate(queries)}
-    run: dict[str, Ranking] = {f"q{at}": ranking for at, (_, ranking) in enumerate(queries)}
+    qrels: QrelsMapping = {f"q{number}": grades for number, (grades, _) in enumerate(queries)}
+    run: dict[str, Ranking] = {f"q{number}": ranking for number, (_, ranking) in enumerate(queries)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         evaluation = rm.evaluate(qrels, run, f"recall@{k}")
     for query, (grades, ranking) in zip(evaluation.queries, queries, strict=True):
         explanation = evaluation.explain(query, f"recall@{k}")
-        wanted = {document for document, grade in grades.items() if grade > 0}
-        assert {one.document for one in explanation.findings if one.kind == "found"} == wanted & set(ranking[:k])
-        no_room = sum(one.kind == "cutoff_full" for one in explanation.findings)
-        assert len(explanation.failures) + no_room == len(wanted - set(ranking[:k]))
-        assert explanation.n_relevant == len(wanted)
+        relevant = {document for document, grade in grades.items() if grade > 0}
+        assert {finding.document for finding in explanation.findings if finding.kind == "found"} == relevant & set(
+            ranking[:k]
+        )
+        no_room = sum(finding.kind == "cutoff_full" for finding in explanation.findings)
+        assert len(explanation.failures) + no_room == len(relevant - set(ranking[:k]))
+        assert explanation.n_relevant == len(relevant)
 
 
-ASKED = rm.EvaluationSet.from_dataset(
+QUESTIONS = rm.EvaluationSet.from_dataset(
     [{"id": "q1", "query": "What is a slot?", "relevant": ["a"]}, {"id": "q2", "query": "Why with?", "relevant": ["b"]}]
 )
 
 
 def test_texts_that_came_with_the_judgments_are_shown_unless_others_are_given(tmp_path: Path) -> None:
     runs = {"one": {"q1": ["x", "a"], "q2": ["y"]}, "two": {"q1": ["a"], "q2": ["b"]}}
-    evaluation, comparison = rm.evaluate(ASKED, runs["one"], "mrr"), rm.compare(ASKED, runs, "mrr")
+    evaluation, comparison = rm.evaluate(QUESTIONS, runs["one"], "mrr"), rm.compare(QUESTIONS, runs, "mrr")
     evaluation.save(tmp_path / "kept.json")
-    for known in (evaluation, rm.load(tmp_path / "kept.json"), comparison.evaluations["one"]):
-        assert str(known.explain("q1")).startswith("What is a slot?\n")
-        assert "q2 Why with?" in str(known.worst("mrr"))
+    for result in (evaluation, rm.load(tmp_path / "kept.json"), comparison.evaluations["one"]):
+        assert str(result.explain("q1")).startswith("What is a slot?\n")
+        assert "q2 Why with?" in str(result.worst("mrr"))
     assert str(evaluation.explain("q1", queries={"q1": "Slots?"})).startswith("Slots?\n")
     for shown in (evaluation, comparison):
         shown.report(tmp_path / "page.html")
@@ -252,9 +254,12 @@ class TestWhatMustNotComeBack:
     def test_an_explanation_says_what_leaked_from_where_and_above_what(self) -> None:
         items = [rm.Retrieved("old", "it was nine", source="2019.md"), rm.Retrieved("d1", "it is twelve")]
         explanation = rm.evaluate(self.QRELS, {"q1": items}, "leak@5").explain("q1")
-        assert [(one.judgment, one.grade) for one in explanation.results] == [("forbidden", -1), ("relevant", 1)]
-        said = "must not come back: old at rank 1, from 2019.md, above d1 at rank 2"
-        assert str(explanation).splitlines()[-1] == said
+        assert [(result.judgment, result.grade) for result in explanation.results] == [
+            ("forbidden", -1),
+            ("relevant", 1),
+        ]
+        note = "must not come back: old at rank 1, from 2019.md, above d1 at rank 2"
+        assert str(explanation).splitlines()[-1] == note
 
     def test_the_worst_are_those_that_leak_with_what_they_stand_above(self) -> None:
         run = {"q1": ["x", "d1"], "q2": ["d2", "spy"], "q3": ["spy", "d3"]}

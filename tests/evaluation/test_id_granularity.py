@@ -28,9 +28,9 @@ def test_a_numbered_part_names_its_document(document: str, separator: str, numbe
 
 
 @given(NAMES, NAMES)
-def test_without_a_separator_nothing_is_a_part(one: str, other: str) -> None:
-    assert not is_same_document(one, other)
-    assert document_of(one) is None
+def test_without_a_separator_nothing_is_a_part(first: str, second: str) -> None:
+    assert not is_same_document(first, second)
+    assert document_of(first) is None
 
 
 @pytest.mark.parametrize("name", ["MED-10", "wiki:Closure", "arxiv:17", "docs/a.md", "closure", 7])
@@ -65,8 +65,8 @@ def test_relatives_are_found_in_the_order_of_the_ranking_and_exclude_the_id_itse
 
 
 @given(st.lists(st.text("ab1-#_ \n", max_size=5), max_size=6, unique=True), st.text("ab1-#_ \n", max_size=5))
-def test_relatives_are_all_that_look_like_the_is_same_document(ranking: list[str], document: str) -> None:
-    scored = {name: float(-at) for at, name in enumerate(ranking)}
+def test_relatives_are_all_that_look_like_the_same_document(ranking: list[str], document: str) -> None:
+    scored = {name: float(-rank) for rank, name in enumerate(ranking)}
     expected = [other for other in ranking if other != document and is_same_document(document, other)]
     assert names(ranking).ids_of_other_granularity(document) == expected
     assert (
@@ -75,7 +75,7 @@ def test_relatives_are_all_that_look_like_the_is_same_document(ranking: list[str
 
 
 def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_else_by_id() -> None:
-    given = [
+    sources = [
         ("a", "S"),
         ("b", "S"),
         ("c", "S"),
@@ -85,14 +85,14 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
         ("c", "S"),
         ("d8#1", None),
     ]
-    items = [rm.Retrieved(name, source=source) for name, source in given]
+    items = [rm.Retrieved(name, source=source) for name, source in sources]
     assert names(items).sibling_chunks(len(items)) == {"S": 2, "d7": 1}
     assert names(items).sibling_chunks(2) == {"S": 1}
-    assert names([name for name, _ in given]).sibling_chunks(len(items)) == {"d7": 1}
+    assert names([name for name, _ in sources]).sibling_chunks(len(items)) == {"d7": 1}
 
 
 @pytest.mark.parametrize(
-    ("ranking", "above", "least", "expected"),
+    ("ranking", "n_above", "min_count", "expected"),
     [
         (["d1#1", "d1#2", "d2#1"], 2, 1, True),  # one further part in all, and one is asked for
         (["d1#1", "d1#2", "d2#1"], 2, 2, False),
@@ -103,12 +103,12 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
         (["d1_chunk_1", "d1_chunk_2"], 2, 3, False),  # more than there are ids
     ],
 )
-def test_so_many_further_parts_or_more(ranking: list[str], above: int, least: int, *, expected: bool) -> None:
-    assert names(ranking).has_further_parts(above, least) is expected
-    assert (names(ranking).sibling_chunks(above).total() >= least) is expected
+def test_so_many_further_parts_or_more(ranking: list[str], n_above: int, min_count: int, *, expected: bool) -> None:
+    assert names(ranking).has_further_parts(n_above, min_count) is expected
+    assert (names(ranking).sibling_chunks(n_above).total() >= min_count) is expected
 
 
 @given(st.text("ab1-#:_. \n", max_size=8))
 def test_the_usual_spelling_is_read_as_any_other(part: str) -> None:
-    found = id_granularity._MARKED_PART.fullmatch(part) or id_granularity._NUMBERED_PART.fullmatch(part)  # noqa: SLF001  (the rule itself)
-    assert document_of(part) == (found["document"] if found else None)
+    match = id_granularity._MARKED_PART.fullmatch(part) or id_granularity._NUMBERED_PART.fullmatch(part)  # noqa: SLF001  (the rule itself)
+    assert document_of(part) == (match["document"] if match else None)

@@ -15,6 +15,6 @@ def test_what_has_no_name_of_its_own_is_called_by_its_place() -> None:
     ]
     result = rm.evaluate({"q": [rm.Quote("what was needed")]}, {"q": items}, "recall@5")
     called = ["guide.md@40", "guide.md", "mine", invented, "-"]
-    assert [each.label for each in result.explain("q").results] == called
-    assert [each.id for each in result.explain("q").results] == [invented, None, "mine", invented, None]
+    assert [retrieved.label for retrieved in result.explain("q").results] == called
+    assert [retrieved.id for retrieved in result.explain("q").results] == [invented, None, "mine", invented, None]
     assert "guide.md@40: one" in str(result.worst("recall@5", 1))

@@ -90,8 +90,8 @@ def test_the_threshold_of_the_metric_says_what_is_relevant() -> None:
 
 
 def test_r_precision_cuts_at_the_number_of_relevant_documents() -> None:
-    found = explained(["a", "b"], ["a", "x", "b"], "r_precision")
-    assert (found["a"].kind, found["b"].kind) == ("found", "below_cutoff")
+    findings = explained(["a", "b"], ["a", "x", "b"], "r_precision")
+    assert (findings["a"].kind, findings["b"].kind) == ("found", "below_cutoff")
 
 
 def test_behind_repeats_of_a_budget_only_if_it_would_fit_without_them() -> None:
@@ -100,12 +100,12 @@ def test_behind_repeats_of_a_budget_only_if_it_would_fit_without_them() -> None:
         (180, "behind 1 repeated document"),  # 100 + 10 + 60 characters without the repeat
         (160, "does not fit into the first 160 characters: it ends at 270"),
     ):
-        found = rm.evaluate({"q": ["d"]}, {"q": chunks}, f"recall@{size}chars").explain("q").findings[0]
-        assert found.detail == detail
+        finding = rm.evaluate({"q": ["d"]}, {"q": chunks}, f"recall@{size}chars").explain("q").findings[0]
+        assert finding.detail == detail
 
 
 def test_items_matched_by_source_repeat_it() -> None:
-    chunks = [rm.Retrieved(f"c{at}", source=source) for at, source in enumerate(["s1", "s1", "s1", "s2"])]
+    chunks = [rm.Retrieved(f"c{number}", source=source) for number, source in enumerate(["s1", "s1", "s1", "s2"])]
     result = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match="source")
     assert result.explain("q").findings[0].detail == "behind 2 repeated documents"
     once = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match=rm.Matching(by="source", deduplicate=True))

@@ -30,22 +30,22 @@ def became(evaluation: rm.Evaluation, metric: str | None = None) -> list[str]:
         ("ndcg@240tokens", "found"),
     ],
 )
-def test_what_ends_beyond_a_budget_is_not_found(metric: str, said: str) -> None:
+def test_what_ends_beyond_a_budget_is_not_found(metric: str, detail: str) -> None:
     evaluation = rm.evaluate(SPAN, {"q": [A, B]}, metric)
-    assert became(evaluation) == became(evaluation, metric) == [said]
-    assert evaluation.means[metric] > 0 or said != "found"
+    assert became(evaluation) == became(evaluation, metric) == [detail]
+    assert evaluation.means[metric] > 0 or detail != "found"
     lowest = evaluation.worst(metric)
-    assert lowest.failures == ({} if said == "found" else {"over_budget": 1})
+    assert lowest.failures == ({} if detail == "found" else {"over_budget": 1})
 
 
 def test_of_several_cut_offs_the_one_that_keeps_most_counts() -> None:
-    for metrics, said in (
+    for metrics, detail in (
         (["recall@400chars", "recall@1"], "beyond the cut-off 1"),
         (["recall@700chars", "recall@400chars"], "does not fit into the first 700 characters: it ends at 1,000"),
         (["recall@400chars", "recall@2"], "found"),
         (["recall@1", "recall@1200chars", "map"], "found"),
     ):
-        assert became(rm.evaluate(SPAN, {"q": [A, B]}, metrics)) == [said]
+        assert became(rm.evaluate(SPAN, {"q": [A, B]}, metrics)) == [detail]
 
 
 def test_repeats_may_be_what_takes_the_room() -> None:

@@ -9,7 +9,7 @@ from reported import QRELS, TEXTS, data_of, read
 def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_back(
     evaluation: rm.Evaluation, tmp_path: Path
 ) -> None:
-    labels = {query: "even" if at % 2 == 0 else "odd" for at, query in enumerate(QRELS)}
+    labels = {query: "even" if number % 2 == 0 else "odd" for number, query in enumerate(QRELS)}
     evaluation.report(tmp_path / "report.html", queries=TEXTS, corpus={"d": "the text of d"}, slices=labels)
     data = data_of(read(tmp_path / "report.html")[0])
     assert data["ids"] == list(QRELS)
@@ -19,9 +19,9 @@ def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_
     assert [data["kinds"][kind] for kind in data["missed"][data["missing"][0][0]]] == ["never retrieved"]
     first, second = data["shown"]["0"], data["shown"]["1"]
     x, y = first["results"][0]  # unjudged, so their numbers alone
-    assert [data["documents"][at] for at in (x, y)] == [["x"], ["y"]]
-    at, state, score, grade, satisfies = second["results"][0][1]
-    assert data["documents"][at] == ["d", None, "the text of d"]
+    assert [data["documents"][number] for number in (x, y)] == [["x"], ["y"]]
+    number, state, score, grade, satisfies = second["results"][0][1]
+    assert data["documents"][number] == ["d", None, "the text of d"]
     assert (state, score, grade, satisfies) == (0, None, 1.0, [0])
-    assert second["needed"][0][0] == at  # the text is there once
+    assert second["needed"][0][0] == number  # the text is there once
     assert second["needed"][0][3] == [[data["kinds"].index("found"), 2, data["details"].index("found")]]

@@ -112,10 +112,10 @@ def test_scores_of_others_are_no_part_of_the_stages() -> None:
 
 
 def test_what_was_found_has_the_interval_of_recall() -> None:
-    truth = {f"q{at}": ["a"] for at in range(9)} | {"q9": ["a", "b"]}
-    steps = {"s": {query: ["a", "b"] for query in truth}, "r": {query: ["a"] for query in truth}}
+    qrels = {f"q{number}": ["a"] for number in range(9)} | {"q9": ["a", "b"]}
+    steps = {"s": {query: ["a", "b"] for query in qrels}, "r": {query: ["a"] for query in qrels}}
     run = rm.RetrievedRun(steps["r"], stages=steps)
-    evaluation = rm.evaluate(truth, run, "recall@2")
-    found = evaluation.stages.losses("recall@2")
-    assert found.means["found"] == evaluation.means["recall@2"]
-    assert found.intervals()["found"] == evaluation.intervals()["recall@2"]
+    evaluation = rm.evaluate(qrels, run, "recall@2")
+    losses = evaluation.stages.losses("recall@2")
+    assert losses.means["found"] == evaluation.means["recall@2"]
+    assert losses.intervals()["found"] == evaluation.intervals()["recall@2"]

@@ -15,10 +15,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 
 @quick
 @given(inputs(), texts)
-def test_an_evaluation_set(tmp_path: Any, given_: Any, text: str) -> None:
-    qrels, run = given_
-    made = rm.Provenance(source="a.md", date=dt.date(2026, 5, 31), labels={"n": 1, "share": 0.1, "checked": True})
-    questions = rm.EvaluationSet(dict.fromkeys(qrels, text), qrels, {next(iter(qrels)): made})
+def test_an_evaluation_set(tmp_path: Any, judged_run: Any, text: str) -> None:
+    qrels, run = judged_run
+    provenance = rm.Provenance(source="a.md", date=dt.date(2026, 5, 31), labels={"n": 1, "share": 0.1, "checked": True})
+    questions = rm.EvaluationSet(dict.fromkeys(qrels, text), qrels, {next(iter(qrels)): provenance})
     questions.save(tmp_path / "questions.json")
     loaded = rm.load(tmp_path / "questions.json")
     assert loaded.queries == questions.queries
@@ -33,11 +33,11 @@ def test_saving_a_set_looks_up_no_query_in_a_list(tmp_path: Path) -> None:
         def index(self, *_: Any) -> int:
             raise AssertionError("one search of all queries for each query")
 
-    qrels = rm.Qrels({f"q{at}": [["a", "b"], [f"d{at}"]] for at in range(5)})
+    qrels = rm.Qrels({f"q{number}": [["a", "b"], [f"d{number}"]] for number in range(5)})
     qrels.queries = Unsearchable(qrels.queries)
     judged: Any = qrels  # as `read_qrels` returns it
-    made = rm.EvaluationSet({f"q{at}": "why?" for at in range(5)}, judged)
-    made.save(tmp_path / "set.json")
+    questions = rm.EvaluationSet({f"q{number}": "why?" for number in range(5)}, judged)
+    questions.save(tmp_path / "set.json")
     assert rm.load(tmp_path / "set.json").qrels == qrels.as_dict()
 
 

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 
 @quick
 @given(inputs())
-def test_a_run(tmp_path: Any, given_: Any) -> None:
-    _, run = given_
+def test_a_run(tmp_path: Any, judged_run: Any) -> None:
+    _, run = judged_run
     rm.save_run(run, tmp_path / "run.json.gz")
     loaded = rm.load(tmp_path / "run.json.gz")
     assert loaded == run
