@@ -8,8 +8,10 @@ TEXT = "<b>a passage</b> of some length that says what was looked for, " * 20
 
 
 def run(every: int) -> dict[str, list[rm.Retrieved]]:
-    return {
-        query: [rm.Retrieved(f"other {number}-{part}", TEXT) for part in range(9)]
-        + ([rm.Retrieved(f"needed {number}", TEXT)] if number % every else [])
-        for number, query in enumerate(JUDGED)
-    }
+    """Return a run that misses what is needed in every so many queries."""
+    rankings = {}
+    for number, query in enumerate(JUDGED):
+        rankings[query] = [rm.Retrieved(f"other {number}-{part}", TEXT) for part in range(9)]
+        if number % every:
+            rankings[query].append(rm.Retrieved(f"needed {number}", TEXT))
+    return rankings

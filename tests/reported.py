@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 QRELS = {f"q{number}": ["d"] for number in range(12)}
-RUNS = {
-    "old": {query: ["x", "d"] if number % 3 else ["x", "y"] for number, query in enumerate(QRELS)},
-    "<new> $1$": {query: ["d"] if number % 4 else ["x", "d"] for number, query in enumerate(QRELS)},
-    "third": {query: ["d", "x"] if number % 2 else ["x"] for number, query in enumerate(QRELS)},
-}
+RUNS: dict[str, dict[str, list[str]]] = {"old": {}, "<new> $1$": {}, "third": {}}
+for _number, _query in enumerate(QRELS):
+    RUNS["old"][_query] = ["x", "d"] if _number % 3 else ["x", "y"]
+    RUNS["<new> $1$"][_query] = ["d"] if _number % 4 else ["x", "d"]
+    RUNS["third"][_query] = ["d", "x"] if _number % 2 else ["x"]
 TEXTS = {"q0": "is 1 < 2 & so on?", "q4": "long " * 60}
 
 

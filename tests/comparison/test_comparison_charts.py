@@ -4,6 +4,7 @@ from html import unescape
 from pathlib import Path
 
 import retrieval_metrics as rm
+from ranked_systems import late_at_every, ranked
 from reported import TEXTS
 from retrieval_metrics.comparison.comparison_charts import (
     drawn_systems_notes,
@@ -49,16 +50,11 @@ def test_a_figure_and_a_report_show_the_same(comparison: rm.Comparison, tmp_path
 
 def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() -> None:
     qrels = {f"q{number}": ["d"] for number in range(30)}
-    parts = {"best": 7, "second": 3, "third": 1}
-    runs = {
-        name: {f"q{number}": ["d"] if number % part else ["x", "d"] for number in range(30)}
-        for name, part in parts.items()
-    }
+    steps = {"best": 7, "second": 3, "third": 1}
+    runs = {name: late_at_every(step, 30) for name, step in steps.items()}
     comparison = rm.compare(qrels, runs, "mrr")
-    shown, difference = (
-        main_pair_changes(comparison, comparison.metrics[0]),
-        comparison.difference("mrr", "second", "best"),
-    )
+    shown = main_pair_changes(comparison, comparison.metrics[0])
+    difference = comparison.difference("mrr", "second", "best")
     assert shown.title == "best \u2212 second in mrr, by query"
     assert shown.mean == -difference.mean
     assert shown.interval == (-difference.interval.high, -difference.interval.low)
@@ -70,10 +66,7 @@ def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() 
 
 def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
     qrels = {f"q{number}": ["d"] for number in range(12)}
-    runs = {
-        f"s{rank:02}": {query: [*(f"x{number}" for number in range(rank)), "d"] for query in qrels}
-        for rank in range(15)
-    }
+    runs = {f"s{rank:02}": dict.fromkeys(qrels, tuple(ranked(rank + 1))) for rank in range(15)}
     comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
     drawn = select_drawn_systems(comparison, systems_in_order(comparison, comparison.metrics[0]))
     assert drawn == [*list(runs)[:11], "s14"]

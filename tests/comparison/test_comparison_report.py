@@ -4,6 +4,7 @@ import re
 import sys
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,10 +40,8 @@ def test_every_number_in_place_of_a_long_name_is_in_the_key(tmp_path: Path) -> N
     ]  # 12 are drawn, 4 are named in words
     queries = [f"q{number}" for number in range(8)]
     qrels = {query: {"d": 1} for query in queries}
-    runs = {
-        name: {query: ["d", "x"] if number else ["x", "d"] for query in queries}
-        for number, name in enumerate(systems[::-1])
-    }
+    runs = dict.fromkeys(systems[::-1], dict.fromkeys(queries, ("d", "x")))
+    runs[systems[-1]] = dict.fromkeys(queries, ("x", "d"))
     rm.compare(qrels, runs, ["mrr@10"]).report(tmp_path / "report.html")
     text, _ = read(tmp_path / "report.html")
     assert text.count("#16") > 1
@@ -50,7 +49,8 @@ def test_every_number_in_place_of_a_long_name_is_in_the_key(tmp_path: Path) -> N
 
 
 def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
-    qrels, run = {"q": ["d"], "none": {"d": 0}}, {"q": ["d"], "none": ["d"]}
+    qrels: dict[str, Any] = {"q": ["d"], "none": {"d": 0}}
+    run = {"q": ["d"], "none": ["d"]}
     comparison = rm.compare(qrels, {"a": run, "b": run}, ["dcg", "map"])
     comparison.report(tmp_path / "comparison.html")
     comparison.plot().savefig(tmp_path / "comparison.png")
@@ -72,12 +72,15 @@ def test_without_matplotlib_plots_say_the_command_and_reports_are_written(
 def test_of_very_many_queries_those_that_moved_most_have_their_results(tmp_path: Path) -> None:
     qrels = {f"q{number}": ["d"] for number in range(1_500)}
     old = {query: ["x", "d"] for query in qrels}
-    new = {query: ["d", "x"] if number % 2 else ["x", "d"] for number, query in enumerate(qrels)}
+    new = dict(old)
+    for number in range(1, len(qrels), 2):
+        new[f"q{number}"] = ["d", "x"]
     compared = rm.compare(qrels, {"old": old, "new": new}, "mrr", resamples=200)
     compared.report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     data = data_of(text)
-    assert [[len(column) for column in columns] for columns in data["values"]] == [[1_500], [1_500]]
+    for columns in data["values"]:
+        assert [len(column) for column in columns] == [1_500]
     detailed = {data["ids"][int(number)] for number in data["shown"]}
     assert len(detailed) == 100
     assert detailed <= {f"q{number}" for number in range(1, 1_500, 2)}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from ranked_systems import systems
+from ranked_systems import late_at_every, systems
 from reported import QRELS
 from retrieval_metrics.reports.numbers import signed, three
 
@@ -60,11 +60,8 @@ def test_the_text_is_tables_and_a_verdict() -> None:
 
 def test_many_systems_say_what_their_comparisons_detect() -> None:
     qrels = {f"q{number}": ["d"] for number in range(30)}
-    parts = {"old": 2, "new": 3, "third": 5}
-    runs = {
-        name: {f"q{number}": ["d"] if number % part else ["x", "d"] for number in range(30)}
-        for name, part in parts.items()
-    }
+    steps = {"old": 2, "new": 3, "third": 5}
+    runs = {name: late_at_every(step, 30) for name, step in steps.items()}
     text = str(rm.compare(qrels, runs, "mrr"))
     assert re.search(r"; a difference of 0\.\d+ to 0\.\d+ would have been found in four of five cases", text)
     assert "detects" not in text

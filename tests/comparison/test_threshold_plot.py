@@ -8,8 +8,13 @@ import retrieval_metrics as rm
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 def test_the_lines_are_the_curve_and_the_chosen_score_is_marked() -> None:
-    qrels = {f"q{number}": {"d": 1} if number % 2 else {} for number in range(40)}
-    run = {query: {"d": 0.9, "x": 0.5} if judged else {"x": 0.3} for query, judged in qrels.items()}
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number in range(20):
+        qrels[f"answered {number}"] = {"d": 1}
+        run[f"answered {number}"] = {"d": 0.9, "x": 0.5}
+        qrels[f"unanswerable {number}"] = {}
+        run[f"unanswerable {number}"] = {"x": 0.3}
     threshold = rm.threshold(qrels, run, "recall@2", max_false_answers=0.5)
     (axes,) = threshold.plot().axes
     points = [point for point in threshold.curve if np.isfinite(point.score)]

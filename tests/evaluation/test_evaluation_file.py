@@ -116,7 +116,7 @@ def test_what_an_agent_did_and_scores_of_others_are_equal_to_themselves(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "message"),
     [
         (["small"], r"labels must map names to text or numbers, got \['small'\]"),
         ({"model": None}, "a label must have a str as its name, and text or a number as its value, got 'model': None"),

@@ -21,7 +21,7 @@ def became(evaluation: rm.Evaluation, metric: str | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "detail"),
     [
         ("recall@400chars", "does not fit into the first 400 characters: it ends at 1,000"),
         ("recall@999chars", "does not fit into the first 999 characters: it ends at 1,000"),

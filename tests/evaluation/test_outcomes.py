@@ -13,8 +13,8 @@ from retrieval_metrics.evaluation.id_granularity import document_of, is_same_doc
 from retrieval_metrics.evaluation.outcomes import FAILURES
 
 DOCUMENT_IDS = [
-    *(f"d{at}" for at in range(6)),
-    *(f"d{at}#{part}" for at in range(3) for part in range(3)),
+    *(f"d{number}" for number in range(6)),
+    *(f"d{number // 3}#{number % 3}" for number in range(9)),
     "e 1",
     "e",
     "f/e",
@@ -29,8 +29,9 @@ scored = st.dictionaries(st.sampled_from(DOCUMENT_IDS), st.sampled_from([0.5, 1.
 @st.composite
 def collections(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], str]:
     names = [f"q{number}" for number in range(draw(st.integers(1, 5)))]
-    truths, rankings = draw(st.sampled_from([graded, groups])), draw(st.sampled_from([lists, scored]))
-    qrels: dict[str, Any] = {name: draw(truths) for name in names}
+    judgments = draw(st.sampled_from([graded, groups]))
+    rankings = draw(st.sampled_from([lists, scored]))
+    qrels: dict[str, Any] = {name: draw(judgments) for name in names}
     run: dict[Any, Any] = {name: draw(rankings) for name in names}
     failed: dict[Any, Exception] = {
         name: TimeoutError("slow") for name in names if not run[name] and draw(st.booleans())
@@ -56,15 +57,22 @@ def test_the_counts_of_one_pass_are_those_of_the_explanations(collection: tuple[
     worst = evaluation.worst(metric, n=10)
     defined = [query for query, value in evaluation.per_query[metric].items() if not isnan(value)]
     explained = {query: evaluation.explain(query, metric) for query in defined}
-    assert worst.failures == Counter(one.kind for each in explained.values() for one in each.failures)
-    assert worst.n_relevant == sum(each.n_relevant for each in explained.values())
-    found = [
-        {group for one in each.findings if one.kind == "found" for group in one.groups} for each in explained.values()
-    ]
-    assert worst.n_found == sum(map(len, found))
-    for each in worst:
-        assert each.findings == explained[each.query].findings
-        assert each.failures == explained[each.query].failures
+    failures: Counter[str] = Counter()
+    n_needed = 0
+    n_found = 0
+    for explanation in explained.values():
+        failures.update(finding.kind for finding in explanation.failures)
+        n_needed += explanation.n_relevant
+        found_groups: set[int] = set()
+        for finding in explanation.findings:
+            if finding.kind == "found":
+                found_groups.update(finding.groups)
+        n_found += len(found_groups)
+    assert worst.failures == failures
+    assert (worst.n_relevant, worst.n_found) == (n_needed, n_found)
+    for explanation in worst:
+        assert explanation.findings == explained[explanation.query].findings
+        assert explanation.failures == explained[explanation.query].failures
 
 
 @settings(max_examples=400)
@@ -89,10 +97,11 @@ def test_every_outcome_is_that_of_the_rules_read_one_by_one(collection: tuple[An
 
 def outcomes(qrels: Any, run: Any, query: str, metric: str) -> dict[str, str]:
     """Return what became of each relevant document, by the rules as a reader would apply them."""
-    truth, ranking = qrels[query], run[query]
+    judgments = qrels[query]
+    ranking = run[query]
     threshold = 2 if "rel=2" in metric else 1
-    given_groups = [{name: grade} for name, grade in truth.items()] if isinstance(truth, dict) else truth
-    relevant = [{name: grade for name, grade in group.items() if grade >= threshold} for group in given_groups]
+    judged_groups = [{name: grade} for name, grade in judgments.items()] if isinstance(judgments, dict) else judgments
+    relevant = [above_threshold(group, threshold) for group in judged_groups]
     alternatives = [set(group) for group in relevant if group]
     if metric.startswith("mrr"):
         alternatives = [set().union(*alternatives)]
@@ -101,7 +110,11 @@ def outcomes(qrels: Any, run: Any, query: str, metric: str) -> dict[str, str]:
         grades |= {name: max(grade, grades.get(name, 0)) for name, grade in group.items()}
     by_name = sorted(ranking, reverse=True) if isinstance(ranking, dict) else ranking
     order = sorted(by_name, key=lambda name: -ranking[name]) if isinstance(ranking, dict) else list(ranking)
-    k = int(metric.partition("@")[2]) if "@" in metric else len(alternatives) if metric == "r_precision" else None
+    k = None
+    if "@" in metric:
+        k = int(metric.partition("@")[2])
+    elif metric == "r_precision":
+        k = len(alternatives)
     found_names = {name for name in grades if name in order[:k]}
 
     def kind(name: str, grade: int) -> str:
@@ -109,11 +122,15 @@ def outcomes(qrels: Any, run: Any, query: str, metric: str) -> dict[str, str]:
             return "found"
         if all(group & found_names for group in alternatives if name in group):
             return "alternative_found"
-        if k is not None and len(found_names) == k and all(grades[one] >= grade for one in found_names):
+        if k is not None and len(found_names) == k and all(grades[found_name] >= grade for found_name in found_names):
             return "cutoff_full"
         return too_late(name, order, ranking, k) if name in order else absent(name, order, run, query)
 
     return {name: kind(name, grade) for name, grade in grades.items()}
+
+
+def above_threshold(group: dict[str, int], threshold: int) -> dict[str, int]:
+    return {name: grade for name, grade in group.items() if grade >= threshold}
 
 
 def too_late(name: str, order: list[str], ranking: Any, k: Any) -> str:

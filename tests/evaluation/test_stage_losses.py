@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ def count_fates(lost: rm.Evaluation, query: str, needed: int) -> Counter[str]:
 @pytest.mark.parametrize("share", SHARES)
 def test_every_planted_loss_is_found_though_strays_come_in(share: float) -> None:
     rng = random.Random(1)
-    steps = {name: {query: [*ranking] for query, ranking in run.items()} for name, run in STEPS.items()}
+    steps = deepcopy(STEPS)
     for query in QRELS:
         for name in ("fused", "filtered"):
             if rng.random() < share:
@@ -111,12 +112,10 @@ def test_routes_and_failures() -> None:
         result = rm.evaluate({"q1": ["a"], "q2": ["b"], "q3": ["c"], "q4": ["d"]}, run, "recall@1")
     assert list(result.stages) == ["one", "other", "filtered", "returned"]
     lost = result.stages.losses("recall@1")
-    assert {query: [str(m) for m in lost.metrics if lost.per_query[str(m)][query]] for query in lost.queries} == {
-        "q1": ["not_retrieved"],
-        "q2": ["below_cutoff:other"],
-        "q3": ["not_retrieved"],
-        "q4": ["found"],
-    }
+    assert count_fates(lost, "q1", 1) == {"not_retrieved": 1}
+    assert count_fates(lost, "q2", 1) == {"below_cutoff:other": 1}
+    assert count_fates(lost, "q3", 1) == {"not_retrieved": 1}
+    assert count_fates(lost, "q4", 1) == {"found": 1}
     assert lost.counts["failed"] == 1
     assert not any("returned" in str(metric) for metric in lost.metrics)
     assert result.explain("q2").findings[0].detail == "beyond the cut-off 1; other 2"
@@ -141,7 +140,8 @@ def test_a_document_is_followed_in_an_explanation() -> None:
 
 
 def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
-    chunk, merged = rm.Retrieved(None, "a part of a"), rm.Retrieved("a", "a part of a, and the rest")
+    chunk = rm.Retrieved(None, "a part of a")
+    merged = rm.Retrieved("a", "a part of a, and the rest")
     run = rm.RetrievedRun({"q": [merged]}, stages={"chunks": {"q": [chunk]}, "merged": {"q": [merged]}})
     result = rm.evaluate({"q": ["a"]}, run, "recall@1")
     with pytest.warns(rm.RetrievalWarning, match="the step 'chunks' cannot be judged, so it is left out: .* has no id"):

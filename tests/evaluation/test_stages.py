@@ -84,18 +84,22 @@ def test_clusters_reach_the_stages() -> None:
         assert result.stages[name].intervals() == alone.intervals()
 
 
+def sort_by_grade(documents: list[str], grades: dict[str, int]) -> list[str]:
+    return sorted(documents, key=lambda document: -grades.get(document, 0))
+
+
 def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
     stages = rm.evaluate(QRELS, RUN, [*METRICS, "mrr"]).stages
     for metric in (*METRICS, "mrr"):
         ceilings = stages.ceiling(metric)
         for name, run in STEPS.items():
-            best = {q: sorted(run[q], key=lambda one, of=QRELS[q]: -of.get(one, 0)) for q in QRELS}  # type: ignore[misc]
+            best = {query: sort_by_grade(run[query], QRELS[query]) for query in QRELS}
             assert ceilings[name] == rm.evaluate(QRELS, best, metric).means[metric]
             assert ceilings[name] >= stages[name].means[metric]
-    items = {
-        query: [rm.Retrieved(id=f"chunk {at}", metadata={"of": one}) for at, one in enumerate([*ids, *ids[:1]])]
-        for query, ids in STEPS["bm25"].items()
-    }
+    items = {}
+    for query, ids in STEPS["bm25"].items():
+        with_repeat = enumerate([*ids, *ids[:1]])
+        items[query] = [rm.Retrieved(f"chunk {number}", metadata={"of": document}) for number, document in with_repeat]
     chunks = rm.RetrievedRun(items, stages={"bm25": items})
     by_document = rm.evaluate(QRELS, chunks, "mrr", match="metadata:of").stages  # a second chunk adds nothing
     assert by_document.ceiling("mrr")["bm25"] == stages.ceiling("mrr")["bm25"]
