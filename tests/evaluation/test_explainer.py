@@ -3,6 +3,8 @@
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.evaluation.evaluation_wording import format_outcome, format_partial_match
+from retrieval_metrics.evaluation.outcome_facts import OutcomeFacts
 
 
 def test_metrics_of_the_first_relevant_document_need_only_one() -> None:
@@ -23,18 +25,16 @@ def test_what_was_retrieved_only_in_part_says_so() -> None:
     """A chunk boundary cut the quote; a text or a span is covered too little."""
     text = "It is known that the horn sounds for five seconds in each minute of dense fog, and no longer."
     quote = "the horn sounds for five seconds in each minute of dense fog"
-    first, second = (rm.Retrieved(str(at), text[at : at + 45], "s", at) for at in (0, 45))
+    first = rm.Retrieved("first", text[:45], "s", 0)
+    second = rm.Retrieved("second", text[45:90], "s", 45)
     start = text.index(quote)
     for piece in (rm.Quote(quote), rm.Text(quote), rm.Span("s", start, start + len(quote))):
         evaluation = rm.evaluate({"q": [piece]}, {"q": [first]}, ["recall", "recall@5"])
         assert evaluation.means["recall"] == 0.0
         (finding,) = evaluation.explain("q").failures
-        assert (finding.kind, finding.detail) == ("not_retrieved", "not retrieved whole: rank 1 holds a part of it")
+        assert (finding.kind, finding.detail) == ("not_retrieved", format_partial_match([1]))
     (finding,) = rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [first, second]}, "recall").explain("q").findings
-    assert finding.detail == "not retrieved whole: ranks 1 and 2 hold a part of it"
-    (finding,) = (
-        rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [rm.Retrieved("x", "Oil is dear.")]}, "recall")
-        .explain("q")
-        .findings
-    )
-    assert finding.detail == "never retrieved; the ranking has 1 document"
+    assert finding.detail == format_partial_match([1, 2])
+    other = rm.Retrieved("x", "Oil is dear.")
+    (finding,) = rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [other]}, "recall").explain("q").findings
+    assert finding.detail == format_outcome(OutcomeFacts(kind="not_retrieved", n_retrieved=1))

@@ -70,13 +70,12 @@ class QueryFindings:
         self._budget = outcomes.cutoffs.find_budget(query_index)
 
     def findings(self) -> list[Finding]:
-        """Return the outcome of each relevant document, best grade first."""
+        """Return the outcome of each relevant document in words, best grade first."""
         outcomes = self._outcomes
         documents = self._search.judged.qrels.documents
-        rows = outcomes.rows_in_query(self._query_index)
+        first_row = outcomes.rows_in_query(self._query_index).start
         findings = []
-        for row in range(rows.start, rows.stop):
-            facts = self._facts(row)
+        for row, facts in enumerate(self.facts(), first_row):
             finding = Finding(
                 document=documents[outcomes.document[row]],
                 grade=outcomes.grade[row].item(),
@@ -87,6 +86,11 @@ class QueryFindings:
             )
             findings.append(finding)
         return findings
+
+    def facts(self) -> list[OutcomeFacts]:
+        """Return the outcome of each relevant document with its numbers, best grade first."""
+        rows = self._outcomes.rows_in_query(self._query_index)
+        return [self._facts(row) for row in range(rows.start, rows.stop)]
 
     def _facts(self, row: int) -> OutcomeFacts:
         outcomes, judged = self._outcomes, self._search.judged
