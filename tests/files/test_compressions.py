@@ -28,8 +28,8 @@ def test_what_the_standard_library_unpacks_is_read_and_written(tmp_path: Path, s
         rm.write_run(run, path)
         assert rm.read_run(path) == run
         assert path.read_bytes()[:3] in {b"BZh", b"\xfd7z", b"PK\x03"}
-    whole = (tmp_path / f"r.trec{suffix}").read_bytes()
-    (tmp_path / f"cut.trec{suffix}").write_bytes(whole[:-12])
+    content = (tmp_path / f"r.trec{suffix}").read_bytes()
+    (tmp_path / f"cut.trec{suffix}").write_bytes(content[:-12])
     with pytest.raises(ValueError, match="is damaged or cut short: i"):
         rm.read_run(tmp_path / f"cut.trec{suffix}")
 
@@ -37,10 +37,10 @@ def test_what_the_standard_library_unpacks_is_read_and_written(tmp_path: Path, s
 LINES = "q1 Q0 d1 1 2.5 t\n"
 
 
-def archive(path: Path, held: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, text in held.items():
-            made.writestr(name, text)
+def archive(path: Path, text_by_name: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as zip_file:
+        for name, text in text_by_name.items():
+            zip_file.writestr(name, text)
     return path
 
 
@@ -55,7 +55,8 @@ def test_a_zip_archive_with_one_file_is_read_as_that_file(tmp_path: Path) -> Non
 
 
 def test_a_large_zip_archive_is_read_from_a_pipe_and_streamed(tmp_path: Path) -> None:
-    run = {f"q{query}": {f"d{at}": 5000.0 - at for at in range(5000)} for query in range(40)}
+    ranking = {f"d{number}": 5000.0 - number for number in range(5000)}
+    run = {f"q{query}": ranking for query in range(40)}
     rm.write_run(run, tmp_path / "large.trec.zip")
     assert rm.read_run(io.BytesIO((tmp_path / "large.trec.zip").read_bytes())) == run
     streamed = rm.read_run(tmp_path / "large.trec.zip", memory=1 << 20)
@@ -75,10 +76,10 @@ def test_a_large_zip_archive_is_read_from_a_pipe_and_streamed(tmp_path: Path) ->
     ],
 )
 def test_a_zip_archive_with_another_number_of_files_is_refused_by_name(
-    tmp_path: Path, held: dict[str, str], said: str
+    tmp_path: Path, text_by_name: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
-        rm.read_run(archive(tmp_path / "run.zip", held))
+    with pytest.raises(ValueError, match=message):
+        rm.read_run(archive(tmp_path / "run.zip", text_by_name))
 
 
 def test_a_zip_archive_that_is_not_what_it_says_is_refused(tmp_path: Path) -> None:
@@ -105,8 +106,8 @@ def test_compressed_files_are_known_by_their_content(write: Write, compress: Cal
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstd.compress])
 def test_compressed_files_that_are_cut_short_are_refused(write: Write, compress: Callable[[bytes], bytes]) -> None:
-    whole = compress("\n".join(RUN_LINES).encode())
-    for broken in (whole[:-9], whole[: len(whole) // 2], whole[:20]):
+    content = compress("\n".join(RUN_LINES).encode())
+    for broken in (content[:-9], content[: len(content) // 2], content[:20]):
         with pytest.raises(ValueError, match=r"some.run is damaged or cut short"):
             rm.read_run(write(broken))
 
@@ -115,14 +116,14 @@ def test_compressed_files_that_are_cut_short_are_refused(write: Write, compress:
 def test_a_damaged_byte_in_a_compressed_file_of_ours_is_found_or_harmless(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"some.run{suffix}"
     rm.write_run(RUN_BY_QUERY, path)
-    whole, harmful = path.read_bytes(), 0
-    for at in range(12, len(whole)):
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    content = path.read_bytes()
+    n_harmful = 0
+    for position in range(12, len(content)):
+        path.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
         try:
-            assert (
-                dict(rm.read_run(path)) == RUN_BY_QUERY
-            )  # a byte that says nothing of the data, such as the file's name
+            # A byte that says nothing of the data, such as the file's name.
+            assert dict(rm.read_run(path)) == RUN_BY_QUERY
         except ValueError as error:
-            harmful += 1
+            n_harmful += 1
             assert str(path) in str(error)  # noqa: PT017  (some bytes raise and some do no harm)
-    assert harmful > len(whole) / 2
+    assert n_harmful > len(content) / 2

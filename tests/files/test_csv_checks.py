@@ -36,10 +36,12 @@ HEADED = "query,document,grade\nq1,d1,1\n"
         ('"q\n\n1",d2\n', "line 3: .*: 2 columns where the header has 3"),
     ],
 )
-def test_quotes_and_line_ends_that_csv_has_not_are_named_with_their_line(tmp_path: Path, lines: str, said: str) -> None:
+def test_quotes_and_line_ends_that_csv_has_not_are_named_with_their_line(
+    tmp_path: Path, lines: str, message: str
+) -> None:
     path = tmp_path / "qrels.csv"
     path.write_bytes((HEADED + lines).encode())
-    with pytest.raises(ValueError, match=rf"(?s)qrels\.csv, {said}"):
+    with pytest.raises(ValueError, match=rf"(?s)qrels\.csv, {message}"):
         rm.read_qrels(path)
 
 

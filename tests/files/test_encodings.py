@@ -19,7 +19,7 @@ TEXTS = {
 def test_other_encodings_are_recognised_by_name(tmp_path: Path, kind: str) -> None:
     for name in (f"some.{kind}", *(["some"] if kind != "csv" else [])):  # CSV is known by its name only
         path = tmp_path / name
-        for encoding, said in (
+        for encoding, message in (
             ("utf-16", "UTF-16"),
             ("utf-16-le", "UTF-16"),
             ("utf-16-be", "UTF-16"),
@@ -27,7 +27,7 @@ def test_other_encodings_are_recognised_by_name(tmp_path: Path, kind: str) -> No
             ("latin-1", "Latin-1"),
         ):
             path.write_bytes(TEXTS[kind].encode(encoding))
-            with pytest.raises(ValueError, match=rf"{name}, line \d.*{said}"):
+            with pytest.raises(ValueError, match=rf"{name}, line \d.*{message}"):
                 rm.read_run(path)
 
 

@@ -118,7 +118,7 @@ def test_a_wrong_object_is_refused(tmp_path: Path, text: str, message: str) -> N
 
 ROW = '{"query": "q%d", "document": "d%d", "score": %s}'
 
-PLAIN = [ROW % (at // 4, at, at / 8) for at in range(12)]
+PLAIN = [ROW % (index // 4, index, index / 8) for index in range(12)]
 
 IRREGULAR = {
     "a key twice": ('{"query": "q9", "query": "q8", "document": "d", "score": 1}', "key 'query' appears twice"),
@@ -160,21 +160,22 @@ def test_the_fast_way_through_plain_rows_refuses_what_the_slow_one_does(tmp_path
 @pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n \n"])
 def test_plain_rows_are_read_as_they_are(tmp_path: Path, end: str) -> None:
     path = tmp_path / "run.jsonl"
-    numbers = [random.Random(at).random() * 10.0 ** (at % 40 - 20) for at in range(2000)]
-    for spaced in (True, False):
+    numbers = [random.Random(number).random() * 10.0 ** (number % 40 - 20) for number in range(2000)]
+    for has_spaces in (True, False):
         lines = [
             json.dumps(
-                {"document": at, "score": numbers[at], "query": f"q:{at % 7}{{é}}", "tag": "x, y"},
+                {"document": number, "score": numbers[number], "query": f"q:{number % 7}{{é}}", "tag": "x, y"},
                 ensure_ascii=False,
-                separators=None if spaced else (",", ":"),
+                separators=None if has_spaces else (",", ":"),
             )
-            for at in range(2000)
+            for number in range(2000)
         ]
         path.write_text("\n".join(lines) + end)
         run = rm.read_run(path)
-        assert {(query, document): score for query in run for document, score in run[query].items()} == {
-            (f"q:{at % 7}{{é}}", at): numbers[at] for at in range(2000)
-        }
+        expected: dict[str, dict[int, float]] = {}
+        for number, score in enumerate(numbers):
+            expected.setdefault(f"q:{number % 7}{{é}}", {})[number] = score
+        assert dict(run) == expected
         path.write_text("\n".join([*lines, r'{"document": 9, "score": 1, "query": "\u0041", "tag": ""}']) + "\n")
         assert rm.read_run(path)["A"] == {9: 1.0}
 
@@ -194,8 +195,8 @@ def test_a_repeated_key(tmp_path: Path, name: str, text: str, message: str) -> N
         with pytest.raises(ValueError, match=message) as error:
             read(tmp_path / name)
         assert "allow='repeated', with which the first counts" in str(error.value)
-    found = dict(rm.read_run(tmp_path / name, allow="repeated"))["q"]
-    assert found["a"] == 1.0
+    ranking = dict(rm.read_run(tmp_path / name, allow="repeated"))["q"]
+    assert ranking["a"] == 1.0
 
 
 def test_blank_edges_in_json(tmp_path: Path) -> None:

@@ -144,9 +144,9 @@ def test_a_bomb_ends_early(tmp_path: Path, kind: str, byte: bytes) -> None:
     done = subprocess.run(
         [sys.executable, "-c", BOMB, path, kind], check=True, capture_output=True, text=True, timeout=120
     )
-    *said, kilobytes = done.stdout.splitlines()
+    *messages, kilobytes = done.stdout.splitlines()
     assert int(kilobytes) < 500_000
-    (message,) = said
+    (message,) = messages
     assert "bomb.gz" in message
     assert "compressed too well" in message or "binary" in message or "bytes" in message
 
@@ -157,7 +157,7 @@ def test_limits_are_options(tmp_path: Path) -> None:
         rm.read_run(tmp_path / "long.run", limits=rm.Limits(line=1000))
     assert len(rm.read_run(tmp_path / "long.run", limits=rm.Limits(line=6000))) == 1
     (tmp_path / "many.run.gz").write_bytes(
-        gzip.compress("".join(f"q Q0 d{at} 1 1.5 t{'x' * 990}\n" for at in range(80_000)).encode())
+        gzip.compress("".join(f"q Q0 d{number} 1 1.5 t{'x' * 990}\n" for number in range(80_000)).encode())
     )
     with pytest.raises(
         ValueError, match=r"many.run.gz is compressed too .*Limits\(compression=...\) allows more than 9"

@@ -71,8 +71,10 @@ def test_a_missing_extra_is_named_with_its_command(tmp_path: Path, missing: str,
     if missing == "backports" and sys.version_info >= (3, 14):
         pytest.skip("from 3.14 on the standard library reads zst")
     code = WITHOUT.format(missing=missing, call=call)
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
-    assert "pip install 'retrieval-metrics[files]'" in said
+    output = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path
+    ).stdout
+    assert "pip install 'retrieval-metrics[files]'" in output
 
 
 def test_every_public_name_can_be_imported_without_an_extra() -> None:

@@ -42,8 +42,8 @@ UNREADABLE = ["0x10", "1_0", "1d3", "+-0.0"]
 @given(st.lists(spelled | st.sampled_from([".5", "5.", "1E3", "1e-400", "٣", *UNREADABLE]), min_size=1))
 def test_scores_are_those_of_python_to_the_last_bit(tmp_path: Path, scores: list[str]) -> None:
     path = tmp_path / "scores.run"
-    path.write_text("".join(f"q Q0 d{at} 1 {score} t\n" for at, score in enumerate(scores)))
-    strange = [at for at, score in enumerate(scores) if score in UNREADABLE]
+    path.write_text("".join(f"q Q0 d{number} 1 {score} t\n" for number, score in enumerate(scores)))
+    strange = [number for number, score in enumerate(scores) if score in UNREADABLE]
     if strange:
         with pytest.raises(ValueError, match=rf"scores.run, line {strange[0] + 1}: .*is not a finite number"):
             rm.read_run(path)
@@ -90,13 +90,13 @@ def test_a_wrong_line_after_empty_ones_has_the_number_an_editor_shows(write: Wri
 
 
 def test_a_file_that_was_cut_is_told_from_the_wrong_one(write: Write) -> None:
-    whole = "\n".join(RUN_LINES) + "\n"
+    text = "\n".join(RUN_LINES) + "\n"
     for columns in (3, 4, 5):
-        cut = whole + " ".join(["q9", "Q0", "d9", "1", "2.5", "tag"][:columns])
+        cut = text + " ".join(["q9", "Q0", "d9", "1", "2.5", "tag"][:columns])
         with pytest.raises(ValueError, match=f"{columns} columns where .* no line end, so the file seems to be cut"):
             rm.read_run(write(cut))
         with pytest.raises(ValueError, match=rf"{columns} columns where a TREC run has 6: [\w ]+$"):
-            rm.read_run(write(cut + "\n" + whole.replace("q", "r")))
+            rm.read_run(write(cut + "\n" + text.replace("q", "r")))
 
 
 def test_the_wrong_file_is_told_from_the_right_one(write: Write) -> None:

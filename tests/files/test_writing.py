@@ -42,7 +42,7 @@ def test_qrels(tmp_path: Path, kind: str, qrels: dict[str, dict[str, float]]) ->
     path = tmp_path / f"qrels.{kind}"
     rm.write_qrels(qrels, path)
     read = rm.read_qrels(path)
-    assert {query: read.judgments(at) for at, query in enumerate(read.queries)} == qrels
+    assert read.as_dict() == qrels
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -87,8 +87,10 @@ AWKWARD = [
 @pytest.mark.parametrize(("first", "second"), list(product(FORMATS, FORMATS)))
 def test_awkward_ids_go_from_any_format_to_any_other(tmp_path: Path, first: str, second: str) -> None:
     names = [name for name in AWKWARD if name != "#x"]  # which would make a comment of its line in TREC files
-    run = {name: {other: float(at) / 3 for at, other in enumerate(AWKWARD)} for name in names}
-    qrels = {name: {other: at % 3 for at, other in enumerate(AWKWARD)} for name in names}
+    scores = {document: float(number) / 3 for number, document in enumerate(AWKWARD)}
+    grades = {document: number % 3 for number, document in enumerate(AWKWARD)}
+    run = dict.fromkeys(names, scores)
+    qrels = dict.fromkeys(names, grades)
     rm.write_run(run, tmp_path / f"run.{first}.gz")
     rm.write_run(rm.read_run(tmp_path / f"run.{first}.gz"), tmp_path / f"again.{second}.zst")
     assert dict(rm.read_run(tmp_path / f"again.{second}.zst")) == run
@@ -177,9 +179,9 @@ def test_whole_number_ids_stay_whole_numbers_or_are_refused(tmp_path: Path) -> N
     ranked: Any = {1: [7, 8], 2: [9]}
     qrels: Any = {1: {7: 2.0}, 2: {9: 1.0}}
     for kind in ("jsonl", "parquet"):
-        for one in (run, ranked):
-            rm.write_run(one, tmp_path / f"run.{kind}")
-            assert dict(rm.read_run(tmp_path / f"run.{kind}")) == one
+        for ranking in (run, ranked):
+            rm.write_run(ranking, tmp_path / f"run.{kind}")
+            assert dict(rm.read_run(tmp_path / f"run.{kind}")) == ranking
         rm.write_qrels(qrels, tmp_path / f"qrels.{kind}")
         assert judgments(rm.read_qrels(tmp_path / f"qrels.{kind}")) == qrels
     with pytest.raises(ValueError, match=r"query 1 would become text; write .jsonl or .parquet"):

@@ -15,7 +15,7 @@ from table_forms import Source
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
     """The same rows in every form that has columns."""
 
-    def of(columns: dict[str, list[Any]]) -> Any:
+    def build(columns: dict[str, list[Any]]) -> Any:
         kind, path = request.param, tmp_path / f"table.{request.param}"
         in_memory: dict[str, Source] = {
             "mapping": dict,
@@ -35,4 +35,4 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
             frame.write_csv(path, separator="," if kind == "csv" else "\t")
         return path
 
-    return of
+    return build

@@ -30,9 +30,9 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
 def test_columns_that_are_separated_otherwise_are_told(tmp_path: Path, name: str, separator: str) -> None:
     path = tmp_path / name
     path.write_text("\n".join(separator.join(row) for row in (["query", "document", "score"], ["q1", "d1", "9"])))
-    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as told:
+    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as caught:
         rm.read_run(path)
-    assert repr(separator) in str(told.value)
+    assert repr(separator) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["judgement", "relevancy", "rating", "Unnamed: 3"])

@@ -97,6 +97,6 @@ def test_groups_in_columns(source: Source) -> None:
     }
     table = source({**columns, "group": ["1", "1", "2", "1"]})
     qrels = rm.read_qrels(table)
-    assert [qrels.judgments(at) for at in (0, 1)] == [[{"a": 1.0, "b": 2.0}, {"a": 1.0}], [{"c": 1.0}]]
+    assert [qrels.judgments(index) for index in (0, 1)] == [[{"a": 1.0, "b": 2.0}, {"a": 1.0}], [{"c": 1.0}]]
     with pytest.raises(ValueError, match="document 'a' appears twice in group '1' of query 'q'"):
         rm.read_qrels(source({**columns, "group": ["1", "1", "1", "1"]}))

@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.host_documents import as_list_of, convert_to_items, find_item, is_content_block
+from retrieval_metrics.inputs.items import item_identity
 
 
 @pytest.mark.parametrize(
@@ -54,8 +55,7 @@ def test_a_text_in_a_message_is_a_content_block() -> None:
 def test_ids_items_documents_and_objects_may_stand_in_one_list() -> None:
     own = SimpleNamespace(doc_id="d4", text="four")
     items = convert_to_items(["d1", 2, rm.Retrieved("d3"), Document("five", id="d5"), own], "the output")
-    ids = [item.id if isinstance(item, rm.Retrieved) else item for item in items]
-    assert ids == ["d1", 2, "d3", "d5", "d4"]
+    assert [item_identity(item) for item in items] == ["d1", 2, "d3", "d5", "d4"]
 
 
 @pytest.mark.parametrize("answer", ["d1", {"d1": 0.5}, {"d1", "d2"}, 3])

@@ -24,8 +24,8 @@ QUOTE = {"type": "quote", "text": "wraps a block"}
         ([{"type": "quote"}], "row 1: .* cannot be judged: .*'text'"),
     ],
 )
-def test_what_is_not_understood_is_refused(judgments: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_not_understood_is_refused(judgments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         decode_judgments(judgments, "row 1")
 
 
@@ -71,8 +71,8 @@ class TestForbidden:
             ),
         ],
     )
-    def test_what_contradicts_itself_is_refused(self, entry: Any, error: type[Exception], said: str) -> None:
-        with pytest.raises(error, match=said):
+    def test_what_contradicts_itself_is_refused(self, entry: Any, error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
             rm.EvaluationSet.from_dataset([{"query": "?", **entry}])
 
     @pytest.mark.parametrize("kind", ["json", "jsonl"])

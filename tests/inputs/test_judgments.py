@@ -22,8 +22,8 @@ import retrieval_metrics as rm
     ],
 )
 def test_every_shape_is_read_alone_and_beside_the_other_shape(judgments: Any, plain: Any) -> None:
-    for others in ({}, {"flat": {"z": 1}}, {"grouped": [["y", "z"]]}):
-        qrels = rm.Qrels({"first": ["w"], **others, "q": judgments, "last": ["w"]})
+    for other_queries in ({}, {"flat": {"z": 1}}, {"grouped": [["y", "z"]]}):
+        qrels = rm.Qrels({"first": ["w"], **other_queries, "q": judgments, "last": ["w"]})
         read = qrels.judgments(list(qrels.queries).index("q"))
         if not qrels.is_flat and isinstance(plain, dict):
             plain = [{document: grade} for document, grade in plain.items()]

@@ -52,12 +52,12 @@ def test_rows_say_where_their_questions_come_from() -> None:
 
 @pytest.mark.parametrize("row", ROWS[:2])
 def test_provenance_survives_json_and_pickles(row: dict[str, Any]) -> None:
-    made = rm.EvaluationSet.from_dataset([row]).provenance[row["id"]]
-    entries = json.loads(json.dumps(made.as_dict()))
-    assert rm.Provenance(**entries) == made == pickle.loads(pickle.dumps(made))  # noqa: S301  (our own bytes)
-    assert hash(rm.Provenance(**entries)) == hash(made)
+    provenance = rm.EvaluationSet.from_dataset([row]).provenance[row["id"]]
+    entries = json.loads(json.dumps(provenance.as_dict()))
+    assert rm.Provenance(**entries) == provenance == pickle.loads(pickle.dumps(provenance))  # noqa: S301  (our own bytes)
+    assert hash(rm.Provenance(**entries)) == hash(provenance)
     with pytest.raises(TypeError, match="does not support item assignment"):
-        made.labels["team"] = "other"  # type: ignore[index]  # the point of the line
+        provenance.labels["team"] = "other"  # type: ignore[index]  # the point of the line
 
 
 @pytest.mark.parametrize(

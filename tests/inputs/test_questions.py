@@ -27,15 +27,16 @@ RUN = {"q1": ["d7"], "q2": ["x", "d1"], "q3": ["d2"]}
 
 def test_questions_take_the_place_of_judgments() -> None:
     questions = rm.EvaluationSet.from_dataset(ROWS)
-    result, plain = (rm.evaluate(truth, RUN, ["mrr", "recall"]) for truth in (questions, questions.qrels))
+    result = rm.evaluate(questions, RUN, ["mrr", "recall"])
+    plain = rm.evaluate(questions.qrels, RUN, ["mrr", "recall"])
     assert result.per_query == plain.per_query
-    truth = result.scores.require_origin("asked").judged.qrels
-    assert truth.provenance is questions.provenance
-    assert truth.flattened().provenance is truth.without_negative_grades().provenance is questions.provenance
+    qrels = result.scores.require_origin("asked").judged.qrels
+    assert qrels.provenance is questions.provenance
+    assert qrels.flattened().provenance is qrels.without_negative_grades().provenance is questions.provenance
     assert result.group_by(questions.provenance_values("source"))["b.md"].means["mrr"] == 0.5
     runs = {"one": RUN, "other": {query: ranking[::-1] for query, ranking in RUN.items()}}
-    compared = [str(rm.compare(each, runs, "mrr", ties="input")) for each in (questions, questions.qrels)]
-    assert compared[0] == compared[1]
+    comparison = rm.compare(questions, runs, "mrr", ties="input")
+    assert str(comparison) == str(rm.compare(questions.qrels, runs, "mrr", ties="input"))
     assert str(rm.audit(questions, RUN, "mrr")) == str(rm.audit(questions.qrels, RUN, "mrr"))
     assert list(rm.match(questions, RUN)) == list(rm.match(questions.qrels, RUN))
     assert rm.relabel(questions, [], []).qrels == rm.relabel(questions.qrels, [], []).qrels

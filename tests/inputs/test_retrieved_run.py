@@ -13,15 +13,17 @@ from retrieval_metrics.inputs.stage_rankings import (
 
 def test_the_last_step_of_a_run_is_the_run() -> None:
     bm25, last = {"q1": ["d1", "d2"], "q2": ["d3"]}, {"q1": ["d2"], "q2": ["d3"]}
-    run = rm.RetrievedRun(last, stages={"bm25": bm25, "reranked": {query: list(one) for query, one in last.items()}})
+    run = rm.RetrievedRun(
+        last, stages={"bm25": bm25, "reranked": {query: list(ranking) for query, ranking in last.items()}}
+    )
     assert list(run.stages) == ["bm25", "reranked"]
     assert run.stages["reranked"] is run
     assert list(rm.RetrievedRun(last, stages={"bm25": bm25}).stages) == ["bm25", RETURNED_STAGE]
     failed = rm.RetrievedRun(last | {"q3": []}, {"q3": TimeoutError("slow")}, stages={"bm25": bm25, "reranked": last})
     assert list(failed.stages) == ["bm25", "reranked"]
-    for again in (pickle.loads(pickle.dumps(failed)), deepcopy(failed)):  # noqa: S301
-        assert again.stages == failed.stages
-        assert again.stages["reranked"] is again
+    for copied in (pickle.loads(pickle.dumps(failed)), deepcopy(failed)):  # noqa: S301
+        assert copied.stages == failed.stages
+        assert copied.stages["reranked"] is copied
     with pytest.raises(ValueError, match="none but the run can be 'returned'"):
         rm.RetrievedRun(last, stages={RETURNED_STAGE: bm25, "bm25": bm25})
     assert rm.RetrievedRun(last, stages={"bm25": bm25, RETURNED_STAGE: {"q1": ["d2"]}}).stages[RETURNED_STAGE] == last

@@ -8,7 +8,7 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.run import StreamedRun
 
-LINES = [f"q{at // 50} Q0 d{at} 1 {-at} t\n" for at in range(5000)]
+LINES = [f"q{number // 50} Q0 d{number} 1 {-number} t\n" for number in range(5000)]
 
 
 def rewritten(path: Path, text: str, *, keep_time: bool) -> None:

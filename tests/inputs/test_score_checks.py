@@ -28,8 +28,8 @@ def test_scores_that_rise_with_the_ranks_are_doubted_in_every_form(tmp_path: Pat
             frame.write_ndjson(path)
         elif form == "parquet":
             frame.write_parquet(path)
-        given: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}.get(form, path)
-        rm.read_run(given)
+        source: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}.get(form, path)
+        rm.read_run(source)
 
     with pytest.warns(rm.RetrievalWarning, match="the scores in it rise with the ranks: if they are distances, negate"):
         read(RANKED)

@@ -26,32 +26,32 @@ rankings = st.dictionaries(st.sampled_from("abcdefghij"), scores, min_size=1, ma
 
 
 @given(st.lists(rankings, min_size=1, max_size=4), st.sampled_from([TIES_BY_ID, TIES_AS_GIVEN]))
-def test_judging_in_32_bits_is_judging_what_was_rounded(given_: list[dict[str, Any]], order: ScoreOrder) -> None:
-    run = {f"q{at}": ranking for at, ranking in enumerate(given_)}
+def test_judging_in_32_bits_is_judging_what_was_rounded(run_rankings: list[dict[str, Any]], order: ScoreOrder) -> None:
+    run = {f"q{number}": ranking for number, ranking in enumerate(run_rankings)}
     qrels = rm.Qrels({query: dict.fromkeys("acegi", 1) for query in run})
-    before = {query: round_ranking(ranking) for query, ranking in run.items()}
+    rounded = {query: round_ranking(ranking) for query, ranking in run.items()}
     single = order._replace(single_precision=True)
-    expected, got = judge(qrels, before, "id", order), judge(qrels, run, "id", single)
-    for one, other in zip(expected.items, got.items, strict=True):
-        assert one.tolist() == other.tolist()
+    expected, judged = judge(qrels, rounded, "id", order), judge(qrels, run, "id", single)
+    for expected_items, judged_items in zip(expected.items, judged.items, strict=True):
+        assert expected_items.tolist() == judged_items.tolist()
     columns = [(query, document, float(score)) for query, ranking in run.items() for document, score in ranking.items()]
     frame = dict(zip(("query", "document", "score"), zip(*columns, strict=True), strict=True))
     if order == TIES_BY_ID:
         by_column = judge(qrels, rm.Run.from_frame(frame), "id", single)
-        for one, other in zip(expected.items, by_column.items, strict=True):
-            assert one.tolist() == other.tolist()
+        for expected_items, judged_items in zip(expected.items, by_column.items, strict=True):
+            assert expected_items.tolist() == judged_items.tolist()
     for query, ranking in run.items():
-        assert rank_ids(ranking, single) == rank_ids(before[query], order)
+        assert rank_ids(ranking, single) == rank_ids(rounded[query], order)
 
 
 @given(near_each_other, near_each_other)
 @example(1.0, 1.0 + 2.0**-24)
 @example(3.5e38, 1e300)
 @example(2.0**-149, 2.0**-149 * 0.75)
-def test_what_becomes_equal_was_close(one: float, other: float) -> None:
-    if len(set(round_scores([one, other]).tolist())) == 1:
-        assert may_gain_a_tie(sorted([one, other]), [1])
-        assert may_gain_a_tie(sorted([one, other]), [2])
+def test_what_becomes_equal_was_close(score: float, other: float) -> None:
+    if len(set(round_scores([score, other]).tolist())) == 1:
+        assert may_gain_a_tie(sorted([score, other]), [1])
+        assert may_gain_a_tie(sorted([score, other]), [2])
 
 
 def test_numbers_beyond_32_bits_are_the_largest_without_a_warning() -> None:
@@ -70,5 +70,5 @@ def test_the_run_is_kept_as_it_was_and_explained_in_the_order_it_was_scored() ->
     assert evaluation.scores.origin is not None
     assert evaluation.scores.origin.run is run
     explained = evaluation.explain("q", "mrr@2")
-    assert [one.id for one in explained.results] == ["x", "c"]
+    assert [result.id for result in explained.results] == ["x", "c"]
     assert explained.findings[0].detail == "lost a tie: 2 documents have its score, from rank 2 on"
