@@ -100,7 +100,8 @@ def test_the_command_line_reads_pipes_of_any_size_and_standard_input(
     (tmp_path / "all.qrels").write_text("".join(f"q{query} 0 d{query * 50 + 1} 1\n" for query in range(400)))
     (tmp_path / "all.run").write_text(TREC)
     command = f"{sys.executable} -m retrieval_metrics.cli evaluate -m mrr --format csv"
-    run, qrels = tmp_path / "all.run", tmp_path / "all.qrels"
+    run = tmp_path / "all.run"
+    qrels = tmp_path / "all.qrels"
     for arguments in (
         f"<(cat {qrels}) <(cat {run})",
         f"{qrels} - < {run}",

@@ -158,7 +158,8 @@ def test_a_mutated_file_is_read_right_or_refused_by_name(tmp_path: Path, kind: s
 @one_folder
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
 def test_a_damaged_gzip_file_is_read_right_or_refused_by_name(tmp_path: Path, kind: str, seed: int) -> None:
-    path, content = tmp_path / "mutated", written(ROWS, kind)
+    path = tmp_path / "mutated"
+    content = written(ROWS, kind)
     path.write_bytes(compressed(content, random.Random(seed)))
     try:
         read = dict(rm.read_run(path, format=kind))

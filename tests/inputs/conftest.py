@@ -16,7 +16,8 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
     """The same rows in every form that has columns."""
 
     def build(columns: dict[str, list[Any]]) -> Any:
-        kind, path = request.param, tmp_path / f"table.{request.param}"
+        kind = request.param
+        path = tmp_path / f"table.{request.param}"
         in_memory: dict[str, Source] = {
             "mapping": dict,
             "pandas": pd.DataFrame,

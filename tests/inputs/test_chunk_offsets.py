@@ -44,7 +44,8 @@ def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int,
 def test_of_several_places_the_nearest_to_the_end_of_the_piece_before_is_taken(
     text: str, piece: str, previous: list[int]
 ) -> None:
-    start, end = min(previous[0], len(text)), min(previous[1], len(text))
+    start = min(previous[0], len(text))
+    end = min(previous[1], len(text))
     places = [
         position
         for position in range(len(text))
@@ -109,8 +110,10 @@ def test_other_types_are_refused(chunks: Any, sources: Any, message: str) -> Non
 
 @given(lines=st.lists(st.sampled_from(["", "a", "b c", " "]), min_size=1, max_size=6))
 def test_offsets_are_read_across_both_ends_of_lines(lines: list[str]) -> None:
-    pairs, single = "\r\n".join(lines), "\n".join(lines)
-    counting_pairs, counting_single = SourceText(single), SourceText(pairs)
+    pairs = "\r\n".join(lines)
+    single = "\n".join(lines)
+    counting_pairs = SourceText(single)
+    counting_single = SourceText(pairs)
     for offset in range(len(pairs) + 1):  # between the two of a pair, the line has not ended yet
         assert counting_pairs.find_across_newlines(offset) == (
             len(pairs[:offset].replace("\r", "")) if "\r" in pairs else offset

@@ -79,7 +79,8 @@ def test_few_clusters_are_warned_of() -> None:
 
 
 def test_clusters_cost_width_and_move_no_mean() -> None:
-    alone, together = rm.evaluate(QRELS, RUN, "mrr"), rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    alone = rm.evaluate(QRELS, RUN, "mrr")
+    together = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
     assert together.means == alone.means
     assert together.n == alone.n
     (low, high), (lower, higher) = alone.intervals()["mrr"], together.intervals()["mrr"]
@@ -90,7 +91,8 @@ def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
     evaluation = rm.evaluate(QRELS, RUN, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT)
     parts = []
     for chosen in (QUERIES[:15], QUERIES[15:]):  # query 14 and 15 are of one document
-        qrels, run = {query: QRELS[query] for query in chosen}, {query: RUN[query] for query in chosen}
+        qrels = {query: QRELS[query] for query in chosen}
+        run = {query: RUN[query] for query in chosen}
         with pytest.warns(rm.RetrievalWarning, match="clusters are few"):
             parts.append(rm.evaluate(qrels, run, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT))
     assert rm.merge(parts).intervals() == evaluation.intervals()

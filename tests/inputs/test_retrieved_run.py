@@ -12,7 +12,8 @@ from retrieval_metrics.inputs.stage_rankings import (
 
 
 def test_the_last_step_of_a_run_is_the_run() -> None:
-    bm25, last = {"q1": ["d1", "d2"], "q2": ["d3"]}, {"q1": ["d2"], "q2": ["d3"]}
+    bm25 = {"q1": ["d1", "d2"], "q2": ["d3"]}
+    last = {"q1": ["d2"], "q2": ["d3"]}
     run = rm.RetrievedRun(
         last, stages={"bm25": bm25, "reranked": {query: list(ranking) for query, ranking in last.items()}}
     )

@@ -31,7 +31,8 @@ def test_judging_in_32_bits_is_judging_what_was_rounded(run_rankings: list[dict[
     qrels = rm.Qrels({query: dict.fromkeys("acegi", 1) for query in run})
     rounded = {query: round_ranking(ranking) for query, ranking in run.items()}
     single = order._replace(single_precision=True)
-    expected, judged = judge(qrels, rounded, "id", order), judge(qrels, run, "id", single)
+    expected = judge(qrels, rounded, "id", order)
+    judged = judge(qrels, run, "id", single)
     for expected_items, judged_items in zip(expected.items, judged.items, strict=True):
         assert expected_items.tolist() == judged_items.tolist()
     columns = [(query, document, float(score)) for query, ranking in run.items() for document, score in ranking.items()]
