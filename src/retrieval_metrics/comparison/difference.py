@@ -17,13 +17,13 @@ from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics import (
     Detectable,
     Units,
+    critical_value_to_p,
     detectable_difference,
     difference_interval,
-    level_of_critical,
     min_significant_units,
     queries_needed,
     rare_change,
-    students_critical,
+    student_critical_value,
 )
 from retrieval_metrics.statistics.paired import is_significant
 
@@ -118,7 +118,7 @@ class Difference:
         if self.comparisons == 1 or self.n_units < min_significant_units(level := self.paired.level):
             return self.interval
         units = self._units
-        critical = min(students_critical(units.has_equal_values, level), self.paired.critical_value)
+        critical = min(student_critical_value(units.effective_units, level), self.paired.critical_value)
         return difference_interval(units, critical, span=self.max_difference, level=level)
 
     @cached_property
@@ -137,7 +137,7 @@ class Difference:
         alpha = 1 - self.paired.level
         if self.comparisons == 1:
             return alpha
-        found = level_of_critical(self.paired.critical_value, self.n_units)
+        found = critical_value_to_p(self.paired.critical_value, self.n_units)
         return min(max(found, alpha / self.comparisons), alpha)
 
     @property
@@ -204,7 +204,7 @@ class Difference:
 
     @cached_property
     def _units(self) -> Units:
-        return Units.of(self.values, self.clusters)
+        return Units.from_values(self.values, self.clusters)
 
     def largest_changes(self, n: int = 5) -> list[tuple[QueryId, float]]:
         """Return the `n` queries with the largest differences in either direction; equal queries are left out.

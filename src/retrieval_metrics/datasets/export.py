@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.comparison.saved_results import encode_answer_and_conversation
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries

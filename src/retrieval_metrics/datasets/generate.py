@@ -311,7 +311,7 @@ async def agenerate_questions(
     """
     positive_integer(n, "n")
     positive_integer(depth, "depth")
-    proportion(most_overlap, "most_overlap", zero=True, one=True)
+    proportion(most_overlap, "most_overlap", allow_zero=True, allow_one=True)
     _among(checks, CHECKS, "checks")
     _among([evidence], ("quotes", "sentences"), "evidence")
     shares = apportion(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")

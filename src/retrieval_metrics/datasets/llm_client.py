@@ -433,7 +433,7 @@ class ReplyCache:
         """Read the replies cached so far."""
         self._journal = None if path is None else AppendLog(path, KIND)
         self._replies: dict[str, str] = {}
-        entries = [] if self._journal is None else self._journal.entries()
+        entries = [] if self._journal is None else self._journal.read_entries()
         for line, entry in enumerate(entries, start=2):
             asked, reply = entry.get("asked"), entry.get("reply")
             if isinstance(asked, str) and "unusable" in entry:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.append_log import open_atomically
+from retrieval_metrics._internal.atomic_write import open_atomically
 from retrieval_metrics._internal.validation import import_optional
 
 if TYPE_CHECKING:

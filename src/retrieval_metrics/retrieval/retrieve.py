@@ -47,8 +47,9 @@ from retrieval_metrics.inputs.stage_rankings import (
     require_separate_stages,
     stages_to_runs,
 )
-from retrieval_metrics.matching.judge import judge, with_source_texts
+from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import (
@@ -541,7 +542,7 @@ class AnswerLog:
         return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(steps))
 
     def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
-        for number, entry in enumerate(self._journal.entries(), start=2):
+        for number, entry in enumerate(self._journal.read_entries(), start=2):
             try:
                 take(entry)
             except (KeyError, TypeError, ValueError) as error:

@@ -106,7 +106,7 @@ class History(Printed):
         Warns:
             RetrievalWarning: If the last line is incomplete, as after a crash; it is left out.
         """
-        lines = self._journal.entries()
+        lines = self._journal.read_entries()
         return [entry_of(line, f"{self.path}, entry {number}") for number, line in enumerate(lines, start=1)]
 
     def table(self) -> pd.DataFrame:
@@ -326,7 +326,7 @@ class Entry:
             if there is None:
                 return f"it has no {metric}"
             if not isclose(mean, there, rel_tol=ROUNDING) and not (isnan(mean) and isnan(there)):
-                one, two = numbers.apart(there, mean)
+                one, two = numbers.format_distinct(there, mean)
                 return f"its {metric} is {one} and not {two}"
         if self.version == other.version:  # another version may take fingerprints in another way
             for what in ("questions", "rules", "rankings"):
