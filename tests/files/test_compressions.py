@@ -65,7 +65,7 @@ def test_a_large_zip_archive_is_read_from_a_pipe_and_streamed(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    ("text_by_name", "message"),
     [
         ({"a.run": LINES, "b.run": LINES}, r"run\.zip is a zip archive with 2 files, a\.run, b\.run, and is read if"),
         (

@@ -18,7 +18,7 @@ HEADED = "query,document,grade\nq1,d1,1\n"
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (
             'q1,d"2,1\nq2,d3,1\n',

@@ -14,7 +14,7 @@ QUOTE = {"type": "quote", "text": "wraps a block"}
 
 
 @pytest.mark.parametrize(
-    ("judgments", "said"),
+    ("judgments", "message"),
     [
         ([QUOTE, QUOTE], r"row 1: Quote\(text='wraps a block'\) is judged twice"),
         ([QUOTE, "d1"], "row 1: 'd1' has no type, but other objects beside it have one; add it"),
@@ -58,7 +58,7 @@ class TestForbidden:
         assert decode_judgments({"forbidden": 1, "relevant": 2}, "row 1") == {"forbidden": 1, "relevant": 2}
 
     @pytest.mark.parametrize(
-        ("entry", "error", "said"),
+        ("entry", "error", "message"),
         [
             ({"relevant": ["a"], "forbidden": ["a"]}, ValueError, "row 1: 'a' is both relevant and forbidden"),
             ({"relevant": [["b"], ["a"]], "forbidden": ["a"]}, ValueError, "row 1: 'a' is both"),
