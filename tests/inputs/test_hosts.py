@@ -17,7 +17,7 @@ def test_an_object_belongs_to_the_framework_of_its_base_classes() -> None:
     class OwnDocument(Document):
         """A document of a user."""
 
-    for document, name in ((OwnDocument("text"), "langchain"), (TextNode(text="text"), "llama-index")):
+    for document, name in ((OwnDocument(page_content="text"), "langchain"), (TextNode(text="text"), "llama-index")):
         host = find_host(document)
         assert host is not None
         assert host.name == name
