@@ -53,7 +53,7 @@ class Words(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         names = found(query_bundle.query_str)
-        return [NodeWithScore(node=NODES[name], score=1 / at) for at, name in enumerate(names, start=1)]
+        return [NodeWithScore(node=NODES[name], score=1 / rank) for rank, name in enumerate(names, start=1)]
 
 
 class ByWord(BaseSelector):
@@ -79,9 +79,9 @@ class Searcher(Scripted):
     hops: list[list[str]] = Field(default=[["the question"]])
 
     def _next(self, messages: Any) -> ChatResponse:
-        asked = next(str(one.content) for one in messages if one.role == "user")
+        question = next(str(message.content) for message in messages if message.role == "user")
         answer = super()._next(messages)
-        answer.message.additional_kwargs |= {"asked": asked}
+        answer.message.additional_kwargs |= {"asked": question}
         return answer
 
     def get_tool_calls_from_response(self, response: Any, **kwargs: Any) -> list[ToolSelection]:  # type: ignore[override]  # the rest is not needed
@@ -95,11 +95,11 @@ class Reasoner(Scripted):
     """The same, in words."""
 
     def _next(self, messages: Any) -> ChatResponse:
-        said = [str(one.content) for one in messages if one.role == "user"]
-        if any(one.startswith("Observation") for one in said):
+        user_messages = [str(message.content) for message in messages if message.role == "user"]
+        if any(content.startswith("Observation") for content in user_messages):
             content = "Thought: I can answer without using any more tools.\nAnswer: It is so."
         else:
-            content = f'Thought: I search.\nAction: search\nAction Input: {{"input": "{said[0]}"}}'
+            content = f'Thought: I search.\nAction: search\nAction Input: {{"input": "{user_messages[0]}"}}'
         return ChatResponse(message=ChatMessage(role="assistant", content=content), delta=content)
 
 
@@ -123,7 +123,9 @@ def engine(retriever: Any, *postprocessors: Any) -> RetrieverQueryEngine:
 
 
 def router_engine() -> RouterQueryEngine:
-    tools = [QueryEngineTool.from_defaults(engine(one), description="documents") for one in (vectors(), Words())]
+    tools = [
+        QueryEngineTool.from_defaults(engine(retriever), description="documents") for retriever in (vectors(), Words())
+    ]
     return RouterQueryEngine(ByWord(), tools, llm=MockLLM())
 
 
@@ -138,58 +140,62 @@ def agent() -> FunctionAgent:
 
 
 def names(nodes: Any) -> list[str]:
-    return [one.node.node_id for one in nodes]
+    return [scored.node.node_id for scored in nodes]
 
 
-def of_agent(made: Any, text: str) -> list[str]:
+def item_ids(items: Any) -> list[str]:
+    return [item.id for item in items]
+
+
+def ask_agent(pipeline: Any, text: str) -> list[str]:
     async def ask() -> Any:
-        return await made.run(user_msg=text)
+        return await pipeline.run(user_msg=text)
 
     (call,) = asyncio.run(ask()).tool_calls
     return names(call.tool_output.raw_output)
 
 
-def of_workflow(made: Any, text: str) -> list[str]:
+def ask_workflow(pipeline: Any, text: str) -> list[str]:
     async def ask() -> Any:
-        return await made.run(query=text)
+        return await pipeline.run(query=text)
 
     return names(asyncio.run(ask()).source_nodes)
 
 
-def of_retriever(made: Any, text: str) -> list[str]:
-    return names(made.retrieve(text))
+def ask_retriever(pipeline: Any, text: str) -> list[str]:
+    return names(pipeline.retrieve(text))
 
 
-def of_engine(made: Any, text: str) -> list[str]:
-    return names(made.query(text).source_nodes)
+def ask_engine(pipeline: Any, text: str) -> list[str]:
+    return names(pipeline.query(text).source_nodes)
 
 
-def of_chat(made: Any, text: str) -> list[str]:
-    made.reset()
-    return names(made.chat(text).source_nodes)
+def ask_chat(pipeline: Any, text: str) -> list[str]:
+    pipeline.reset()
+    return names(pipeline.chat(text).source_nodes)
 
 
 PIPELINES: dict[str, tuple[Callable[[], Any], Callable[[Any, str], list[str]]]] = {
-    "vector index": (vectors, of_retriever),
-    "retriever of one's own": (Words, of_retriever),
-    "summary index": (lambda: SummaryIndex([*NODES.values()]).as_retriever(), of_retriever),
-    "fusion by rank": (lambda: fused(FUSION_MODES.RECIPROCAL_RANK, use_async=False), of_retriever),
-    "fusion by score": (lambda: fused(FUSION_MODES.RELATIVE_SCORE, use_async=False), of_retriever),
-    "router": (lambda: RouterRetriever(ByWord(), [tool(vectors()), tool(Words())], llm=MockLLM()), of_retriever),
-    "transformed": (lambda: TransformRetriever(Words(), IdentityQueryTransform()), of_retriever),
-    "query engine": (lambda: engine(vectors()), of_engine),
+    "vector index": (vectors, ask_retriever),
+    "retriever of one's own": (Words, ask_retriever),
+    "summary index": (lambda: SummaryIndex([*NODES.values()]).as_retriever(), ask_retriever),
+    "fusion by rank": (lambda: fused(FUSION_MODES.RECIPROCAL_RANK, use_async=False), ask_retriever),
+    "fusion by score": (lambda: fused(FUSION_MODES.RELATIVE_SCORE, use_async=False), ask_retriever),
+    "router": (lambda: RouterRetriever(ByWord(), [tool(vectors()), tool(Words())], llm=MockLLM()), ask_retriever),
+    "transformed": (lambda: TransformRetriever(Words(), IdentityQueryTransform()), ask_retriever),
+    "query engine": (lambda: engine(vectors()), ask_engine),
     "query engine with postprocessors": (
         lambda: engine(vectors(12), SimilarityPostprocessor(similarity_cutoff=0.2), LongContextReorder()),
-        of_engine,
+        ask_engine,
     ),
-    "query engine with MMR": (lambda: engine(vectors(12), MMRPostprocessor(top_n=5, embed_model=Bag())), of_engine),
-    "router query engine": (router_engine, of_engine),
-    "transformed query engine": (lambda: TransformQueryEngine(engine(Words()), IdentityQueryTransform()), of_engine),
-    "chat engine": (lambda: ContextChatEngine.from_defaults(vectors(), llm=MockLLM()), of_chat),
-    "workflow": (Steps, of_workflow),
-    "FunctionAgent": (agent, of_agent),
-    "AgentWorkflow": (lambda: AgentWorkflow(agents=[agent()]), of_agent),
-    "ReActAgent": (lambda: ReActAgent(tools=[tool(Words())], llm=Reasoner(), streaming=False), of_agent),
+    "query engine with MMR": (lambda: engine(vectors(12), MMRPostprocessor(top_n=5, embed_model=Bag())), ask_engine),
+    "router query engine": (router_engine, ask_engine),
+    "transformed query engine": (lambda: TransformQueryEngine(engine(Words()), IdentityQueryTransform()), ask_engine),
+    "chat engine": (lambda: ContextChatEngine.from_defaults(vectors(), llm=MockLLM()), ask_chat),
+    "workflow": (Steps, ask_workflow),
+    "FunctionAgent": (agent, ask_agent),
+    "AgentWorkflow": (lambda: AgentWorkflow(agents=[agent()]), ask_agent),
+    "ReActAgent": (lambda: ReActAgent(tools=[tool(Words())], llm=Reasoner(), streaming=False), ask_agent),
 }
 
 
@@ -205,7 +211,7 @@ def test_every_pipeline_gives_what_its_rankings_give(name: str) -> None:
         [{"id": q, "query": QUESTIONS[q], "relevant": QRELS[q]} for q in QUESTIONS]
     )
     run = rm.retrieve(make(), questions)
-    assert {query: [item.id for item in ranking] for query, ranking in run.items()} == expected
+    assert {query: item_ids(ranking) for query, ranking in run.items()} == expected
     assert rm.evaluate(questions, run, METRICS).per_query == scored.per_query
     assert asyncio.run(rm.aretrieve(make(), questions)) == run
     evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=make())

@@ -53,15 +53,16 @@ def evaluated(retriever: Any) -> tuple[dict[str, float], dict[Any, Exception]]:
     return dict(result.evaluation.means), result.errors
 
 
-def one(retriever: Any) -> float | None:
+def count_connections(retriever: Any) -> float | None:
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=retriever)
     return ours.evaluate(*ROWS[0]).metric_dict["mrr"].score
 
 
 def in_any_order(retriever: Callable[[int], Any]) -> None:
-    first, second = retriever(1), retriever(3)
+    first = retriever(1)
+    second = retriever(3)
     for _ in range(3):
-        assert one(first) == 1
+        assert count_connections(first) == 1
         assert evaluated(first) == evaluated(second) == ({"mrr": 1.0}, {})
     comparison = rm.compare_retrievers({"first": first, "second": second}, ROWS, "mrr")
     assert comparison.means["mrr"] == {"first": 1.0, "second": 1.0}
@@ -90,8 +91,8 @@ def test_the_asynchronous_twins_share_a_client_with_everything_else_of_their_loo
     async def notebook() -> list[float]:
         async with client:
             results = [await ours.aevaluate_dataset(ROWS, workers=3) for _ in range(3)]
-            one = await ours.aevaluate(*ROWS[0])
-        return [*(each.means["mrr"] for each in results), one.metric_vals_dict["mrr"]]
+            single = await ours.aevaluate(*ROWS[0])
+        return [*(dataset_result.means["mrr"] for dataset_result in results), single.metric_vals_dict["mrr"]]
 
     assert asyncio.run(notebook()) == [1.0] * 4
 
@@ -122,9 +123,11 @@ class Asks(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         self.tags.append(dict(active_instrument_tags.get()))
         answer = await self.client.post("/v1/embeddings", json={"input": [query_bundle.query_str], "model": "m"})
-        (vector,) = [one["embedding"] for one in answer.json()["data"]]
-        order = sorted(range(len(TOPICS)), key=lambda at: -vector[at])
-        return [NodeWithScore(node=TextNode(id_=TOPICS[at], text=f"about {TOPICS[at]}")) for at in order]
+        (vector,) = [entry["embedding"] for entry in answer.json()["data"]]
+        order = sorted(range(len(TOPICS)), key=lambda position: -vector[position])
+        return [
+            NodeWithScore(node=TextNode(id_=TOPICS[position], text=f"about {TOPICS[position]}")) for position in order
+        ]
 
 
 def test_a_client_of_httpx_and_the_tags_of_the_caller_survive(client: httpx.AsyncClient) -> None:
@@ -137,7 +140,7 @@ def test_a_client_of_httpx_and_the_tags_of_the_caller_survive(client: httpx.Asyn
         with instrument_tags({"turn": turn}):
             assert evaluated(asking) == ({"mrr": 1.0}, {})
             asyncio.run(notebook())
-            assert one(asking) == 1
+            assert count_connections(asking) == 1
         assert asking.tags == [{"turn": turn}] * (2 * len(ROWS) + 1)
         asking.tags.clear()
 

@@ -16,10 +16,10 @@ import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
 from llama_index_hosts import Deliver, Prepared, node
 
-TEXTS = [f"question {at}?" for at in range(12)]
+TEXTS = [f"question {number}?" for number in range(12)]
 ROWS: Any = [(text, ["a", "d", "u"]) for text in TEXTS]
-ONE: Any = {text: ["a", "b", "c"] for text in TEXTS}
-OTHER: Any = {text: ["d", "a"] for text in TEXTS}
+FIRST_ANSWERS: Any = {text: ["a", "b", "c"] for text in TEXTS}
+SECOND_ANSWERS: Any = {text: ["d", "a"] for text in TEXTS}
 
 
 class Later(Prepared):
@@ -27,11 +27,13 @@ class Later(Prepared):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         await asyncio.sleep(random.random() / 100)
-        return [node(one) for one in self.answers[query_bundle.query_str]]
+        return [node(node_id) for node_id in self.answers[query_bundle.query_str]]
 
 
 def fusion(**options: Any) -> QueryFusionRetriever:
-    return QueryFusionRetriever([Later(ONE), Later(OTHER)], llm=MockLLM(), num_queries=1, similarity_top_k=3, **options)
+    return QueryFusionRetriever(
+        [Later(FIRST_ANSWERS), Later(SECOND_ANSWERS)], llm=MockLLM(), num_queries=1, similarity_top_k=3, **options
+    )
 
 
 def engine(**options: Any) -> RetrieverQueryEngine:
@@ -39,15 +41,20 @@ def engine(**options: Any) -> RetrieverQueryEngine:
     return RetrieverQueryEngine(fusion(**options), NoText(llm=MockLLM()), [last])
 
 
+def item_ids(items: Any) -> list[str]:
+    return [item.id for item in items]
+
+
 @pytest.mark.parametrize("use_async", [True, False])
 @pytest.mark.parametrize("waited", [True, False])
 def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> None:  # noqa: FBT001  (parameters)
     questions = rm.EvaluationSet.from_dataset(ROWS)
-    asked = engine(use_async=use_async, mode="reciprocal_rerank")
-    run = asyncio.run(rm.aretrieve(asked, questions)) if waited else rm.retrieve(asked, questions)
+    pipeline = engine(use_async=use_async, mode="reciprocal_rerank")
+    run = asyncio.run(rm.aretrieve(pipeline, questions)) if waited else rm.retrieve(pipeline, questions)
     assert list(run.stages) == ["Later", "Later 2", "QueryFusionRetriever", "Deliver"]
-    for name, answers in {"Later": ONE, "Later 2": OTHER}.items():
-        assert [[item.id for item in found] for found in run.stages[name].values()] == [*answers.values()]
+    for name, answers in {"Later": FIRST_ANSWERS, "Later 2": SECOND_ANSWERS}.items():
+        rankings = run.stages[name].values()
+        assert [item_ids(ranking) for ranking in rankings] == [*answers.values()]
     stages = rm.evaluate(questions, run, "recall@2").stages
     assert stages.first_stage == ("Later", "Later 2")
     lost = stages.losses("recall@2").means
@@ -56,7 +63,7 @@ def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> Non
         "not_retrieved": 0.333,
         "dropped:Deliver": 0.333,
     }
-    assert not any("RetrievalMetricsSteps" in one.class_name() for one in get_dispatcher().span_handlers)
+    assert not any("RetrievalMetricsSteps" in handler.class_name() for handler in get_dispatcher().span_handlers)
 
 
 def test_the_evaluator_tells_what_is_inside_its_retriever_and_behind_it() -> None:
@@ -72,4 +79,4 @@ def test_the_evaluator_tells_what_is_inside_its_retriever_and_behind_it() -> Non
 
 
 def test_a_retriever_alone_tells_no_step() -> None:
-    assert rm.retrieve(Prepared(ONE), dict(enumerate(TEXTS))).stages == {}
+    assert rm.retrieve(Prepared(FIRST_ANSWERS), dict(enumerate(TEXTS))).stages == {}

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_retrieval_metrics.host import RefusedAnswer, convert_items, get_key, resolve_retriever
-from langchain_retrieval_metrics.stepping import with_stages
-from retrieval_metrics import (
-    DEFAULT_METRICS,
-    Retrieved,
-    aretrieve,
-    retrieve,
-)
-from retrieval_metrics.integration_api import EvaluationTask
+from langchain_retrieval_metrics.documents import convert_items, get_key
+from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
+from langchain_retrieval_metrics.stage_recording import with_stages
+from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
+from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
     forward_arguments,
@@ -34,50 +31,58 @@ if TYPE_CHECKING:
 
 Documents: TypeAlias = Sequence[Document]
 Answer: TypeAlias = Documents | Mapping[str, Any]
+# A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function.
 Retriever: TypeAlias = (
     Runnable[str, Documents] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
 )
-"""A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function."""
+# The Documents that chunks were cut from, as a loader returns them, or their texts by source.
+LoadedDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
 
-class _EvaluationTask:
-    """What a retriever is asked, and how: the arguments of both functions, checked."""
+@dataclass(frozen=True, slots=True)
+class _PreparedEvaluation:
+    """How a retriever is asked, what the core's `retrieve` is told, and what evaluates its answers."""
 
-    def __init__(
-        self,
-        retriever: Retriever,
-        dataset: Any,
-        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-        *,
-        match: MatchBy = "id",
-        rules: str | Rules = "standard",
-        clusters: ClustersBy = "source",
-        query_key: str | None = None,
-        documents_key: str | None = None,
-        tools: str | Collection[str] = (),
-        max_concurrency: int = WORKERS,
-        timeout: float | None = None,
-        retries: int = 0,
-        show_progress: bool = False,
-        raise_on_error: bool = False,
-        config: RunnableConfig | None = None,
-        documents: Any = None,
-    ) -> None:
-        asked = EvaluationTask(dataset, metrics, match, rules=rules, clusters=clusters, documents=documents)
-        self.evaluation = asked.evaluation
-        self.ways = resolve_retriever(retriever, config, query_key, tools, documents_key, tells=True)
-        self.asking = asked.retrieve_arguments | {
-            "convert": partial(items_in, documents_key=documents_key),
-            "workers": choose_n_workers(max_concurrency, config),
-            "timeout": timeout,
-            "retries": retries,
-            "show_progress": show_progress,
-            "raise_on_error": raise_on_error,
-        }
+    functions: RetrieverFunctions
+    retrieve_arguments: dict[str, Any]
+    evaluation: EvaluationTask
 
 
-@takes_arguments_of(_EvaluationTask)
-def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417  (they are those of _Evaluating)
+def _prepare_evaluation(
+    retriever: Retriever,
+    dataset: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    match: MatchBy = "id",
+    rules: str | Rules = "standard",
+    clusters: ClustersBy = "source",
+    query_key: str | None = None,
+    documents_key: str | None = None,
+    tools: str | Collection[str] = (),
+    max_concurrency: int = WORKERS,
+    timeout: float | None = None,
+    retries: int = 0,
+    show_progress: bool = False,
+    raise_on_error: bool = False,
+    config: RunnableConfig | None = None,
+    documents: LoadedDocuments | None = None,
+) -> _PreparedEvaluation:
+    """Check the arguments of `evaluate_retriever` before anything is asked."""
+    evaluation = EvaluationTask(dataset, metrics, match, rules=rules, clusters=clusters, documents=documents)
+    functions = resolve_retriever(retriever, config, query_key, tools, documents_key, with_stages=True)
+    retrieve_arguments = evaluation.retrieve_arguments | {
+        "convert": partial(convert_answer, documents_key=documents_key),
+        "workers": choose_n_workers(max_concurrency, config),
+        "timeout": timeout,
+        "retries": retries,
+        "show_progress": show_progress,
+        "raise_on_error": raise_on_error,
+    }
+    return _PreparedEvaluation(functions, retrieve_arguments, evaluation)
+
+
+@takes_arguments_of(_prepare_evaluation)
+def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417  (they are those of _prepare_evaluation)
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     Args:
@@ -87,9 +92,8 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
             `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
             `EvaluationSet.from_dataset` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]`
             that are all needed, each by any of its members. A `Quote`, `Text`, `Span` or `Metadata` of the core can
-            replace an
-            id: quotes and texts are searched for in `page_content`, spans are compared with `metadata["source"]` and
-            `metadata["start_index"]`.
+            replace an id: quotes and texts are searched for in `page_content`, spans are compared with
+            `metadata["source"]` and `metadata["start_index"]`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<key>"`, a function of
             the core's `Retrieved` such as `lambda item: item.text`, or its `Matching`. Several chunks with one
@@ -135,46 +139,55 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    call = forward_arguments("evaluate_retriever", _EvaluationTask, args, options)
-    return call.evaluation(retrieve(call.ways, **call.asking))
+    task = forward_arguments("evaluate_retriever", _prepare_evaluation, args, options)
+    run = retrieve(task.functions, **task.retrieve_arguments)
+    return task.evaluation.evaluation(run)
 
 
-@takes_arguments_of(_EvaluationTask)
+@takes_arguments_of(_prepare_evaluation)
 async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
-    call = forward_arguments("aevaluate_retriever", _EvaluationTask, args, options)
-    return call.evaluation(await aretrieve(call.ways, **call.asking))
+    task = forward_arguments("aevaluate_retriever", _prepare_evaluation, args, options)
+    run = await aretrieve(task.functions, **task.retrieve_arguments)
+    return task.evaluation.evaluation(run)
 
 
-def items_in(answer: Any, documents_key: str | None) -> list[Retrieved] | StageRankings:
-    """Return what was retrieved for a query as items of the core, with the steps on the way if it tells them."""
+def convert_answer(answer: Any, documents_key: str | None) -> list[Retrieved] | StageRankings:
+    """Return what was retrieved for a query as items of the core, with the stages on the way if it tells them."""
     if isinstance(answer, RefusedAnswer):
-        answer.read()
+        answer.refuse()
+    if documents_key is None:
+        return with_stages(answer, _convert_documents)
+    convert = partial(_convert_documents_of_chain, documents_key=documents_key)
+    return with_stages(answer, convert, mapping_has_stages=False)
 
-    def found(answer: Any) -> list[Retrieved]:
-        if documents_key is not None:
-            if not isinstance(answer, Mapping):
-                raise TypeError(
-                    f"documents_key={documents_key!r} is for chains that return a mapping, but the "
-                    f"retriever returned {type(answer).__name__}; leave documents_key out"
-                )
-            answer = get_key(answer, documents_key, "the answer of the retriever")
-        elif isinstance(answer, Mapping):
-            raise TypeError(
-                "a retriever must return a list of Documents; this one returned a mapping with "
-                f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
-            )
-        return convert_items(answer)
 
-    return with_stages(answer, found, maps_steps=documents_key is None)
+def _convert_documents(answer: Any) -> list[Retrieved]:
+    if isinstance(answer, Mapping):
+        raise TypeError(
+            "a retriever must return a list of Documents; this one returned a mapping with "
+            f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
+        )
+    return convert_items(answer)
+
+
+def _convert_documents_of_chain(answer: Any, documents_key: str) -> list[Retrieved]:
+    if not isinstance(answer, Mapping):
+        raise TypeError(
+            f"documents_key={documents_key!r} is for chains that return a mapping, but the "
+            f"retriever returned {type(answer).__name__}; leave documents_key out"
+        )
+    return convert_items(get_key(answer, documents_key, "the answer of the retriever"))
 
 
 def choose_n_workers(max_concurrency: int, config: RunnableConfig | None) -> int:
     """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
-    workers = positive_integer(max_concurrency, "max_concurrency")
-    least = (config or {}).get("max_concurrency")
-    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
+    n_workers = positive_integer(max_concurrency, "max_concurrency")
+    config_limit = (config or {}).get("max_concurrency")
+    if config_limit is None:
+        return n_workers
+    return min(n_workers, positive_integer(config_limit, "max_concurrency of config"))

@@ -16,12 +16,13 @@ from langgraph.graph import END, START, StateGraph
 import retrieval_metrics as rm
 from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever
 
-QUESTIONS = rm.EvaluationSet.from_dataset([(f"question {at}?", ["a", "d", "u"]) for at in range(12)])
-FIRST, SECOND = ["a", "b", "c"], ["d", "a"]
+QUESTIONS = rm.EvaluationSet.from_dataset([(f"question {number}?", ["a", "d", "u"]) for number in range(12)])
+FIRST = ["a", "b", "c"]
+SECOND = ["d", "a"]
 
 
 def documents(ids: Sequence[str]) -> list[Document]:
-    return [Document(f"text of {one}", id=one) for one in ids]
+    return [Document(f"text of {document_id}", id=document_id) for document_id in ids]
 
 
 class Finder(BaseRetriever):
@@ -46,30 +47,35 @@ class Best(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Any = None
     ) -> Sequence[Document]:
         del query, callbacks
-        for rank, one in enumerate(documents):
-            one.metadata["relevance_score"] = 1 / (1 + rank)
+        for rank, document in enumerate(documents):
+            document.metadata["relevance_score"] = 1 / (1 + rank)
         return [*documents][:2]
 
 
 def nested() -> ContextualCompressionRetriever:
-    both = EnsembleRetriever(retrievers=[Finder(ids=FIRST), Finder(ids=SECOND)], weights=[0.5, 0.5])
-    return ContextualCompressionRetriever(base_retriever=both, base_compressor=Best())
+    ensemble = EnsembleRetriever(retrievers=[Finder(ids=FIRST), Finder(ids=SECOND)], weights=[0.5, 0.5])
+    return ContextualCompressionRetriever(base_retriever=ensemble, base_compressor=Best())
 
 
-def both_ways(retriever: Any, **options: Any) -> list[rm.RetrievedRun]:
+def retrieve_sync_and_async(retriever: Any, **options: Any) -> list[rm.RetrievedRun]:
     return [rm.retrieve(retriever, QUESTIONS, **options), asyncio.run(rm.aretrieve(retriever, QUESTIONS, **options))]
 
 
 def ids(run: Any) -> list[list[str]]:
-    return [[item.id for item in ranking] for ranking in run.values()]
+    return [item_ids(ranking) for ranking in run.values()]
+
+
+def item_ids(items: Any) -> list[str]:
+    return [item.id for item in items]
 
 
 def test_ensembles_and_compression_are_steps_whichever_part_ends_first() -> None:
-    for run in both_ways(nested()):
+    for run in retrieve_sync_and_async(nested()):
         assert list(run.stages) == ["Finder", "Finder 2", "EnsembleRetriever", "ContextualCompressionRetriever"]
         assert ids(run.stages["Finder"]) == [FIRST] * 12
         assert ids(run.stages["Finder 2"]) == [SECOND] * 12
-        assert {item.score for ranking in run.stages["Finder"].values() for item in ranking} == {None}
+        for ranking in run.stages["Finder"].values():
+            assert [item.score for item in ranking] == [None] * 3
         lost = rm.evaluate(QUESTIONS, run, "recall@2").stages.losses("recall@2").means
         assert (lost["found"], lost["cutoff_full"]) == pytest.approx((2 / 3, 1 / 3))
     for result in (
@@ -80,13 +86,13 @@ def test_ensembles_and_compression_are_steps_whichever_part_ends_first() -> None
 
 
 def test_functions_of_a_chain_are_steps_and_an_empty_answer_is_one() -> None:
-    def keep(found: list[Document]) -> list[Document]:
-        return found[:1]
+    def keep(documents: list[Document]) -> list[Document]:
+        return documents[:1]
 
-    def nothing(found: list[Document]) -> list[Document]:
-        return found[3:]
+    def nothing(documents: list[Document]) -> list[Document]:
+        return documents[3:]
 
-    for run in both_ways(Finder(ids=FIRST) | RunnableLambda(keep) | RunnableLambda(nothing)):
+    for run in retrieve_sync_and_async(Finder(ids=FIRST) | RunnableLambda(keep) | RunnableLambda(nothing)):
         assert list(run.stages) == ["Finder", "keep", "nothing"]
         assert ids(run.stages["nothing"]) == [[]] * 12
 
@@ -94,10 +100,10 @@ def test_functions_of_a_chain_are_steps_and_an_empty_answer_is_one() -> None:
 def test_a_map_of_documents_is_its_steps() -> None:
     chain = (
         RunnableParallel(bm25=Finder(ids=FIRST), dense=Finder(ids=SECOND))
-        .assign(fused=lambda held: held["bm25"] + held["dense"])
-        .assign(reranked=lambda held: held["fused"][::-1][:2])
+        .assign(fused=lambda rankings: rankings["bm25"] + rankings["dense"])
+        .assign(reranked=lambda rankings: rankings["fused"][::-1][:2])
     )
-    for run in both_ways(chain):
+    for run in retrieve_sync_and_async(chain):
         assert list(run.stages) == ["bm25", "dense", "fused", "reranked"]
         assert ids(run) == [["a", "d"]] * 12
     with pytest.raises(TypeError, match="name the key of the documents with documents_key="):
@@ -105,11 +111,13 @@ def test_a_map_of_documents_is_its_steps() -> None:
 
 
 def test_a_retriever_alone_tells_no_step() -> None:
-    assert [run.stages for run in both_ways(Finder(ids=FIRST))] == [{}, {}]
+    assert [run.stages for run in retrieve_sync_and_async(Finder(ids=FIRST))] == [{}, {}]
 
 
 def test_chains_that_return_a_mapping_and_take_one() -> None:
-    chain = RunnablePassthrough.assign(context=(lambda held: held["input"]) | nested()).assign(answer=lambda _: "yes")
+    chain = RunnablePassthrough.assign(context=(lambda inputs: inputs["input"]) | nested()).assign(
+        answer=lambda _: "yes"
+    )
     result = evaluate_retriever(chain, QUESTIONS, "mrr", query_key="input", documents_key="context")
     assert list(result.stages) == ["Finder", "Finder 2", "EnsembleRetriever", "ContextualCompressionRetriever"]
 

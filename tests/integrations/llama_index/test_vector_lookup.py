@@ -21,7 +21,7 @@ def by_uuid(name: str) -> str:
     return str(uuid5(NAMESPACE_DNS, name))
 
 
-ROWS = [(f"what do {one} and {other} do?", [[one, by_uuid(one)]]) for one, other in pairwise(TOPICS)]
+ROWS = [(f"what do {first} and {second} do?", [[first, by_uuid(first)]]) for first, second in pairwise(TOPICS)]
 
 
 class Counts(BaseEmbedding):
@@ -48,16 +48,16 @@ def model() -> Counts:
 @pytest.fixture
 def index(model: Counts) -> VectorStoreIndex:
     nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
-    made = VectorStoreIndex(nodes, embed_model=model)
+    vector_index = VectorStoreIndex(nodes, embed_model=model)
     model._texts = 0  # noqa: SLF001  (its own count)
-    return made
+    return vector_index
 
 
 def retrieved(index: VectorStoreIndex, mmr: MMRPostprocessor) -> dict[str, list[str]]:
     evaluator = RetrieverEvaluator.from_metric_names(
         ["mrr"], retriever=index.as_retriever(similarity_top_k=5), node_postprocessors=[mmr]
     )
-    return {one.query: one.retrieved_ids for one in evaluator.evaluate_dataset(ROWS)}
+    return {result.query: result.retrieved_ids for result in evaluator.evaluate_dataset(ROWS)}
 
 
 def test_a_node_is_embedded_once_and_the_cost_is_said_once(
@@ -69,10 +69,10 @@ def test_a_node_is_embedded_once_and_the_cost_is_said_once(
         spent = model._texts  # noqa: SLF001  (its own count)
         assert retrieved(index, mmr) == first
     assert model._texts == spent  # noqa: SLF001  (its own count)
-    said = [one.getMessage() for one in caplog.records if one.name.endswith("mmr_postprocessor")]
-    assert len(said) == 1
-    assert "MMR embeds 5 of 5 candidates" in said[0]
-    assert "pass vectors=index, or" in said[0]
+    messages = [record.getMessage() for record in caplog.records if record.name.endswith("mmr_postprocessor")]
+    assert len(messages) == 1
+    assert "MMR embeds 5 of 5 candidates" in messages[0]
+    assert "pass vectors=index, or" in messages[0]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_node_is_embedded_once_and_the_cost_is_said_once(
     [
         lambda index: index,
         lambda index: index.vector_store,
-        lambda index: lambda ids: [index.vector_store.get(one) for one in ids],
+        lambda index: lambda ids: [index.vector_store.get(node_id) for node_id in ids],
     ],
     ids=["the index", "the store", "a function"],
 )
@@ -96,7 +96,7 @@ def test_vectors_of_the_index_cost_nothing_and_change_nothing(
 def test_what_the_index_does_not_know_is_embedded(index: VectorStoreIndex, model: Counts) -> None:
     mmr = MMRPostprocessor(embed_model=model, vectors=index.vector_store)
     nodes = [NodeWithScore(node=TextNode(id_=name, text=f"about {name}")) for name in ("with", "new")]
-    assert [one.node.node_id for one in mmr.postprocess_nodes(nodes, query_str="with")] == ["with", "new"]
+    assert [scored.node.node_id for scored in mmr.postprocess_nodes(nodes, query_str="with")] == ["with", "new"]
     assert model._texts == 1  # noqa: SLF001  (its own count)
 
 
@@ -136,7 +136,8 @@ class WithoutTies(Counts):
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # which its own store makes
 @pytest.mark.parametrize("make", [qdrant, faiss, chroma])
 def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
-    store, model = make(), WithoutTies()
+    store = make()
+    model = WithoutTies()
     nodes = [TextNode(id_=by_uuid(topic), text=f"about {topic}") for topic in TOPICS]
     context = StorageContext.from_defaults(vector_store=store)
     index = VectorStoreIndex(nodes, storage_context=context, embed_model=model)
@@ -155,8 +156,9 @@ def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
     later = TextNode(id_=by_uuid("later"), text=f"about {TOPICS[0]}")
     index.insert_nodes([later])
     strange = TextNode(id_="no id of a point", text="about something new")
-    mmr, spent = MMRPostprocessor(embed_model=model, vectors=index), model._texts  # noqa: SLF001  (its own count)
-    mmr.postprocess_nodes([NodeWithScore(node=one) for one in (nodes[1], later, strange)], query_str="with")
+    mmr = MMRPostprocessor(embed_model=model, vectors=index)
+    spent = model._texts  # noqa: SLF001  (its own count)
+    mmr.postprocess_nodes([NodeWithScore(node=node) for node in (nodes[1], later, strange)], query_str="with")
     assert model._texts == spent + 1  # noqa: SLF001  (only the strange one)
 
 
