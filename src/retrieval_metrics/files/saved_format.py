@@ -40,7 +40,8 @@ from retrieval_metrics.matching.ranking_order import Matching
 from retrieval_metrics.metrics.base.rules import Rules
 from retrieval_metrics.reports.tables import Printed
 from retrieval_metrics.statistics.means import ExactSums, Interval
-from retrieval_metrics.statistics.paired import MarginTest, PairedDifference
+from retrieval_metrics.statistics.noninferiority import MarginTest
+from retrieval_metrics.statistics.paired import PairedDifference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
