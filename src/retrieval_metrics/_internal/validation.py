@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, SupportsFloat, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import FrameType
 
     import numpy as np
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     Cut: TypeAlias = int | IntArray | None
     # One ranking as grades in rank order; None means not judged.
     Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
-    Speller = Callable[[str, Any], str | None]
+    """One ranking as grades in rank order; None means not judged."""
 
 
 # The extra that installs each optional package.
@@ -191,23 +189,10 @@ def group_pairs(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[Value
 
 # How messages name an argument: as Python writes it, or as a program that was asked calls it.
 
-_speller: ContextVar[Speller | None] = ContextVar("speller", default=None)
-
-# What a file holds where Python has lists of items.
 ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
 
 # The value of an argument, or of a key in it, if a message leaves it to the reader.
 OPEN: Any = ...
-
-
-@contextmanager
-def format_arguments_with(speller: Speller) -> Iterator[None]:
-    """Name arguments as a program calls them, in all messages that are made inside."""
-    token = _speller.set(speller)
-    try:
-        yield
-    finally:
-        _speller.reset(token)
 
 
 def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
@@ -216,18 +201,8 @@ def format_argument(name: str, value: Any = OPEN, *, python: str | None = None) 
     Example:
         >>> format_argument("clusters", None), format_argument("columns", {"query": OPEN}), format_argument("documents")
         ('clusters=None', "columns={'query': ...}", 'documents=')
-        >>> with format_arguments_with(lambda name, value: f"--{name} {value}"):
-        ...     format_argument("allow", "blanks")
-        '--allow blanks'
     """
-    speller = _speller.get()
-    if speller is not None:
-        text = speller(name, value)
-        if text is not None:
-            return text
-    if python is not None:
-        return python
-    return f"{name}=" if value is OPEN else f"{name}={_literal(value)}"
+    return f"{name}={'' if value is OPEN else _literal(value)}" if python is None else python
 
 
 def argument_name(name: str) -> str:
@@ -247,7 +222,8 @@ def python_or_cli_text(python: str, shell: str = "") -> str:
         >>> python_or_cli_text("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
         'evaluate(qrels, run) takes the judgments first'
     """
-    return python if _speller.get() is None else shell
+    del shell
+    return python
 
 
 def argument_order_hint() -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric, match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 POWER = 0.8
 
 
+@register_record
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Difference:
     """One system minus another in one metric, on the queries for which both are defined.

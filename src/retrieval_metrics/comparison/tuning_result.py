@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from retrieval_metrics._internal.validation import import_optional, to_data_frame
 from retrieval_metrics.comparison.comparison_report import format_about_section
 from retrieval_metrics.comparison.saved_results import encode_systems
-from retrieval_metrics.files.saved_format import encode_record, write_saved_file
+from retrieval_metrics.files.saved_format import write_saved_file
+from retrieval_metrics.files.saved_records import encode_record
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.charts import ChartRow, ChartRows

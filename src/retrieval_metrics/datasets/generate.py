@@ -28,8 +28,8 @@ from retrieval_metrics.datasets.prompts import (
     apportion,
 )
 from retrieval_metrics.inputs.documents import SourceDocuments
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import Provenance
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 if TYPE_CHECKING:

@@ -14,13 +14,12 @@ from retrieval_metrics._internal.validation import import_optional, python_or_cl
 from retrieval_metrics._internal.version import __version__
 from retrieval_metrics.comparison.compare import ComparisonOptions, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.files.saved_format import (
-    format_current_time,
+from retrieval_metrics.evaluation.score_fingerprints import (
     questions_fingerprint,
     rankings_fingerprint,
     rules_fingerprint,
-    validate_labels,
 )
+from retrieval_metrics.files.saved_format import format_current_time, validate_labels
 from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
