@@ -295,7 +295,7 @@ def test_a_score_that_is_no_number_is_left_out_so_that_results_can_be_saved(tmp_
 
 TEXTS = [f"question {number}" for number in range(66)]
 
-QRELS: Any = {text: ["d"] for text in TEXTS}
+QRELS: Any = {key: ["d"] for key in TEXTS}
 
 RUN: Any = {text: [["x", "d"], ["d", "x"]][number // 3 % 2] for number, text in enumerate(TEXTS)}
 
