@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.agents.trajectory import truncate_ranking
+from retrieval_metrics.agents.merged_searches import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS

@@ -35,7 +35,7 @@ NAME_WITHOUT_CUTOFF["f1"] = "set_F"
 DIFFERENT_MEASURES = {"infAP", "rbp"}
 # The measures of version 10.
 ORDER = (*pytrec_eval.ORDER, "rbp", "rbp_resid", "unj")
-read_measures = partial(pytrec_eval.asked, order=ORDER)
+read_measures = partial(pytrec_eval.parse_measures, order=ORDER)
 
 
 class TrecEvalLine(NamedTuple):
@@ -178,10 +178,10 @@ def _lines(
     elif measure == "runid":
         yield TrecEvalLine(measure, None, "")
     elif measure == "relstring":
-        grades = _first_grades(values.places)
+        grades = _first_grades(values.judged_with_pooled)
         yield TrecEvalLine(measure, [grades[position] for position in positions.tolist()], "")
     else:
-        for key, whole_column in values.of(read_measures({measure})).items():
+        for key, whole_column in values.columns(read_measures({measure})).items():
             column = whole_column[positions]
             column = np.where(in_run, column, np.nan_to_num(column))  # of a query that is not, 0/0 is 0
             mean = float(column.sum()) if key.startswith("num_") else _mean(column)
@@ -235,7 +235,7 @@ PERSISTENCE = 0.9
 
 def _rank_weights(values: MeasureValues) -> rm.types.FloatArray:
     """Return the weight of each rank, multiplied one after the other as in trec_eval."""
-    return np.cumprod(np.append(1.0, np.full(int(values.retrieved.max(initial=0)), PERSISTENCE)))
+    return np.cumprod(np.append(1.0, np.full(int(values.n_retrieved.max(initial=0)), PERSISTENCE)))
 
 
 def biased_precision(values: MeasureValues) -> rm.types.FloatArray:
@@ -263,7 +263,7 @@ def share_unjudged(values: MeasureValues, cutoff: float) -> rm.types.FloatArray:
     items = values.judged.items
     is_judged = (items.grade >= 0) & (items.rank <= cutoff)
     n_judged = values.judged.sum_by_query(items.query[is_judged])
-    return (np.minimum(values.retrieved, cutoff) - n_judged) / cutoff
+    return (np.minimum(values.n_retrieved, cutoff) - n_judged) / cutoff
 
 
 class ValuesOf10(MeasureValues):

@@ -42,9 +42,10 @@ from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, require_same_properties
+from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
 from retrieval_metrics.reports.numbers import format_query_count as queries_said
 

@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.retrieval.retrieve import WORKERS, RetrievalTask, run_retrieval
 from retrieval_metrics.retrieval.sync_async import run_until_complete

@@ -26,13 +26,8 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.metrics.base.metric import (
-    GivenMetric,
-    Metric,
-    as_given_metric,
-    parse_computable_metric,
-    read_bounds,
-)
+from retrieval_metrics.metrics.base.given_metrics import GivenMetric, as_given_metric, read_bounds
+from retrieval_metrics.metrics.base.metric import Metric, parse_computable_metric
 from retrieval_metrics.metrics.base.score import score
 
 if TYPE_CHECKING:

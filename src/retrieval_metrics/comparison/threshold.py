@@ -21,8 +21,8 @@ from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scor
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ids import count_common_queries
-from retrieval_metrics.matching.judge import with_source_texts
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import as_metric, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers

@@ -33,7 +33,7 @@ from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import name_runs
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps

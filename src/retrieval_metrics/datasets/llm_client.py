@@ -126,7 +126,7 @@ class Model:
                 "a cache needs the name of the model, which keeps the replies of different models apart; write "
                 "Model(ask, 'its name', cache=...)"
             )
-        FunctionCaller(how_to_prompt(self.ask), what="model", timeout=self.timeout, retries=self.retries)
+        FunctionCaller(how_to_prompt(self.ask), name="model", timeout=self.timeout, retries=self.retries)
         positive_integer(self.workers, "workers")
         Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
 
@@ -153,7 +153,7 @@ class LlmClient:
         model = model if isinstance(model, Model) else Model(model)
         prompt = how_to_prompt(model.ask)
         self._takes_schema = takes_schema(prompt)
-        self._caller = FunctionCaller(prompt, what="model", timeout=model.timeout, retries=model.retries)
+        self._caller = FunctionCaller(prompt, name="model", timeout=model.timeout, retries=model.retries)
         self.model_name = model.name
         self._cache = ReplyCache(model.cache)
         self._workers = model.workers

@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
 from retrieval_metrics.inputs.conversations import prepend_conversation
 from retrieval_metrics.inputs.fingerprints import fingerprint, question_fingerprint
 from retrieval_metrics.inputs.items import Quote
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -232,7 +232,7 @@ def _filling(filled: BudgetFills, budget: Budget) -> BudgetFill:
     rows = np.flatnonzero(filled.n_retrieved)
     if not len(rows):
         return BudgetFill(0.0, 0, 0, 0.0, 0)
-    filled = filled.of(rows)
+    filled = filled.take(rows)
     count, used, ended = filled.n_fitting, filled.used_length, filled.is_exhausted
     enough = np.where(ended, np.ceil(count * budget.size / np.maximum(used, 1)), count + 1)
     return BudgetFill(

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from retrieval_metrics.evaluation.scores import Origin, Scores
+    from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.span_offsets import UnlocatedReason
     from retrieval_metrics.metrics.base.metric import Metric
 
 DoubtKind: TypeAlias = Literal[

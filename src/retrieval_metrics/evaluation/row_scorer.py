@@ -16,8 +16,8 @@ from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
-from retrieval_metrics.matching.judge import sources_of_spans, with_source_texts
 from retrieval_metrics.matching.ranking_order import as_matching
+from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules

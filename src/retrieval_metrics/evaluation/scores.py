@@ -15,7 +15,8 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import Metric, match_metric_name, require_same_properties
+from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
 from retrieval_metrics.metrics.base.score import ideal_values, is_two_valued
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
@@ -194,7 +195,7 @@ class Scores:
         if self.origin is None:
             return self.budget_fills.get(budget)
         judged = self.origin.judged
-        return None if judged.lengths is None else judged.filled(budget).of(self.positions)
+        return None if judged.lengths is None else judged.filled(budget).take(self.positions)
 
     def all_fills(self) -> dict[Budget, BudgetFills]:
         """Return how each query fills each budget of the metrics, as far as that is known."""
@@ -312,7 +313,7 @@ class Scores:
             queries=queries,
             columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            budget_fills={budget: filled.of(rows) for budget, filled in self.budget_fills.items()},
+            budget_fills={budget: filled.take(rows) for budget, filled in self.budget_fills.items()},
             clusters=None if self.clusters is None else self.clusters.select(queries),
         )
 

@@ -12,7 +12,7 @@ from retrieval_metrics.evaluation.budget_coverage import budget_notes
 from retrieval_metrics.evaluation.counts import describe_counts
 from retrieval_metrics.evaluation.scores import ByMetric, Scores
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.metrics.base import score as ideal
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.score import score

@@ -9,10 +9,10 @@ from retrieval_metrics.inputs.run import load_into_memory
 from retrieval_metrics.inputs.stage_rankings import with_final_stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.inputs.items import Ranking, Retrieved
+    from retrieval_metrics.inputs.items import Ranking
 
 
 class MergedRanking(NamedTuple):
@@ -94,25 +94,6 @@ class RetrievedRun(dict[Any, Any]):
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
                 f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
             ) from error
-
-    def require_judged_rows(self, judged: Container[QueryId]) -> None:
-        """Raise if the judgments are of questions whose rows have other ids; those of a retriever have none."""
-
-    def origin_of(self, query: QueryId, rank: int) -> tuple[int, int] | None:  # noqa: ARG002  (a retriever has no calls)
-        """Return the number of the call that found an item of a ranking and its rank in that call; None if unknown."""
-        return None
-
-    def all_retrieved(self, query: QueryId) -> list[Retrieved]:  # noqa: ARG002  (likewise)
-        """Return every item on the way into a ranking; none for the answer of a retriever, which is the ranking."""
-        return []
-
-    def search_notes(self, query: QueryId) -> list[tuple[str, str]]:  # noqa: ARG002  (a retriever is asked once)
-        """Return what each search of an agent asked for, and why it added nothing if so; nothing for a retriever."""
-        return []
-
-    def document_story(self, query: QueryId, is_document: Callable[[Any], bool]) -> str:  # noqa: ARG002  (likewise)
-        """Return what became of a document on its way into the ranking; empty for the answer of a retriever."""
-        return ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         errors = {query: _make_picklable(error) for query, error in self.errors.items()}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
+from retrieval_metrics.agents.merged_searches import VIEW_FIELDS, CallsView
 from retrieval_metrics.agents.read_traces import read_trace_ranking
-from retrieval_metrics.agents.trajectory import VIEW_FIELDS, CallsView
 from retrieval_metrics.inputs.host_documents import convert_to_items
 
 if TYPE_CHECKING:

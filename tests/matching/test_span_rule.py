@@ -1,12 +1,9 @@
-"""What pieces of text give: spans against sets of characters, and the choice among alternatives."""
+"""Judged spans: the items together cover them, however the texts are cut; checked against sets of characters."""
 
 import itertools
 import math
-from itertools import product
-from math import prod
 from pathlib import Path
-from random import Random
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,68 +13,87 @@ import piece_reference as naive
 import retrieval_metrics as rm
 from generated import cutoffs
 from piece_reference import Chunk
-from retrieval_metrics import Quote, Retrieved, Span, Text
-from retrieval_metrics.matching import piece_rules as alternatives
-from retrieval_metrics.matching.piece_rules import Group, TextRanges, best_choice
+from retrieval_metrics import Retrieved, Span
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared
 
-
-def drawn(seed: int) -> tuple[list[Group], TextRanges]:
-    """Groups whose alternatives share atoms."""
-    random, atoms = Random(seed), TextRanges()
-    pieces = range(6)
-    for _ in range(8):
-        size = random.randint(1, 9)
-        atoms.add(random.sample(pieces, random.randint(1, 3)), random.randint(0, size), size)
-    held = [atoms.of[piece] for piece in pieces if piece in atoms.of]
-    return [random.sample(held, random.randint(1, 3)) for _ in range(4)], atoms
-
-
-def share(choice: tuple[int, int]) -> float:
-    return choice[0] / choice[1]
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_no_choice_covers_a_larger_share(seed: int) -> None:
-    groups, atoms = drawn(seed)
-    assert share(best_choice(groups, atoms)) == max(share(atoms.prefix_sums(pieces)) for pieces in product(*groups))
-
-
-def test_exactly_so_many_choices_are_still_searched_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched = []
-    for groups, atoms in map(drawn, range(50)):
-        best = max(share(atoms.prefix_sums(pieces)) for pieces in product(*groups))
-        monkeypatch.setattr(alternatives, "MOST_CHOICES", prod(map(len, groups)))
-        assert share(best_choice(groups, atoms)) == best
-        monkeypatch.setattr(alternatives, "MOST_CHOICES", 1)
-        searched.append(share(best_choice(groups, atoms)) < best)
-    assert any(searched)  # some need the search
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_beyond_so_many_choices_no_change_of_a_single_group_covers_more(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(alternatives, "MOST_CHOICES", 1)
-    groups, atoms = drawn(seed)
-    found = best_choice(groups, atoms)
-    choices = [pieces for pieces in product(*groups) if atoms.prefix_sums(pieces) == found]
-    assert any(
-        all(
-            share(atoms.prefix_sums([*pieces[:at], other, *pieces[at + 1 :]])) <= share(found)
-            for at, group in enumerate(groups)
-            for other in group
-        )
-        for pieces in choices
-    )
-
-
 unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+
+def means(truth: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
+    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, **options).means)
+
+
+class TestSpans:
+    def test_halves_complete_a_span_that_a_boundary_cuts(self) -> None:
+        items = [Retrieved(f"c{at}", source="a", start=at * 100, end=at * 100 + 100) for at in range(3)]
+        result = means(
+            [Span("a", 60, 160)], [items[0], items[2], items[1]], ["recall@2", "recall@3", "mrr", "precision"]
+        )
+        # c0 adds to it and gives no row, c2 is a miss, c1 completes it: row 2.
+        assert result == {"recall@2": 0, "recall@3": 1, "mrr": 1 / 2, "precision": 1 / 3}
+
+    def test_four_fifths_are_enough_and_a_character_less_is_not(self) -> None:
+        span = Span("a", 0, 10)
+        for end, found in ((8, 1), (7, 0)):
+            assert means([span], [Retrieved("c", source="a", start=0, end=end)], ["recall"]) == {"recall": found}
+
+    def test_what_follows_when_exactly_the_share_is_covered_does_not_count_again(self) -> None:
+        stretches = [(0, 8), (8, 10), (20, 30)]
+        items = [Retrieved(f"c{at}", source="a", start=start, end=end) for at, (start, end) in enumerate(stretches)]
+        truth = [Span("a", 0, 10), Span("a", 20, 30)]
+        assert [one.rank for one in rm.match({"q": truth}, {"q": items})] == [1, 3]
+        assert means(truth, items, ["recall", "ndcg", "map"]) == {"recall": 1, "ndcg": 1, "map": 1}
+
+    def test_what_is_covered_already_adds_nothing_and_is_a_miss(self) -> None:
+        stretches = [(0, 5), (0, 5), (5, 10)]
+        items = [Retrieved(f"c{at}", source="a", start=start, end=end) for at, (start, end) in enumerate(stretches)]
+        # The first adds to it and gives no row, the second is a miss, the third completes it: row 2.
+        assert means([Span("a", 0, 10)], items, ["mrr"]) == {"mrr": 1 / 2}
+        assert means([Span("a", 0, 10)], [items[0], items[2], items[1]], ["mrr"]) == {"mrr": 1}
+
+    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    def test_half_of_the_shorter_of_the_two_is_enough_for_precision(self) -> None:
+        span = Span("a", 10, 20)
+        for (start, end), counts in (
+            ((5, 15), 1),
+            ((4, 14), 0),
+            ((8, 12), 1),
+            ((7, 12), 0),
+            ((0, 15), 1),
+            ((0, 14), 0),
+        ):
+            found = means([span], [Retrieved("c", source="a", start=start, end=end)], ["precision"])
+            assert found == {"precision": counts}
+
+    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    def test_what_only_touches_a_span_holds_nothing_of_it(self) -> None:
+        items = [Retrieved("c", source="a", start=0, end=10), Retrieved("d", source="a", start=20, end=30)]
+        match = rm.Matching(min_coverage=1e-9, min_overlap=1e-9)
+        assert means([Span("a", 10, 20)], items, ["recall", "precision"], match=match) == {"recall": 0, "precision": 0}
+        near = [Retrieved("c", source="a", start=0, end=11), Retrieved("d", source="a", start=19, end=30)]
+        assert means([Span("a", 10, 20)], near, ["recall", "precision"], match=match) == {"recall": 1, "precision": 1}
+
+    def test_another_source_is_another_place(self) -> None:
+        items = [Retrieved("c", source="b", start=0, end=100), Retrieved("d", source="a", start=0, end=100)]
+        assert means([Span("a", 5, 50)], items, ["mrr"]) == {"mrr": 1 / 2}
+
+    def test_an_uncertain_span_is_the_same_place(self) -> None:
+        assert {Span("a", 0, 5, uncertain=True)} == {Span("a", 0, 5)}
+        assert Span("a", 0, 5) != ("a", 0, 5)
+
+    def test_it_needs_characters(self) -> None:
+        with pytest.raises(TypeError, match=r"the offsets of a Span must be integers, got 0\.5 in 'a'"):
+            Span("a", 0.5, 5)  # type: ignore[arg-type]  # what a user may do
+        with pytest.raises(ValueError, match="a Span needs 0 <= start < end, got 5 and 5 in 'a'"):
+            Span("a", 5, 5)
+
 
 # Combining marks, scripts without spaces, emoji beyond the basic plane, both line ends, spaces of several widths.
 LETTERS = ["a", "b", " ", "\n", "\r\n", "\u0301", "e\u0301", "\u6587", "\u3000", "\u00a0", "\U0001f600", "\u200b", "\t"]
+
+
 texts = st.lists(st.sampled_from(LETTERS), min_size=1, max_size=40).map(lambda parts: "x" + "".join(parts) + "x")
 
 
@@ -127,8 +143,10 @@ def items(sources: dict[str, str], ranking: list[Chunk], *, with_text: bool = Tr
     ]
 
 
-def means(truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any = None) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, match=rm.Matching(sources=sources)).means)
+def means_with_sources(
+    truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any = None
+) -> dict[str, float]:
+    return means(truth, ranking, metrics, match=rm.Matching(sources=sources))
 
 
 @unwarned
@@ -142,7 +160,9 @@ class TestAgainstSetsOfCharacters:
     ) -> None:
         sources, truth, ranking = situation
         suffix = f"(rel={rel})" * (rel is not None) + f"@{k}" * (k is not None)
-        result = means(groups(truth), items(sources, ranking), [name + suffix for name in self.NAMES], sources)
+        result = means_with_sources(
+            groups(truth), items(sources, ranking), [name + suffix for name in self.NAMES], sources
+        )
         if not any(naive.relevant(grade, rel) for group in truth for _, grade in group):
             assert all(map(math.isnan, result.values()))
             return
@@ -155,7 +175,9 @@ class TestAgainstSetsOfCharacters:
         name = "ndcg" + f"@{k}" * (k is not None)
         if any(grade > 0 for group in truth for _, grade in group):
             expected = naive.metrics(truth, ranking, sources, k)["ndcg"]
-            assert means(groups(truth), items(sources, ranking), [name], sources)[name] == pytest.approx(expected)
+            assert means_with_sources(groups(truth), items(sources, ranking), [name], sources)[name] == pytest.approx(
+                expected
+            )
 
     @given(situation=situations(), budget=st.integers(1, 60), with_text=st.booleans())
     def test_at_a_budget_of_characters(
@@ -165,7 +187,7 @@ class TestAgainstSetsOfCharacters:
         names = [f"{name}@{budget}chars" for name in (*self.NAMES, "ndcg")]
         if any(grade > 0 for group in truth for _, grade in group):
             expected = naive.metrics(truth, ranking, sources, budget=budget)
-            result = means(groups(truth), items(sources, ranking, with_text=with_text), names, sources)
+            result = means_with_sources(groups(truth), items(sources, ranking, with_text=with_text), names, sources)
             assert result == pytest.approx({name: expected[name.split("@")[0]] for name in names}, abs=1e-12)
 
     @given(situation=situations(), k=cutoffs, budget=st.one_of(st.none(), st.integers(1, 60)))
@@ -176,7 +198,7 @@ class TestAgainstSetsOfCharacters:
         suffix = f"@{budget}chars" if budget else f"@{k}" * (k is not None)
         first = naive.fitting(ranking, budget) if budget else k
         names = [f"{name}{suffix}" for name in naive.COVERED]
-        result = means(groups(truth), items(sources, ranking), names, sources)
+        result = means_with_sources(groups(truth), items(sources, ranking), names, sources)
         if not any(grade > 0 for group in truth for _, grade in group):
             assert all(map(math.isnan, result.values()))
             return
@@ -192,8 +214,12 @@ class TestAgainstSetsOfCharacters:
         sources, truth, ranking = situation
         flat = dict(pair for group in truth for pair in group)
         names = [*self.NAMES, "ndcg", "ndcg@3", "rbp", "err", "bpref", "r_precision", "judged"]
-        one = means({Span(*place): grade for place, grade in flat.items()}, items(sources, ranking), names, sources)
-        other = means([{Span(*place): grade} for place, grade in flat.items()], items(sources, ranking), names, sources)
+        one = means_with_sources(
+            {Span(*place): grade for place, grade in flat.items()}, items(sources, ranking), names, sources
+        )
+        other = means_with_sources(
+            [{Span(*place): grade} for place, grade in flat.items()], items(sources, ranking), names, sources
+        )
         assert repr(one) == repr(other)
 
     @given(situation=situations())
@@ -219,7 +245,7 @@ class TestAgainstSetsOfCharacters:
         ranking = [Chunk(f"c{at}", "s", at, min(at + 5, len(text))) for at in range(0, len(text), 5)]
         letters = {"s": "x" * len(text)}
         expected = naive.metrics([[(("s", start, end), 1.0)]], ranking, letters)
-        result = means([Span("s", start, end)], items({"s": text}, ranking), ["mrr", "precision"])
+        result = means_with_sources([Span("s", start, end)], items({"s": text}, ranking), ["mrr", "precision"])
         assert result == pytest.approx({name: expected[name] for name in ("mrr", "precision")})
 
     @given(situation=situations(), k=cutoffs)
@@ -238,61 +264,6 @@ class TestAgainstSetsOfCharacters:
             )
             known += 0.2 * 0.8**row * (grade is not None or settled)
         assert residual == pytest.approx(1 - known, abs=1e-12)
-
-
-@unwarned
-class TestCoverageAndDensity:
-    TRUTH: ClassVar = [Span("s", 0, 10), Span("s", 30, 40)]
-
-    def test_they_add_up_characters(self) -> None:
-        ranking = [Retrieved("a", source="s", start=5, end=15), Retrieved("b", source="s", start=0, end=10)]
-        assert means(self.TRUTH, ranking, ["coverage@1", "coverage", "density@1", "density"]) == {
-            "coverage@1": 5 / 20,
-            "coverage": 10 / 20,
-            "density@1": 5 / 10,
-            "density": 10 / 20,
-        }
-
-    def test_of_alternatives_the_best_counts(self) -> None:
-        truth = [[Span("s", 0, 10), Span("s", 100, 120)], [Span("s", 30, 40)]]
-        ranking = [Retrieved("a", source="s", start=95, end=125)]
-        assert means(truth, ranking, ["coverage", "density"]) == {"coverage": 20 / 30, "density": 20 / 30}
-
-    def test_what_two_spans_share_is_needed_once(self) -> None:
-        ranking = [Retrieved("a", source="s", start=0, end=20)]
-        assert means([Span("s", 0, 10), Span("s", 5, 20)], ranking, ["coverage", "density"]) == {
-            "coverage": 1,
-            "density": 1,
-        }
-
-    def test_of_alternatives_that_overlap_the_union_counts(self) -> None:
-        # A[1:2] with A[1:3] needs 2 characters, with A[2:4] it needs 3; A[2:3] is one of either.
-        truth = [[Span("A", 1, 2)], [Span("A", 2, 4), Span("A", 1, 3)]]
-        ranking = [Retrieved("a", source="A", start=2, end=3)]
-        assert means(truth, ranking, ["coverage", "density"]) == {"coverage": 1 / 2, "density": 1}
-
-    def test_nothing_retrieved_covers_nothing(self) -> None:
-        assert means(self.TRUTH, [], ["coverage", "density"]) == {"coverage": 0, "density": 0}
-
-    def test_without_offsets_they_are_undefined_from_that_rank_on(self) -> None:
-        ranking = [
-            Retrieved("a", source="s", start=0, end=10),
-            Retrieved("b", "x", source="s"),
-            Retrieved("c", "x", "t"),
-        ]
-        result = means(self.TRUTH, ranking, ["coverage@1", "coverage@2", "density@2"])
-        assert repr(result) == "{'coverage@1': 0.5, 'coverage@2': nan, 'density@2': nan}"
-
-    @pytest.mark.parametrize("truth", [["a"], [Quote("some words of a text")], [[Span("s", 0, 10)], ["a"]]])
-    def test_where_something_needed_has_no_place_they_are_undefined(self, truth: Any) -> None:
-        ranking = [Retrieved("a", "text", source="s", start=0, end=10)]
-        assert all(map(math.isnan, means(truth, ranking, ["coverage", "density"]).values()))
-
-    def test_texts_are_covered_word_by_word(self) -> None:
-        truth = [Text("one two three four, five six seven eight.")]
-        ranking = [Retrieved("a", "one two three four five - other words"), Retrieved("b", "unrelated")]
-        result = means(truth, ranking, ["coverage@1", "density@1"])
-        assert result == pytest.approx({"coverage@1": 19 / 32, "density@1": 19 / 29})
 
 
 def gold_first(spans: list[Span], chunks: list[Retrieved]) -> list[Retrieved]:
