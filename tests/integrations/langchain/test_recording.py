@@ -104,7 +104,7 @@ def test_an_agent_is_recorded_call_by_call() -> None:
         ("down", [], 3, "ConnectionError: index offline"),
         ("suppress", ["d7", "d4"], 4, None),
     ]
-    assert item_ids(t["q1"].context or ()) == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
+    assert item_ids(t["q1"].context or ()) == ["d2", "d1", "d3", "d7", "d4"]
     assert t["q1"].citations == ["d2", "d4", "d9"]
     result = rm.evaluate({"q1": {"d2": 1, "d3": 1, "d4": 2}}, t.union(), ["map", "ndcg", "recall@1calls"])
     assert [round(value, 6) for value in result.means.values()] == [0.755556, 0.726208, round(1 / 3, 6)]
@@ -203,7 +203,7 @@ def test_the_messages_in_the_state_of_an_agent_are_a_trace() -> None:
             ("down", [], 3, "error: index offline"),
             ("suppress", ["d7", "d4"], 4, None),
         ]
-        assert item_ids(t["q1"].context or ()) == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
+        assert item_ids(t["q1"].context or ()) == ["d2", "d1", "d3", "d7", "d4"]
         assert t["q1"].citations == ["d2", "d4", "d9"]
 
 
