@@ -33,7 +33,7 @@ def check(truth: reference.Truth, ranking: list[str], k: int | None, *requested:
     metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(requested, cuts, strict=True)]
     for (name, chosen), cut, value in zip(requested, cuts, engine(truth, ranking, *metrics), strict=True):
         definition, parameters = DEFINITIONS[name], dict(chosen)
-        if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
+        if definition.needs_relevant and not reference.count_needed(truth, parameters.get("rel")):
             assert math.isnan(value), (name, parameters)
             continue
         if "max_grade" in definition.parameters:
