@@ -244,7 +244,7 @@ def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> s
 
 
 def _judged_share(judged: JudgedRun) -> str:
-    share = Sums.of_defined(score(judged, JUDGED, STANDARD).values)
+    share = Sums.from_defined_values(score(judged, JUDGED, STANDARD).values)
     if not share.count or share.mean == 1:
         return ""
     return (
@@ -429,7 +429,7 @@ class Audit(Printed):
         return {
             name: ByMetric(
                 {
-                    str(metric): Sums.of_defined(column).mean
+                    str(metric): Sums.from_defined_values(column).mean
                     for metric, column in zip(self.metrics, values.T, strict=True)
                     if self.rules[name].has(metric.name)
                 }

@@ -21,9 +21,10 @@ from retrieval_metrics.evaluation.counts import (
     find_failed_queries,
 )
 from retrieval_metrics.evaluation.summary import few_clusters_notes
-from retrieval_metrics.inputs.column_detection import is_increasing
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.score_checks import is_increasing
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:

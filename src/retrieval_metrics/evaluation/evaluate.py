@@ -13,7 +13,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.source_texts import with_source_texts

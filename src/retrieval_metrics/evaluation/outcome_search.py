@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, Outcomes, QueryCutoffs
 from retrieval_metrics.inputs.items import Piece, Retrieved
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import missing_lengths_error
 from retrieval_metrics.matching.rank_rows import count_above, is_relevant, ordinals
 

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
-from retrieval_metrics.inputs.column_detection import refuse_frame, wrong_argument_hint
-from retrieval_metrics.inputs.run import RetrievedRun, as_list, may_gain_a_tie, require_finite_scores, round_ranking
+from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.search_history import SearchHistory
+from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
 
@@ -245,7 +247,7 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
         )
     if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
         raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
-    if isinstance(run, RetrievedRun):
+    if isinstance(run, SearchHistory):
         run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")

@@ -10,7 +10,9 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import is_forked_from_polars
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list
+from retrieval_metrics.inputs.ranking_checks import as_list
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.covered_characters import CoveredCharacters
 from retrieval_metrics.matching.id_rule import IdRule

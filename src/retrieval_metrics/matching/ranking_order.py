@@ -9,8 +9,10 @@ from operator import gt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.run import Run, round_scores
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.single_precision import round_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -162,6 +164,7 @@ def _item_or_none(item: Any) -> Retrieved | None:
 # The options for matching retrieved items with the judgments.
 
 
+@register_record
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
     """How retrieved items are matched with the judgments.
@@ -200,8 +203,8 @@ class Matching:
         get_match_key(self.by)
         positive_integer(self.min_quote_length, "min_quote_length")
         positive_integer(self.min_common_words, "min_common_words")
-        proportion(self.min_coverage, "min_coverage", one=True)
-        proportion(self.min_overlap, "min_overlap", one=True)
+        proportion(self.min_coverage, "min_coverage", allow_one=True)
+        proportion(self.min_overlap, "min_overlap", allow_one=True)
 
     @property
     def key(self) -> Key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.matching.ranking_order import ScoreOrder
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@register_record
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What happens in cases that libraries treat differently.
