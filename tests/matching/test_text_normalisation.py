@@ -222,7 +222,10 @@ def typeset(rng: random.Random, text: str) -> str:
         )
         written.append(word[:split] + mark + word[split:] if inner else word)
     other = {"\u201c": '"', "\u201d": "&quot;", "'": "\u2019", "ffi": "\ufb03", "-k": "\u2011k"}
-    result = "".join(written_word + rng.choice([" ", "\n", "\u00a0", "&nbsp;", "  ", "\u2009", " \u200f"]) for written_word in written)
+    result = "".join(
+        written_word + rng.choice([" ", "\n", "\u00a0", "&nbsp;", "  ", "\u2009", " \u200f"])
+        for written_word in written
+    )
     for plain, odd in other.items():
         if rng.random() < 1 / 2:
             result = result.replace(plain, odd)
@@ -241,7 +244,9 @@ def test_a_text_is_read_as_a_quote_is(seed: int) -> None:
 
 
 @unfound
-@pytest.mark.parametrize(("judged", "retrieved"), [("\u0643\u062a\u0627\u0628", "\u0643\u0640\u0640\u062a\u0627\u0628")])
+@pytest.mark.parametrize(
+    ("judged", "retrieved"), [("\u0643\u062a\u0627\u0628", "\u0643\u0640\u0640\u062a\u0627\u0628")]
+)
 def test_the_stroke_of_arabic_words_does_not_count(judged: str, retrieved: str) -> None:
     assert recall(Quote(judged), retrieved) == 1
     assert recall(Text(judged), retrieved, min_coverage=1.0) == 1

@@ -62,8 +62,8 @@ def test_values_outside_are_fine_where_they_are_said_to_be() -> None:
 
 
 def test_it_sees_the_rows_of_the_expanded_ranking_and_the_ideal_one() -> None:
-    qrels = rm.Qrels({"q": [{"a": 1}, {"a": 3, "b": 1}, {"c": 2}], "r": {"z": 1}})
-    judged = judge(qrels, {"q": ["x", "a", "c"]}, "id", TIES_BY_ID)
+    judgments: dict[str, Any] = {"q": [{"a": 1}, {"a": 3, "b": 1}, {"c": 2}], "r": {"z": 1}}
+    judged = judge(rm.Qrels(judgments), {"q": ["x", "a", "c"]}, "id", TIES_BY_ID)
     assert [grades.tolist() for grades in grades_of_rows(judged, None)] == [[0, 3, 1, 2], []]
     assert [grades.tolist() for grades in grades_of_rows(judged, 2)] == [[0, 3], []]
     assert [grades.tolist() for grades in grades_of_rows(judged, np.array([2, 0]))] == [[0, 3, 1], []]
