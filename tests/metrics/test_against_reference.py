@@ -13,13 +13,11 @@ import retrieval_metrics as rm
 from generated import DOCUMENTS, cutoffs, often, rankings, truths
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
-WITH_PARAMETER = [
-    (name, key, value)
-    for name, definition in DEFINITIONS.items()
-    for key, parameter in definition.parameters.items()
-    for value in parameter.examples
-]
-"""Every metric with every value of its parameters that its definition gives as an example."""
+# Every metric with every value of its parameters that its definition gives as an example.
+WITH_PARAMETER: list[tuple[str, str, Any]] = []
+for _name, _definition in DEFINITIONS.items():
+    for _key, _parameter in _definition.parameters.items():
+        WITH_PARAMETER += [(_name, _key, _example) for _example in _parameter.examples]
 
 
 def engine(truth: Any, ranking: list[str], *metrics: rm.Metric) -> list[float]:
@@ -58,10 +56,11 @@ def test_every_parameter_has_examples_that_are_not_its_default(name: str) -> Non
 @pytest.mark.parametrize(("name", "key", "value"), WITH_PARAMETER)
 def test_every_parameter_changes_something(name: str, key: str, value: Any) -> None:
     rng = random.Random(0)
-    truth = {
-        query: [{rng.choice(DOCUMENTS): rng.choice([-2, -1, 0, 1, 2, 3]) for _ in range(3)} for _ in range(3)]
-        for query in range(200)
-    }
+
+    def draw_group() -> dict[str, int]:
+        return {rng.choice(DOCUMENTS): rng.choice([-2, -1, 0, 1, 2, 3]) for _ in range(3)}
+
+    truth = {query: [draw_group(), draw_group(), draw_group()] for query in range(200)}
     run = {query: rng.choices(DOCUMENTS, k=rng.randint(1, 8)) for query in truth}
     k = 2 if DEFINITIONS[name].takes_cutoff else None
     plain = rm.Metric(name, k)

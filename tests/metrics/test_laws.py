@@ -1,5 +1,6 @@
 """What must hold for every metric on every input that is accepted."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterable, Mapping
@@ -127,7 +128,9 @@ def test_binary_metrics_are_0_or_1(truth: list[dict[str, float]], ranking: list[
 def test_what_the_judgments_say_is_two_valued_is_0_or_1(
     truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
-    for metric in dict.fromkeys(with_cutoff(name, cut) for name in SPELLINGS for cut in (1, k)):
+    at_first = [with_cutoff(name, 1) for name in SPELLINGS]
+    at_cutoff = [with_cutoff(name, k) for name in SPELLINGS]
+    for metric in dict.fromkeys([*at_first, *at_cutoff]):
         scores = rm.evaluate({"q": truth}, {"q": ranking}, metric).scores
         assert scores.origin is not None
         values = is_two_valued(metric, scores.origin.judged, scores.rules)
@@ -168,8 +171,8 @@ def test_no_ranking_beats_the_one_that_greedily_takes_what_is_still_needed(
 
 
 def _shared(truth: list[dict[str, float]]) -> bool:
-    every = [document for group in truth for document in group]
-    return len(every) > len(set(every))
+    documents = list(itertools.chain.from_iterable(truth))
+    return len(documents) > len(set(documents))
 
 
 @often
@@ -189,7 +192,8 @@ def test_a_deeper_cutoff_never_lowers_what_only_counts_hits(
     truth: list[dict[str, float]], ranking: list[str], k: int
 ) -> None:
     counting = ("hit_rate", "recall", "full_recall", "mrr", "map")
-    shallow, deep = (values(truth, ranking, [with_cutoff(name, depth) for name in counting]) for depth in (k, k + 1))
+    shallow = values(truth, ranking, [with_cutoff(name, k) for name in counting])
+    deep = values(truth, ranking, [with_cutoff(name, k + 1) for name in counting])
     for name, value, other in zip(counting, shallow.values(), deep.values(), strict=True):
         assert other >= value or math.isnan(value), name
 

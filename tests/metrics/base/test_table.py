@@ -11,7 +11,9 @@ from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 
 def test_every_spelling_leads_to_one_metric_and_none_to_two() -> None:
-    spellings = [spelling for definition in DEFINITIONS.values() for spelling in (definition.name, *definition.aliases)]
+    spellings: list[str] = []
+    for definition in DEFINITIONS.values():
+        spellings += [definition.name, *definition.aliases]
     assert sorted(spellings) == sorted(NAME_BY_ALIAS)
     assert len(spellings) == len(set(spellings))
     for name, definition in DEFINITIONS.items():

@@ -91,7 +91,8 @@ def assert_equals_ndcg(result: rm.Evaluation) -> None:
             assert result.intervals()[name] == pytest.approx(result.intervals()[theirs], abs=1e-9, nan_ok=True)
 
 
-METRICS = [f"{name}{cut}" for name in ("own_ndcg", "ndcg") for cut in ("", "@1", "@2", "@3", "@9")]
+CUTS = ("", "@1", "@2", "@3", "@9")
+METRICS = [f"own_ndcg{cut}" for cut in CUTS] + [f"ndcg{cut}" for cut in CUTS]
 
 
 @pytest.mark.usefixtures("own")
