@@ -187,12 +187,16 @@ class TestCallsAndResults:
     @pytest.mark.parametrize("form", MESSAGES)
     def test_where_no_answer_was_recorded_what_was_read_and_cited_is_unknown(self, form: str) -> None:
         messages = MESSAGES[form]["parallel"]
-        without = messages[: next(n for n, one in enumerate(messages) if "So it is." in json.dumps(one))]
+        without = messages[: next(n for n, message in enumerate(messages) if "So it is." in json.dumps(message))]
         for rule in (None, cited, "numbered"):
             (whole_trajectory,) = rm.read_traces(messages, tools="search", citations=rule).values()
-            (one,) = rm.read_traces(without, tools="search", citations=rule).values()
-            assert one.calls == whole_trajectory.calls
-            assert (ids_of(whole_trajectory.context), one.context, one.citations) == (["d1", "d2", "d3"], None, None)
+            (trajectory,) = rm.read_traces(without, tools="search", citations=rule).values()
+            assert trajectory.calls == whole_trajectory.calls
+            assert (ids_of(whole_trajectory.context), trajectory.context, trajectory.citations) == (
+                ["d1", "d2", "d3"],
+                None,
+                None,
+            )
             (anybody,) = rm.read_traces(without, tools="search", context="any").values()
             assert anybody.context == []
 
@@ -310,12 +314,12 @@ def test_an_error_of_mcp_is_a_failed_search_and_an_empty_list_is_not(as_text: An
     empty: Any = {"content": [], "structuredContent": {"result": []}, "isError": False}
     contents = (json.dumps(failed), json.dumps(empty)) if as_text else (failed, empty)
     spans = [
-        {"trace": "t", "span": str(n), "parent": None, "kind": "tool", "name": "search", "start": n, "output": one}
-        for n, one in enumerate(contents)
+        {"trace": "t", "span": str(n), "parent": None, "kind": "tool", "name": "search", "start": n, "output": output}
+        for n, output in enumerate(contents)
     ]
     for source in (chat("q", [("1", "a")], ("1", contents[0]), [("2", "b")], ("2", contents[1])), spans):
-        (one,) = rm.read_traces(source, tools="search").values()
-        assert [(call.error, call.ranking) for call in one.calls] == [("index offline", ()), (None, [])]
+        (trajectory,) = rm.read_traces(source, tools="search").values()
+        assert [(call.error, call.ranking) for call in trajectory.calls] == [("index offline", ()), (None, [])]
 
 
 MESSAGES_WITH_SEARCH: list[Any] = [
@@ -402,13 +406,13 @@ def test_tools_of_the_provider_end_the_part_of_a_message_that_asked_for_them() -
 
 def test_what_a_coding_agent_has_summed_up_is_no_longer_read() -> None:
     lines = [
-        {"type": one["role"], "message": one}
-        for one in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))
+        {"type": message["role"], "message": message}
+        for message in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))
     ]
     summary = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "So far: letters."}}
     for between, read in (([], ["d1", "d2"]), ([summary], [])):
-        (one,) = rm.read_traces([*lines[:-1], *between, lines[-1]], tools="search").values()
-        assert (call_ids(one), ids_of(one.context)) == ([["d1", "d2"]], read)
+        (trajectory,) = rm.read_traces([*lines[:-1], *between, lines[-1]], tools="search").values()
+        assert (call_ids(trajectory), ids_of(trajectory.context)) == ([["d1", "d2"]], read)
 
 
 def test_chunks_of_a_message_are_to_be_added_first() -> None:
@@ -443,7 +447,7 @@ def test_a_conversation_in_which_no_tool_ran_has_no_search_and_a_wrong_name_is_r
         rm.read_traces([[messages[0], hosted, messages[1]]], tools="search")
 
 
-@pytest.mark.parametrize("wrap", [lambda held: held, lambda held: [*held.values()]])
+@pytest.mark.parametrize("wrap", [dict, lambda conversations: [*conversations.values()]])
 def test_a_conversation_that_never_began_is_one_without_searches(wrap: Any) -> None:
     t = rm.read_traces(
         wrap({"q1": [], "q2": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]}),

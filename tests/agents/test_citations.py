@@ -13,7 +13,7 @@ from agent_scenarios import TEXTS
 class TestCitations:
     FOUND: ClassVar = [{"id": id_, "text": TEXTS[id_]} for id_ in ("d2", "d1", "d3")]
 
-    def told(self, read_: str, answer: Any, **options: Any) -> rm.Trajectory:
+    def read_answer(self, read_: str, answer: Any, **options: Any) -> rm.Trajectory:
         spans: list[dict[str, Any]] = [
             {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND},
             {"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "input": read_, "output": answer},
@@ -23,18 +23,23 @@ class TestCitations:
 
     def test_numbers_are_those_before_the_documents_else_their_order_in_what_was_read(self) -> None:
         written = "\n".join(f"[{n}] A letter\n{TEXTS[id_]}" for n, id_ in ((4, "d1"), (2, "d2"), (3, "d3")))
-        assert self.told(written, "So [4, 2-3] and [9].", citations="numbered").citations == ["d1", "d2", "d3", "[9]"]
+        assert self.read_answer(written, "So [4, 2-3] and [9].", citations="numbered").citations == [
+            "d1",
+            "d2",
+            "d3",
+            "[9]",
+        ]
         plain = " ".join(TEXTS[id_] for id_ in ("d3", "d1"))
-        assert self.told(plain, f"So [{'9' * 5000}].", citations="numbered").citations == []  # is no number
-        trajectory = self.told(plain, "So [2][1][3].", citations="numbered")
+        assert self.read_answer(plain, f"So [{'9' * 5000}].", citations="numbered").citations == []  # is no number
+        trajectory = self.read_answer(plain, "So [2][1][3].", citations="numbered")
         assert trajectory.citations == ["d1", "d3", "[3]"]
         assert trajectory.properties()["cited_not_in_context"] == 1 / 3
 
     def test_a_number_of_two_documents_means_either(self) -> None:
         twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
         with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):
-            self.told(twice, "So [1].", citations="numbered")
-        assert self.told(twice, "So.", citations="numbered").citations == []
+            self.read_answer(twice, "So [1].", citations="numbered")
+        assert self.read_answer(twice, "So.", citations="numbered").citations == []
 
     @pytest.mark.parametrize("written", ["[1] same\n[2] same\n[3] other", "same same other"])
     def test_documents_of_one_text_have_a_number_each(self, written: str) -> None:
@@ -57,7 +62,7 @@ class TestCitations:
         def second(answer: str, context: list[rm.Retrieved]) -> list[Any]:
             return [context[1].id] if answer else []
 
-        assert self.told(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
+        assert self.read_answer(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
 
     def test_without_a_known_context_numbers_cite_what_is_unknown(self) -> None:
         spans = [{"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND}]

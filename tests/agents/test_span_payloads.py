@@ -8,7 +8,7 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import D1, FOUND, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
 from agent_scenarios import TEXTS, ids_of
-from trace_spans import found, ids, read, search, span
+from trace_spans import ids, make_documents, read, search, span
 
 
 class TestToolsOfOnesOwn:
@@ -137,7 +137,11 @@ def test_a_block_of_a_message_is_no_document() -> None:
 
 
 @pytest.mark.parametrize(
-    "output", [{"documents": [], "rows": found("x")}, {"data": {"documents": []}, "rows": {"page": found("x")}}]
+    "output",
+    [
+        {"documents": [], "rows": make_documents("x")},
+        {"data": {"documents": []}, "rows": {"page": make_documents("x")}},
+    ],
 )
 def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output: Any) -> None:
     with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):
@@ -148,10 +152,10 @@ def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output:
 
 def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
     for output in (
-        {"documents": [], "nodes": found("x")},
-        {"output": {"documents": found("x")}, "metadata": {"documents": []}},
-        {"documents": found("x"), "nodes": found("x")},
-        [{"documents": []}, {"documents": found("x")}],
+        {"documents": [], "nodes": make_documents("x")},
+        {"output": {"documents": make_documents("x")}, "metadata": {"documents": []}},
+        {"documents": make_documents("x"), "nodes": make_documents("x")},
+        [{"documents": []}, {"documents": make_documents("x")}],
     ):
         (call,) = read(search("1", 1, "a", output)).calls
         assert ids(call) == ["x"]
@@ -161,7 +165,10 @@ def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     "output",
-    [{"documents": found("x"), "nodes": found("y")}, [{"documents": found("x", "y")}, {"documents": found("y")}]],
+    [
+        {"documents": make_documents("x"), "nodes": make_documents("y")},
+        [{"documents": make_documents("x", "y")}, {"documents": make_documents("y")}],
+    ],
 )
 def test_lists_of_documents_that_differ_are_refused(output: Any) -> None:
     with pytest.raises(ValueError, match=r"span '1' .* it holds 2 lists of documents that differ; documents= takes"):
