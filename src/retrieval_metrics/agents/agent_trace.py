@@ -24,7 +24,7 @@ from retrieval_metrics.agents.trace_span import (
     TraceSpan,
 )
 from retrieval_metrics.agents.trajectory import SearchCall, result_key
-from retrieval_metrics.inputs.documents import convert_to_items
+from retrieval_metrics.inputs.host_documents import convert_to_items
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.agents.trajectory import in_rank_order, resolve_items, result_key
 from retrieval_metrics.inputs.items import Retrieved, item_identity
-from retrieval_metrics.inputs.run import MergedRanking
+from retrieval_metrics.inputs.retrieved_run import MergedRanking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

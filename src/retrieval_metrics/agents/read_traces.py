@@ -15,7 +15,7 @@ from retrieval_metrics.agents.trace_span import MODEL, NO_FIELDS, OTHER, RETRIEV
 from retrieval_metrics.agents.trajectories import Trajectories
 from retrieval_metrics.agents.trajectory import Trajectory
 from retrieval_metrics.files.json_objects import iterate_objects
-from retrieval_metrics.inputs.documents import convert_to_items
+from retrieval_metrics.inputs.host_documents import convert_to_items
 from retrieval_metrics.inputs.items import item_identity
 from retrieval_metrics.reports.numbers import format_count
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.agents.merged_searches import CallsView
-    from retrieval_metrics.inputs.run import MergedRanking
+    from retrieval_metrics.inputs.retrieved_run import MergedRanking
 
 # What stands in the name of a tool that probably searches.
 SEARCH_WORDS = ("search", "retriev", "look", "find", "query", "fetch")

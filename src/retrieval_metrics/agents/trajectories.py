@@ -13,8 +13,9 @@ from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.agents.merged_searches import VIEW_FIELDS
 from retrieval_metrics.agents.trajectory import COUNT_COLUMNS, Trajectory
 from retrieval_metrics.agents.trajectory_view import View
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import Provenance, Questions
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:

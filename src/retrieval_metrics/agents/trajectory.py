@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.items import Retrieved, item_identity
-from retrieval_metrics.inputs.run import as_list, require_finite_scores
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, rank_ids
 from retrieval_metrics.reports.numbers import format_count
 

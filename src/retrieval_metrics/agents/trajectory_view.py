@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.agents.merged_searches import merge_searches
 from retrieval_metrics.agents.trajectory import Trajectory, in_rank_order, result_key
 from retrieval_metrics.inputs.items import Retrieved, item_identity
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:

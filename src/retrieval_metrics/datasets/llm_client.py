@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
-from retrieval_metrics.inputs.documents import find_host
-from retrieval_metrics.inputs.json_codec import fingerprint
+from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
 from retrieval_metrics.retrieval.sync_async import choose_function
@@ -433,7 +433,7 @@ class ReplyCache:
         """Read the replies cached so far."""
         self._journal = None if path is None else AppendLog(path, KIND)
         self._replies: dict[str, str] = {}
-        entries = [] if self._journal is None else self._journal.entries()
+        entries = [] if self._journal is None else self._journal.read_entries()
         for line, entry in enumerate(entries, start=2):
             asked, reply = entry.get("asked"), entry.get("reply")
             if isinstance(asked, str) and "unusable" in entry:

@@ -26,7 +26,7 @@ from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages,
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import choose_query_texts
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID

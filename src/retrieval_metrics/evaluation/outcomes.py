@@ -13,10 +13,10 @@ import numpy as np
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.matching.piece_rules import find_shared_words as shared
+from retrieval_metrics.matching.character_ranges import intersect_ranges as common_stretches
 from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator
-from retrieval_metrics.matching.span_offsets import intersect_ranges as common_stretches
 from retrieval_metrics.matching.text_normalisation import find_range
+from retrieval_metrics.matching.text_rule import find_shared_words as shared
 from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:

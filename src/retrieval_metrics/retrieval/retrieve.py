@@ -18,36 +18,37 @@ from retrieval_metrics._internal.validation import (
     takes_arguments_of,
     warn,
 )
-from retrieval_metrics.inputs.documents import find_host
+from retrieval_metrics.inputs.fingerprints import question_fingerprint
+from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.json_codec import (
-    decode_error,
-    decode_ranking,
-    decode_stages,
-    encode_error,
-    encode_id,
-    encode_ranking,
-    encode_stages,
-    question_fingerprint,
-)
+from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
-from retrieval_metrics.inputs.run import (
+from retrieval_metrics.inputs.ranking_checks import (
     ITEMS_HINT,
-    RetrievedRun,
     as_list,
     describe_keys,
     is_list_of_ids,
     require_finite_scores,
 )
+from retrieval_metrics.inputs.ranking_codec import (
+    decode_error,
+    decode_ranking,
+    decode_stages,
+    encode_error,
+    encode_ranking,
+    encode_stages,
+)
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
     is_stage_mapping,
     require_separate_stages,
     stages_to_runs,
 )
-from retrieval_metrics.matching.judge import judge, with_source_texts
+from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import (
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.inputs.documents import HostAdapter
+    from retrieval_metrics.inputs.hosts import HostAdapter
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.ranking_order import MatchBy
@@ -605,7 +606,7 @@ class AnswerLog:
         return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(stages))
 
     def _read(self, read_entry: Callable[[dict[str, Any]], None]) -> None:
-        for line, entry in enumerate(self._log.entries(), start=2):  # the first line says what the file is
+        for line, entry in enumerate(self._log.read_entries(), start=2):  # the first line says what the file is
             try:
                 read_entry(entry)
             except (KeyError, TypeError, ValueError) as error:

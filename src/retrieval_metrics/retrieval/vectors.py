@@ -30,7 +30,7 @@ def resolve_k(k: int | None, n: int) -> int:
 
 def require_lambda(lambda_mult: float) -> float:
     """Return `lambda_mult` as a float from 0 to 1."""
-    return proportion(lambda_mult, "lambda_mult", zero=True, one=True)
+    return proportion(lambda_mult, "lambda_mult", allow_zero=True, allow_one=True)
 
 
 def read_matrix(values: npt.ArrayLike, name: str) -> Vectors:
