@@ -69,7 +69,7 @@ def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
 
     documents = json.dumps([{"id": "d7", "score": 0.5}])
     attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "a", "session.id": 7}
-    otlp_span = {
+    otlp_span: dict[str, Any] = {
         "traceId": "aa",
         "spanId": "bb",
         "parentSpanId": "",
@@ -87,7 +87,7 @@ def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
         "spanId": "cc",
         "attributes": otlp_span["attributes"][:3],
         "status": {"code": 2, "message": "down"},
-    }  # type: ignore[index]
+    }
     path = tmp_path / "otlp.jsonl.gz"
     with gzip.open(path, "wt") as file:
         file.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [otlp_span, failed]}]}]}))
@@ -95,18 +95,22 @@ def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
     assert list(t) == [7]
     assert [(ids(call), call.error) for call in t[7].calls] == [(["d7"], None), ([], "down")]
     assert t[7].calls[0].seconds == pytest.approx(0.1, rel=1e-4)
-    del otlp_span["attributes"][3]  # type: ignore[attr-defined]
+    del otlp_span["attributes"][3]
     with pytest.raises(ValueError, match="span 'bb'"):
         rm.read_traces([{"resourceSpans": [{"scopeSpans": [{"spans": [otlp_span]}]}]}])
 
 
 def test_an_observation_of_langfuses_api() -> None:
-    observation = {"traceId": "t", "id": "o", "parentObservationId": None, "type": "RETRIEVER", "name": "docs"}
-    observation |= {
+    observation = {
+        "traceId": "t",
+        "id": "o",
+        "parentObservationId": None,
+        "type": "RETRIEVER",
+        "name": "docs",
         "input": {"query": "a"},
         "output": {"documents": make_documents("x")},
         "metadata": {"question": "q9"},
-    }  # type: ignore[dict-item]
+    }
     failed = {**observation, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
     t = rm.read_traces([{"id": "t", "observations": [observation, failed]}], query="metadata.question")
     assert [(ids(call), call.error) for call in t["q9"].calls] == [(["x"], None), ([], "down")]
