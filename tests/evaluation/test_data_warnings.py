@@ -67,8 +67,7 @@ class TestIdsThatNeverMeet:
     def test_of_both_sides_each_is_shown_once(self) -> None:
         run = {query: ["x", "y", "x"] for query in QRELS}
         assert (
-            "; the judgments have 'a', the run 'x' and 'y'; is the retriever broken"
-            in kinds(QRELS, run)["no_common_ids"]
+            "; the judgments have 'a', the run 'x' and 'y'; is the retriever broken" in kinds(QRELS, run)["no_common_ids"]
         )
         many = kinds({f"q{at}": [f"d{at}"] for at in range(5)}, run)
         assert "the judgments have 'd0', 'd1', 'd2' and 2 more, the run 'x' and 'y'" in many["no_common_ids"]

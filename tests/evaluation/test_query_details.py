@@ -24,8 +24,9 @@ def test_a_result_is_as_short_as_what_is_known_of_it() -> None:
     details = QueryDetails(1, 10, is_flat=True)
     (explained,) = explainer.explain(explainer.outcomes([0]))
     details.add(0, 0, explainer, explained)
-    rows, documents, _ = details.data(None)
-    assert documents == [["a"], ["x"], ["b"]]
+    page_details = details.page_details(None)
+    rows = page_details.rows
+    assert page_details.documents == [["a"], ["x"], ["b"]]
     assert rows[0]["needed"] == [[0, 1, None, [[9, 2, 0]]]]
     # The unjudged one is the number of its text alone; the others have their state, no score, and their grade.
     assert rows[0]["results"] == [[1, [0, 0, None, 1.0, [0]], [2, 1, None, 0.0]]]

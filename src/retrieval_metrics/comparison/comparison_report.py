@@ -66,16 +66,16 @@ def comparison_report(
     outcomes = page.section(f"What went wrong, for {main}", page.table(key(outcomes_table(data))))
     values = page.table(key(values_table(comparison.scores, main)))
     first, *others = _parts_about_numbers(comparison, main, pair, key)
-    page_data, text_length = data.data()
+    page_data = data.page_data()
     parts = [
         first,
         outcomes,
         *others,
         page.folded(f"{main} by query and over the cut-off", values, cutoff_chart(comparison.scores, main)),
-        queries_section(data, page_data),
-        *format_about_section(comparison.scores, GLOSSARY, text_length),
+        queries_section(data, page_data.values),
+        *format_about_section(comparison.scores, GLOSSARY, page_data.text_length),
     ]
-    page.write(path, title, parts, page_data)
+    page.write(path, title, parts, page_data.values)
 
 
 def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey) -> list[str]:

@@ -41,7 +41,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
         page.write(path, title or "Evaluation", _parts_of_given_scores(scores, main, options))
         return
     data = QueryData({"": scores}, scores.metrics, main, ("", ""), options)
-    page_data, text_length = data.data()
+    page_data = data.page_data()
     stage_flow = find_stage_flow(scores, main)
     lead = page.paragraph(format_value_counts(scores, main), lead=True)
     unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({"": scores})]
@@ -52,10 +52,10 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
     parts += [
         page.section(f"What went wrong, for {main}", page.table(outcomes_table(data, "number"))),
         page.section("All metrics", page.table(plain_summary_table(scores)), cutoff_chart({"": scores}, main)),
-        queries_section(data, page_data),
-        *format_about_section({"": scores}, {}, text_length),
+        queries_section(data, page_data.values),
+        *format_about_section({"": scores}, {}, page_data.text_length),
     ]
-    page.write(path, title or "Retrieval evaluation", parts, page_data)
+    page.write(path, title or "Retrieval evaluation", parts, page_data.values)
 
 
 def _parts_of_given_scores(scores: Scores, main: Metric, options: ReportOptions) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,21 @@ _DEFAULT_RESULT: list[Any] = [None, UNJUDGED, None, None, [], [], []]
 
 # As many decimals are on the page.
 _MAX_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PageDetails:
+    """The details of queries as a page holds them.
+
+    Attributes:
+        rows: What each query needed and what came back, by the place of the query on the page.
+        documents: The texts that they refer to, by number.
+        text_length: The length to which texts were cut, in characters.
+    """
+
+    rows: dict[int, dict[str, Any]]
+    documents: list[list[Any]]
+    text_length: int
 
 
 class QueryDetails:
@@ -65,11 +81,11 @@ class QueryDetails:
             self._result_entry(result, explained, explainer.relevant_texts, needed_documents) for result in results
         ]
 
-    def data(self, length: int | None) -> tuple[dict[int, dict[str, Any]], list[list[Any]], int]:
-        """Return the details by place, the documents they refer to, and the length to which texts were cut."""
+    def page_details(self, length: int | None) -> PageDetails:
+        """Return the details, with texts cut to a length; None takes one that keeps the page small enough."""
         texts = self._texts.shortened(length)
-        details = {place: _finish_row(row, texts) for place, row in self._row_by_place.items()}
-        return details, texts.rows, texts.length
+        rows = {place: _finish_row(row, texts) for place, row in self._row_by_place.items()}
+        return PageDetails(rows, texts.rows, texts.length)
 
     def _add_finding(self, row: dict[str, Any], system: int, finding: Finding, relevant_texts: RelevantTexts) -> None:
         if finding.document not in row["needed"]:

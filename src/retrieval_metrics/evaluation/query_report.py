@@ -91,6 +91,19 @@ class ReportOptions:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PageData:
+    """What a page shows of queries.
+
+    Attributes:
+        values: Everything as values for JSON.
+        text_length: The length to which texts were cut, in characters.
+    """
+
+    values: dict[str, Any]
+    text_length: int
+
+
 class QueryData:
     """Collects the data of each query on the page, system by system.
 
@@ -153,16 +166,16 @@ class QueryData:
         """What is needed, in a word."""
         return self._judged.qrels.unit
 
-    def data(self) -> tuple[dict[str, Any], int]:
-        """Return everything as values for JSON, and the length to which texts were cut."""
+    def page_data(self) -> PageData:
+        """Return everything that the page shows of the queries."""
         texts = self._options.queries
-        details, documents, length = self._details.data(self._options.length)
+        details = self._details.page_details(self._options.length)
         reasons = sorted({kind for kinds in self._number_by_missed for kind in kinds})
         query_texts = []
         if texts:
             query_texts = [str(texts[query]) if query in texts else None for query in self._queries]
         slice_by_query, slices = self._slices()
-        return {
+        values = {
             "metrics": list(map(str, self._metrics)),
             "systems": list(self._systems),
             "main": self._metrics.index(self._main),
@@ -171,7 +184,7 @@ class QueryData:
             "kinds": [OUTCOME_LABELS[kind] for kind in OUTCOME_KINDS],
             "reasons": reasons,
             "details": list(self._details.number_by_detail),
-            "documents": documents,
+            "documents": details.documents,
             "ids": list(map(str, self._queries)),
             "texts": query_texts,
             "slice": slice_by_query,
@@ -179,8 +192,9 @@ class QueryData:
             "best": None if (self._best == 1).all() else _compact_columns(self._best),
             **self._columns,
             "missed": list(self._number_by_missed),
-            "shown": details,
-        }, length
+            "shown": details.rows,
+        }
+        return PageData(values, details.text_length)
 
     def _slices(self) -> tuple[list[int | None], list[str]]:
         """Return the number of the slice of each query, and the labels; both empty without labels."""
