@@ -15,7 +15,7 @@ from retrieval_metrics.cli.arguments import (
 )
 from retrieval_metrics.cli.input_files import format_saved_kind, read_report_texts
 from retrieval_metrics.cli.option_types import parse_metrics as metric_names
-from retrieval_metrics.storage.history import entries_table
+from retrieval_metrics.storage.history_table import entries_table
 
 if TYPE_CHECKING:
     import argparse
