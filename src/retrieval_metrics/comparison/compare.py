@@ -30,7 +30,8 @@ from retrieval_metrics.comparison.tests_of_pairs import (
     merge_clusters,
     select_ranking_metrics,
 )
-from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged, measure_judged_coverage
+from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged
+from retrieval_metrics.comparison.documents_to_judge import measure_judged_coverage
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
