@@ -23,6 +23,7 @@ from retrieval_metrics._internal.validation import (
 )
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.difference import Differences, PairedValues
+from retrieval_metrics.comparison.documents_to_judge import measure_judged_coverage
 from retrieval_metrics.comparison.system_ranking import judged_coverage_note
 from retrieval_metrics.comparison.tests_of_pairs import (
     compute_differences,
@@ -31,7 +32,6 @@ from retrieval_metrics.comparison.tests_of_pairs import (
     select_ranking_metrics,
 )
 from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged
-from retrieval_metrics.comparison.documents_to_judge import measure_judged_coverage
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents

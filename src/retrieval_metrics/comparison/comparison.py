@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics._internal.validation import import_optional, positive_integer, to_data_frame
 from retrieval_metrics.comparison.comparison_tables import comparison_tables
+from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
 from retrieval_metrics.comparison.system_ranking import ComparisonRecord, rank_systems
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
-from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
 
