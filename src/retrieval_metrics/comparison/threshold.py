@@ -30,8 +30,7 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.figure import Figure
 
