@@ -44,7 +44,7 @@ class TestLints:
         assert rm.audit({"p": ["a"]}, {"p": ["a"]}, "map").lints == ()
 
     def test_the_judged_share_is_that_of_the_first_ten(self) -> None:
-        run = {"p": ["a", *(f"x{at}" for at in range(14))], "q": ["a"]}
+        run = {"p": ["a", *(f"x{number}" for number in range(14))], "q": ["a"]}
         (lint,) = rm.audit({"p": ["a", "b"], "q": ["a"]}, run, "map").lints
         assert lint.startswith("55% of the first 10")  # (1 / 10 + 1) / 2
 

@@ -16,11 +16,11 @@ METRICS = ["ndcg@3", "precision@3", "mrr@3", "recall@3", "hit_rate@3"]
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_are_the_extremes_over_every_judgment_and_attained(seed: int) -> None:
     chance = random.Random(seed)
-    documents = [f"d{at}" for at in range(chance.choice([4, 5]))]
+    documents = [f"d{number}" for number in range(chance.choice([4, 5]))]
     before, after = (chance.sample(documents, chance.randint(1, 4)) for _ in range(2))
     everything = [*documents, "unseen"]
     judgments = [dict(zip(everything, chosen, strict=True)) for chosen in product((0, 1, 3), repeat=len(everything))]
-    qrels = {at: grades for at, grades in enumerate(judgments) if any(grades.values())}
+    qrels = {number: grades for number, grades in enumerate(judgments) if any(grades.values())}
     values = [
         rm.evaluate(qrels, dict.fromkeys(qrels, ranking), METRICS, clusters=None).per_query
         for ranking in (before, after)

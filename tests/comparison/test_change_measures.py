@@ -18,12 +18,12 @@ def test_what_has_no_bound_is_refused_by_name() -> None:
 
 
 def test_the_bounds_of_a_change_have_names_that_mean_one_of_them() -> None:
-    one, other = DistinctRanking(["a", "b"], np.array([2.0, 1.0])), DistinctRanking(["b"], np.array([1.0]))
+    first, other = DistinctRanking(["a", "b"], np.array([2.0, 1.0])), DistinctRanking(["b"], np.array([1.0]))
     both = as_change_measure("mrr@2")
     assert both.columns == ("max_loss(mrr@2)", "max_gain(mrr@2)")
-    for column, value in zip(both.columns, both.compute(one, other), strict=True):
+    for column, value in zip(both.columns, both.compute(first, other), strict=True):
         alone = as_change_measure(column.replace("mrr", "MRR"))
-        assert (alone.columns, alone.compute(one, other), alone.k) == ((column,), (value,), 2)
+        assert (alone.columns, alone.compute(first, other), alone.k) == ((column,), (value,), 2)
         assert is_change_bound(column)
     assert not is_change_bound("overlap@2")
     with pytest.raises(ValueError, match="nothing is known of how far map can have moved"):

@@ -20,7 +20,7 @@ def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
 
 
 def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(20)}
+    qrels = {f"q{number}": ["d"] for number in range(20)}
     runs = {"good": {query: ["d", "x"] for query in qrels}, "bad": {query: ["x", "y"] for query in qrels}}
     with pytest.warns(rm.RetrievalWarning, match="bad: none of the retrieved documents is judged") as caught:
         comparison = rm.compare(qrels, runs, "mrr")
@@ -32,8 +32,8 @@ def test_judged_is_shown_and_never_ranked() -> None:
     truth, runs = pooled(1)
     comparison = quietly(truth, runs, ["ndcg@4", "judged@4"])
     assert comparison.means["judged@4"]["A"] == 1
-    assert {one.metric for one in comparison.differences} == {"ndcg@4"}
-    assert not any("in judged@4" in said for said in comparison.summary)
+    assert {difference.metric for difference in comparison.differences} == {"ndcg@4"}
+    assert not any("in judged@4" in message for message in comparison.summary)
     with pytest.raises(ValueError, match="judged measures the judgments"):
         quietly(truth, runs, "judged@4")
 
@@ -75,8 +75,8 @@ def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> Non
 
 
 def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
-    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
-    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    halves = [rm.Retrieved(number, "x" * 50, "page", number) for number in (0, 50)]
+    truth = {f"q{number}": [rm.Span("page", 0, 80)] for number in range(12)}
     comparison = rm.compare(
         truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
     )

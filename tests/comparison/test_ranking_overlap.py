@@ -53,16 +53,16 @@ def webber(one: list[str], other: list[str], p: float) -> float:
 def test_rank_biased_overlap_is_equation_32(p: float) -> None:
     chance = random.Random(int(p * 100))
     for _ in range(200):
-        one, other = (chance.sample([f"d{at}" for at in range(15)], chance.randint(1, 12)) for _ in range(2))
-        assert rank_biased_overlap(as_distinct(one), as_distinct(other), p) == pytest.approx(
-            webber(one, other, p), abs=1e-14
+        first, other = (chance.sample([f"d{number}" for number in range(15)], chance.randint(1, 12)) for _ in range(2))
+        assert rank_biased_overlap(as_distinct(first), as_distinct(other), p) == pytest.approx(
+            webber(first, other, p), abs=1e-14
         )
 
 
 def test_with_ties_a_ranking_agrees_with_itself_and_shares_are_means_over_orders() -> None:
     chance = random.Random(4)
     for _ in range(60):
-        one = {f"d{at}": float(chance.choice([1, 2, 3])) for at in range(chance.randint(1, 5))}
+        one = {f"d{number}": float(chance.choice([1, 2, 3])) for number in range(chance.randint(1, 5))}
         assert rank_biased_overlap(as_distinct(one), as_distinct(one)) == pytest.approx(1.0, abs=1e-14)
     # a and b tie above c. At depth 1 both are there by half, so with [a, b, c] it is (1/2) / sqrt(1/2 * 1); then 1.
     tied, list_ = {"a": 2.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"]

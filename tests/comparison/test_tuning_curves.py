@@ -15,9 +15,9 @@ def lambdas(*, sizes: Sequence[int] = (20,), repeats: int = 30) -> rm.types.Tuni
 
     def made(lambda_mult: float, fetch_k: int) -> dict[str, list[str]]:
         right = repeats * (1 - abs(lambda_mult - 0.5)) - (fetch_k == 10)
-        return {f"q{at}": ["d", "x"] if at < right else ["x", "d"] for at in range(repeats)}
+        return {f"q{number}": ["d", "x"] if number < right else ["x", "d"] for number in range(repeats)}
 
-    qrels = {f"q{at}": ["d"] for at in range(repeats)}
+    qrels = {f"q{number}": ["d"] for number in range(repeats)}
     grid: dict[str, Any] = {"lambda_mult": [1.0, 0.1, 0.5, 0.9], "fetch_k": list(sizes)}
     return rm.tune(made, qrels, "mrr", default={"lambda_mult": 1.0, "fetch_k": sizes[0]}, parameters=grid)
 

@@ -27,11 +27,11 @@ def test_the_grid_of_two_parameters_is_drawn_and_other_grids_are_refused() -> No
 
 
 def test_the_same_gain_is_said_alike_in_the_list_and_in_the_grid() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(80)}
+    qrels = {f"q{number}": ["d"] for number in range(80)}
 
     def run(a: int, b: int) -> dict[str, list[str]]:
         found = {(0, 0): 51, (0, 1): 42, (1, 0): 38, (1, 1): 30}[a, b]
-        return {query: ["d" if at < found else "x"] for at, query in enumerate(qrels)}
+        return {query: ["d" if number < found else "x"] for number, query in enumerate(qrels)}
 
     tuning = rm.tune(run, qrels, "mrr", parameters={"a": [0, 1], "b": [0, 1]}, default={"a": 0, "b": 0})
     listed = {text.get_text() for text in tuning.plot().axes[0].texts}
@@ -41,7 +41,10 @@ def test_the_same_gain_is_said_alike_in_the_list_and_in_the_grid() -> None:
 
 def test_a_default_that_wins_is_not_drawn_with_a_gain(tmp_path: Path) -> None:
     qrels, runs = data(1, 40)
-    bad = {f"bad{at}": {query: ["y", *ranking[: at + 1]] for query, ranking in runs["s0"].items()} for at in range(3)}
+    bad = {
+        f"bad{number}": {query: ["y", *ranking[: number + 1]] for query, ranking in runs["s0"].items()}
+        for number in range(3)
+    }
     tuning = rm.tune({"s0": runs["s0"], **bad}, qrels, "mrr", default="s0")
     assert tuning.winner == "s0"
     labels = [label.get_text() for label in tuning.plot().axes[0].get_yticklabels()]

@@ -12,7 +12,7 @@ from tried_settings import always, data, grid_of
 
 
 def test_settings_that_differ_alike_on_every_question_have_known_numbers() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(20)}
+    qrels = {f"q{number}": ["d"] for number in range(20)}
     settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}
     tuning = rm.tune(settings, qrels, "mrr", default="old", extra_metrics="recall@3")
     assert (tuning.winner, tuning.mean, tuning.default_mean, tuning.gain) == ("new", 1, 0.5, 0.5)
@@ -60,23 +60,23 @@ def test_a_saved_tuning_is_the_same_choice_with_the_same_numbers(tmp_path: Path,
 
 def test_what_cannot_be_saved_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     qrels, runs = data(2)
-    asked = rm.EvaluationSet({query: query for query in qrels}, qrels)
+    questions = rm.EvaluationSet({query: query for query in qrels}, qrels)
     retrievers: dict[str, Any] = {name: runs[name].__getitem__ for name in runs}
-    timed = rm.tune(retrievers, asked, "mrr", default="s0", at_most={"seconds": 10})
+    timed = rm.tune(retrievers, questions, "mrr", default="s0", at_most={"seconds": 10})
     timed.save(tmp_path / "whole.json")
     assert rm.load(tmp_path / "whole.json").rule.at_most == {"seconds": 10}
     with pytest.raises(ValueError, match="seconds are bounded"):
         timed.save(tmp_path / "small.json", rankings=False)
     makers = [lambda: runs["s0"], lambda: runs["s1"]]
-    made = rm.tune(lambda make: make(), qrels, "mrr", parameters={"make": makers}, default={"make": makers[0]})
+    tuning = rm.tune(lambda make: make(), qrels, "mrr", parameters={"make": makers}, default={"make": makers[0]})
     with pytest.raises(ValueError, match="functions are not saved"):
-        made.save(tmp_path / "small.json")
+        tuning.save(tmp_path / "small.json")
     assert not (tmp_path / "small.json").exists()
 
 
 def test_settings_that_may_be_the_best_as_well_are_named() -> None:
     qrels, runs = data(5, 60)
-    bad = {query: [f"y{at}" for at in range(5)] for query in qrels}
+    bad = {query: [f"y{number}" for number in range(5)] for query in qrels}
     tuning = rm.tune({**runs, "bad": bad}, qrels, "mrr", default="s0")
     assert "bad" not in tuning.indistinguishable
     assert tuning.winner not in tuning.indistinguishable

@@ -9,15 +9,15 @@ from tried_settings import always
 
 
 def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(20)}
+    qrels = {f"q{number}": ["d"] for number in range(20)}
     old, new = always(["x", "d"]), always(["x", "d"])
     new |= {"q0": ["d"], "q1": ["d"], "q2": ["d"]}
-    few = rm.tune({"old": old, "new": new}, qrels, "mrr", default="old")
-    assert (few.winner, few.is_significant) == ("new", False)
-    assert few.gain == pytest.approx(3 * 0.5 / 20)
-    assert few.expected_gain_interval.low == 0 < few.expected_gain
-    assert few.conclusion == (
-        f"Switching to new is right on average (+{few.expected_gain:.4f} on new questions), but 20 questions cannot "
+    tuning = rm.tune({"old": old, "new": new}, qrels, "mrr", default="old")
+    assert (tuning.winner, tuning.is_significant) == ("new", False)
+    assert tuning.gain == pytest.approx(3 * 0.5 / 20)
+    assert tuning.expected_gain_interval.low == 0 < tuning.expected_gain
+    assert tuning.conclusion == (
+        f"Switching to new is right on average (+{tuning.expected_gain:.4f} on new questions), but 20 questions cannot "
         f"show "
         "that it is better than old."
     )
@@ -25,7 +25,7 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     old, new = always([*"abcefghij", "d"], 10), always(["x"], 10)
     old |= {"q0": ["x"]}
     new |= {"q0": ["d"]}
-    one = rm.tune({"old": old, "new": new}, {f"q{at}": ["d"] for at in range(10)}, "mrr", default="old")
+    one = rm.tune({"old": old, "new": new}, {f"q{number}": ["d"] for number in range(10)}, "mrr", default="old")
     assert (one.winner, one.is_significant) == ("new", False)
     assert one.expected_gain < 0
     assert one.conclusion == (
@@ -34,11 +34,11 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
 
 
 def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(30)}
+    qrels = {f"q{number}": ["d"] for number in range(30)}
     runs: dict[str, Any] = {
         "slow": dict.fromkeys(qrels, ("d", "x")),
-        "fast": {query: ("x", "d") if at % 3 else ("d",) for at, query in enumerate(qrels)},
-        "nearly": {query: ("x", "d") if at % 3 else ("d", "x") for at, query in enumerate(qrels)},
+        "fast": {query: ("x", "d") if number % 3 else ("d",) for number, query in enumerate(qrels)},
+        "nearly": {query: ("x", "d") if number % 3 else ("d", "x") for number, query in enumerate(qrels)},
     }
     tuning = rm.tune(runs, qrels, "mrr", default="slow", at_most={"map": 0.9})
     assert (tuning.winner, tuning.is_significant, tuning.indistinguishable) == ("fast", False, ("nearly",))

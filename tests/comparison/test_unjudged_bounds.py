@@ -16,8 +16,8 @@ METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 
 @pytest.mark.parametrize("metric", ["coverage@50chars", "density@1"])
 def test_systems_are_compared_in_how_much_of_the_text_they_find(metric: str) -> None:
-    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
-    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    halves = [rm.Retrieved(number, "x" * 50, "page", number) for number in (0, 50)]
+    truth = {f"q{number}": [rm.Span("page", 0, 80)] for number in range(12)}
     runs = {"first half": dict.fromkeys(truth, halves[:1]), "second half": dict.fromkeys(truth, halves[1:])}
     difference = rm.compare(truth, runs, metric).difference(metric)
     assert difference.mean == pytest.approx(-20 / 80 if "coverage" in metric else -20 / 50)
@@ -46,8 +46,8 @@ def test_the_bounds_are_those_of_every_completion(grades: int) -> None:
             complete = {query: {**known, **dict(zip(unjudged, chosen, strict=True))}}
             found.append([list(quiet(complete, {query: run[query]}).values()) for run in runs.values()])
         values[query] = [np.array(found)]
-    for at, metric in enumerate(METRICS):
-        each = [of_query[0][:, :, at] for of_query in values.values()]
+    for number, metric in enumerate(METRICS):
+        each = [of_query[0][:, :, number] for of_query in values.values()]
         for system, column in (("A", 0), ("B", 1)):
             ends = np.mean([(own[:, column].min(), own[:, column].max()) for own in each], axis=0)
             assert bounds.means[metric][system] == pytest.approx(tuple(ends))
@@ -63,10 +63,10 @@ def quiet(qrels: Any, run: Any) -> dict[str, float]:
 
 def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
-    (said,) = comparison.conclusions
-    assert said.kind == "depends_on_unjudged"
-    assert said.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
-    assert "with other grades of the unjudged among the first 4 it could be" in said.sentence
+    (conclusion,) = comparison.conclusions
+    assert conclusion.kind == "depends_on_unjudged"
+    assert conclusion.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
+    assert "with other grades of the unjudged among the first 4 it could be" in conclusion.sentence
     assert standing_of(comparison) == "undetermined"
     assert "(exact)" in str(comparison)
 
@@ -77,7 +77,7 @@ def standing_of(comparison: rm.Comparison) -> str:
 
 
 def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are() -> None:
-    qrels = {f"q{at}": {"d": 1, "x": 0, "y": 0} for at in range(20)}
+    qrels = {f"q{number}": {"d": 1, "x": 0, "y": 0} for number in range(20)}
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
     assert comparison.conclusions.get("mrr@2").sentence.endswith(", and nothing is unjudged among the first 2.")
@@ -87,9 +87,9 @@ def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are()
 
 
 def test_every_metric_is_bounded_at_its_own_depth() -> None:
-    qrels = {f"q{at}": {"a": 1, "b": 1, "z": 0, "y": 0, "x": 0} for at in range(20)}
-    old = {query: ["a", "z", "y", "x", "b", *(f"o{at}" for at in range(5))] for query in qrels}
-    new = {query: ["z", "a", "y", "x", "b", *(f"n{at}" for at in range(5))] for query in qrels}
+    qrels = {f"q{number}": {"a": 1, "b": 1, "z": 0, "y": 0, "x": 0} for number in range(20)}
+    old = {query: ["a", "z", "y", "x", "b", *(f"o{number}" for number in range(5))] for query in qrels}
+    new = {query: ["z", "a", "y", "x", "b", *(f"n{number}" for number in range(5))] for query in qrels}
     both = quietly(qrels, {"old": old, "new": new}, ["map", "ndcg@5"], unjudged="bounds")
     alone = quietly(qrels, {"old": old, "new": new}, "map", unjudged="bounds")
     assert both.unjudged is not None
@@ -97,13 +97,13 @@ def test_every_metric_is_bounded_at_its_own_depth() -> None:
     assert both.unjudged.depths == {"map": None, "ndcg@5": 5}
     assert both.unjudged.differences["map", "new", "old"] == alone.unjudged.differences["map", "new", "old"]
     assert both.unjudged.differences["map", "new", "old"] == pytest.approx((-0.509, 0.366), abs=0.001)
-    assert [each.kind for each in both.conclusions] == ["depends_on_unjudged", "worse"]
+    assert [conclusion.kind for conclusion in both.conclusions] == ["depends_on_unjudged", "worse"]
 
 
 def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
-    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(20)}
-    new = {query: ["a", "z"] if at < 14 else ["z"] for at, query in enumerate(qrels)}
-    old = {query: ["z", "a"] if at >= 14 or at < 6 else ["z"] for at, query in enumerate(qrels)}
+    qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(20)}
+    new = {query: ["a", "z"] if number < 14 else ["z"] for number, query in enumerate(qrels)}
+    old = {query: ["z", "a"] if number >= 14 or number < 6 else ["z"] for number, query in enumerate(qrels)}
     found = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds")
     assert found.unjudged is not None
     assert found.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((8 - 6) / 20, (8 - 6) / 20))
@@ -115,7 +115,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     some = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant={"q7": 1})
     assert some.unjudged is not None
     assert some.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((7.5 - 6) / 20, (8 - 6) / 20))
-    numbered = {at: {1: 1, 2: 0} for at in range(8)}
+    numbered = {number: {1: 1, 2: 0} for number in range(8)}
     runs = {"a": {query: [1] for query in numbered}, "b": {query: [2, 1] for query in numbered}}
     quietly(numbered, runs, "recall@1", unjudged="bounds", unretrieved_relevant=2)
 
@@ -141,13 +141,13 @@ def test_an_assumption_that_means_nothing_is_refused(
 
 
 def test_sampling_and_ignorance_are_one_sentence() -> None:
-    qrels = {f"q{at}": {"a": 1, "b": 0, "c": 0} for at in range(12)}
+    qrels = {f"q{number}": {"a": 1, "b": 0, "c": 0} for number in range(12)}
     old = {query: ["b", "a", "c"] for query in qrels}
     new = old | {query: ["a", "b", "c"] for query in list(qrels)[:3]}
-    (few,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
-    assert few.kind == "not_significant"
-    assert "better" not in few.sentence
-    assert few.sentence.endswith(", and nothing is unjudged among the first 3.")
+    (conclusion,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
+    assert conclusion.kind == "not_significant"
+    assert "better" not in conclusion.sentence
+    assert conclusion.sentence.endswith(", and nothing is unjudged among the first 3.")
     (same,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
     assert same.sentence == (
         "new and old have the same value for every query in recall@5, and nothing is unjudged among the first 5."
@@ -155,7 +155,7 @@ def test_sampling_and_ignorance_are_one_sentence() -> None:
 
 
 def test_condensed_rankings_say_whom_they_favour() -> None:
-    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(12)}
+    qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(12)}
     runs = {
         "old": {query: ["z", "a"] for query in qrels},
         "new": {query: ["u1", "u2", "u3", "u4", "u5", "a"] for query in qrels},
@@ -171,7 +171,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
 
 def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     truth = {"q": {"d": 1, "x": 0}}
-    run = {"q": [*(f"u{at}" for at in range(14)), "d"]}
+    run = {"q": [*(f"u{number}" for number in range(14)), "d"]}
     comparison = quietly(truth, {"a": run, "b": {"q": ["d", "x"]}}, "map@20", unjudged="bounds")
     bounds = comparison.unjudged
     assert bounds is not None
@@ -211,7 +211,7 @@ def test_repeats_of_judged_documents_keep_their_place_in_a_condensed_ranking() -
 )
 def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int, *, exact: bool) -> None:
     # 2^12 = 2^11 (1 + 1) = 2^10 (1 + 3): how many unseen ones are relevant is one more choice
-    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    runs = {"a": {"q": [*(f"u{number}" for number in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
     bounds = quietly({"q": {"d": 1, "x": 0}}, runs, "mrr@20", unjudged="bounds", unretrieved_relevant=unseen).unjudged
     assert bounds is not None
     assert (bounds.exact, bounds.queries, bounds.unretrieved_relevant) == (exact, {"mrr@20": 1}, unseen)
@@ -222,7 +222,7 @@ def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int,
 @pytest.mark.parametrize(("documents", "unseen", "exact"), [(7, 0, True), (7, 1, False), (6, 2, True), (6, 3, False)])
 def test_an_unseen_document_has_every_grade_above_0(documents: int, unseen: int, *, exact: bool) -> None:
     # 3^7 = 2187 and 3^7 (1 + 2) = 6561; 3^6 (1 + 2 * 2) = 3645 and 3^6 (1 + 3 * 2) = 5103
-    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    runs = {"a": {"q": [*(f"u{number}" for number in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
     bounds = quietly(
         {"q": {"d": 1, "e": 2, "x": 0}}, runs, "mrr@20", unjudged="bounds", unretrieved_relevant=unseen
     ).unjudged
@@ -234,7 +234,7 @@ def test_unseen_documents_of_numbered_ones_have_numbers_of_their_own() -> None:
     for known, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
         found = []
         for to in (int, str):
-            qrels = {f"q{at}": {to(document): grade for document, grade in known.items()} for at in range(6)}
+            qrels = {f"q{number}": {to(document): grade for document, grade in known.items()} for number in range(6)}
             runs = {name: {query: [*map(to, own)] for query in qrels} for name, own in (("a", [5]), ("b", other))}
             bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unretrieved_relevant=3).unjudged
             assert bounds is not None
@@ -272,9 +272,9 @@ def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monke
 
 @pytest.mark.parametrize("clusters", [None, {f"q{at}": at // 2 for at in range(14)}])
 def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[str, int] | None) -> None:
-    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(14)}
-    old = {query: ["z", "a"] if at % 3 else ["a", "z"] for at, query in enumerate(qrels)}
-    new = {query: ["u", "a"] if at % 2 else ["a", "z"] for at, query in enumerate(qrels)}
+    qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(14)}
+    old = {query: ["z", "a"] if number % 3 else ["a", "z"] for number, query in enumerate(qrels)}
+    new = {query: ["u", "a"] if number % 2 else ["a", "z"] for number, query in enumerate(qrels)}
 
     def compared(judged: dict[str, dict[str, int]], **options: Any) -> rm.Comparison:
         return quietly(judged, {"old": old, "new": new}, ["mrr@2", "mrr@1"], clusters=clusters, **options)
@@ -314,7 +314,7 @@ def test_what_cannot_be_completed_is_refused(call: Any, message: str) -> None:
 
 @pytest.mark.parametrize("rules", ["standard", "llama_index", "haystack", "ragas", "mlflow"])
 def test_bounds_follow_the_order_of_ties_under_the_rules(rules: str) -> None:
-    qrels = {f"q{at}": {"z": 1} for at in range(8)}
+    qrels = {f"q{number}": {"z": 1} for number in range(8)}
     tied = {query: {"b": 1.0, "z": 1.0} for query in qrels}
     clear = {query: {"z": 2.0, "b": 1.0} for query in qrels}
     ranked = {query: ["z", "b"] if rules == "standard" else ["b", "z"] for query in qrels}
