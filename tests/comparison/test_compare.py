@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison import compare as common_ground
+from retrieval_metrics.comparison import common_ground
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 

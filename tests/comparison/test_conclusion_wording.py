@@ -5,7 +5,8 @@ import re
 from typing import Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import SelectionBias, said_of_selection_bias
+from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
+from retrieval_metrics.comparison.selection_bias import SelectionBias
 from retrieval_metrics.reports.numbers import signed
 
 
@@ -86,6 +87,6 @@ def test_several_systems_beside_a_baseline_are_named_before_it_as_their_differen
 
 def test_the_best_is_flattered_only_if_it_is_worth_less_than_it_seems() -> None:
     less, more = (SelectionBias("mrr", "a", 6, 0.8, worth) for worth in (0.7, 0.9))
-    assert said_of_selection_bias([more]) == []
-    assert said_of_selection_bias([less, more]) == said_of_selection_bias([less])
-    assert said_of_selection_bias([more._replace(sign=-1)]) != []
+    assert selection_bias_notes([more]) == []
+    assert selection_bias_notes([less, more]) == selection_bias_notes([less])
+    assert selection_bias_notes([more._replace(sign=-1)]) != []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import estimate_selection_bias
+from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
 from retrieval_metrics.types import Conclusion
 
 COMPARISONS, PARTS = 5_000, 20
@@ -193,7 +193,7 @@ def agrees_with_the_margin_and_the_unjudged(one: Conclusion) -> None:
     if (grades := one.unjudged_bounds) is not None:
         least, most = grades.interval
         assert least - 1e-9 <= one.difference <= most + 1e-9
-        assert grades.change == (one.kind == "depends_on_unjudged") or one.kind in {
+        assert grades.changes_conclusion == (one.kind == "depends_on_unjudged") or one.kind in {
             "not_significant",
             "identical",
         }

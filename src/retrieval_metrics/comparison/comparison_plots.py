@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.threshold import Threshold
     from retrieval_metrics.evaluation.scores import Record, Scores, Totals
     from retrieval_metrics.reports.plots import Plot

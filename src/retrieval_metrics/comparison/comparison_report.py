@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.evaluation.outcomes import Outcome
     from retrieval_metrics.evaluation.query_report import ReportOptions
     from retrieval_metrics.evaluation.scores import Scores, Totals

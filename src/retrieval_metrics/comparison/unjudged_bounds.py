@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import argument_name, format_argument, integer
-from retrieval_metrics.comparison.conclusions import JudgedCoverage, ToJudge, UnjudgedBounds
+from retrieval_metrics.comparison.difference_bounds import ToJudge, UnjudgedBounds
+from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
 from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import round_ranking
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics._internal.validation import DocumentId, FloatArray, IntArray, QueryId
-    from retrieval_metrics.comparison.difference import Difference, PairedValues
+    from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.ranking_order import OrderedRankings
 

@@ -23,8 +23,9 @@ from numpy import __version__ as numpy_version
 from retrieval_metrics._internal.append_log import FORMAT, VERSION, find_log_kind, require_supported_version
 from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics._internal.version import __version__
-from retrieval_metrics.comparison.conclusions import JudgedCoverage, UnjudgedBounds
 from retrieval_metrics.comparison.difference import Difference
+from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
+from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
 from retrieval_metrics.evaluation.budget_coverage import BudgetFill, BudgetUse
 from retrieval_metrics.files.opening import Limits, open_for_saving, open_source
 from retrieval_metrics.inputs.clusters import Clusters
