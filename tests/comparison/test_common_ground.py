@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from ranked_systems import same_ranking
 from retrieval_metrics.comparison import common_ground
 from retrieval_metrics.comparison.common_ground import CommonGround, find_common_ground
 
@@ -104,7 +105,9 @@ def test_numbers_saved_without_rankings_and_merged_ones_know_their_largest_grade
     loaded: rm.Evaluation = rm.load(tmp_path / "numbers.json")
     with_latency = loaded.with_scores({"latency": {"q1": 0.2}})
     for evaluation in (loaded, rm.merge([graded]), rm.merge([loaded]), with_latency):
-        mismatches = {mismatch.metric: mismatch.missing_in for mismatch in find(a=evaluation, b=binary).metric_mismatches}
+        mismatches = {
+            mismatch.metric: mismatch.missing_in for mismatch in find(a=evaluation, b=binary).metric_mismatches
+        }
         assert mismatches["err"] == ()
         assert evaluation.totals().scale == 3
 
@@ -146,7 +149,7 @@ def test_equal_judgments_are_compared_and_not_hashed(monkeypatch: pytest.MonkeyP
     evaluations = {}
     for name, numbers in {"a": range(20), "b": range(20), "reversed": range(19, -1, -1)}.items():
         qrels = {f"q{number}": ["d", "e"] for number in numbers}
-        evaluations[name] = rm.evaluate(qrels, dict.fromkeys(qrels, ["d"]), "mrr")
+        evaluations[name] = rm.evaluate(qrels, same_ranking(qrels, "d"), "mrr")
     assert find(**evaluations).query_mismatches == ()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from ranked_systems import METRICS, drawn, systems
+from ranked_systems import METRICS, drawn, same_ranking, systems
 
 RUN = {"q": ["d"]}
 
@@ -38,7 +38,7 @@ def test_options_that_decide_how_queries_are_scored_are_fixed_for_evaluations() 
     evaluations = {name: rm.evaluate(RUN, RUN, "mrr") for name in "ab"}
     with pytest.raises(ValueError, match="ties cannot be changed for evaluations"):
         rm.compare(evaluations, ties="input")
-    with pytest.raises(ValueError, match="match, clusters cannot be changed .* pass them"):
+    with pytest.raises(ValueError, match=r"match, clusters cannot be changed .* pass them"):
         rm.compare(evaluations, match="source", clusters=None)
     with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):
         rm.compare(evaluations, unjudged="condensed")
@@ -114,7 +114,7 @@ def test_options_are_refused_before_anything_is_evaluated(
 
 
 def test_a_margin_that_nothing_can_exceed_is_refused() -> None:
-    with pytest.raises(ValueError, match="margin is 3, .* at most 1"):
+    with pytest.raises(ValueError, match=r"margin is 3, .* at most 1"):
         rm.compare(RUN, {"a": RUN, "b": RUN}, "mrr", margin=3)
 
 
@@ -135,6 +135,6 @@ def test_a_warning_about_one_run_names_the_system_and_points_to_the_caller() -> 
 
 def test_unequal_judged_coverage_is_a_warning() -> None:
     qrels = {f"q{number}": {"d": 1, "e": 0} for number in range(8)}
-    runs = {"judged": dict.fromkeys(qrels, ["d", "e"]), "unjudged": dict.fromkeys(qrels, ["x", "y", "d"])}
+    runs = {"judged": same_ranking(qrels, "d", "e"), "unjudged": same_ranking(qrels, "x", "y", "d")}
     with pytest.warns(rm.RetrievalWarning, match="judged 100 %, unjudged 33 %"):
         rm.compare(qrels, runs, "mrr")

@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from ranked_systems import METRICS, drawn, systems
+from ranked_systems import METRICS, drawn, same_ranking, systems
 
 
 def test_the_means_and_intervals_are_those_of_the_evaluations() -> None:
@@ -52,7 +52,7 @@ def test_pairs_and_systems_are_in_the_order_of_the_runs() -> None:
 
 def test_caveats_stand_before_all_conclusions_once() -> None:
     qrels = {f"q{number}": {"d": 1, "e": 0} for number in range(8)}
-    runs = {"judged": dict.fromkeys(qrels, ["d", "e"]), "unjudged": dict.fromkeys(qrels, ["x", "y", "d"])}
+    runs = {"judged": same_ranking(qrels, "d", "e"), "unjudged": same_ranking(qrels, "x", "y", "d")}
     with pytest.warns(rm.RetrievalWarning, match="not judged alike"):
         comparison = rm.compare(qrels, runs, ["mrr", "recall@5"])
     (caveat,) = comparison.conclusions.caveats

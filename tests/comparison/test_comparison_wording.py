@@ -7,7 +7,7 @@ import pytest
 
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
-from ranked_systems import systems
+from ranked_systems import same_ranking, systems
 from retrieval_metrics.comparison.common_ground import MetricMismatch, QueryMismatch
 from retrieval_metrics.comparison.comparison_wording import (
     format_judged_shares,
@@ -26,7 +26,7 @@ MANY_BIASES = [SelectionBias(f"m{number}", "a", 5, 0.8, 0.7) for number in range
 
 def compare_judged(second: list[str], **options: Any) -> rm.Comparison:
     qrels = {f"q{number}": {"d": 1, "e": 0} for number in range(8)}
-    runs = {"first": dict.fromkeys(qrels, ["d", "e"]), "second": dict.fromkeys(qrels, second)}
+    runs = {"first": same_ranking(qrels, "d", "e"), "second": dict.fromkeys(qrels, second)}
     return rm.compare(qrels, runs, "mrr@2", **options)
 
 

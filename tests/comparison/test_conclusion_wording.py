@@ -9,7 +9,7 @@ import pytest
 import retrieval_metrics as rm
 from generated_comparisons import generate_comparison
 from golden_texts import check_golden_texts
-from ranked_systems import systems
+from ranked_systems import same_ranking, systems
 from retrieval_metrics.comparison.conclusion_wording import format_graded_documents, format_rare_effect
 from retrieval_metrics.reports.numbers import signed
 from retrieval_metrics.statistics import RareChange
@@ -59,7 +59,7 @@ def compare_similar_systems(n_systems: int, baseline: str | None) -> rm.Comparis
 def make_cases() -> dict[str, rm.Comparison]:
     giant_cluster = {f"q{number}": number // 9 for number in range(27)}
     judged = {f"q{number}": {"d": 1, "y": 0} for number in range(200)}
-    ranking = dict.fromkeys(judged, ["d", "y"])
+    ranking = same_ranking(judged, "d", "y")
     nan = float("nan")
     ranks = [1, 2, 3, 4, 5] * 40
     return {
@@ -99,7 +99,7 @@ def test_the_sentences_are_those_of_the_golden_file() -> None:
 def test_a_sentence_about_several_pairs_has_all_their_intervals() -> None:
     comparison = compare_similar_systems(8, None)
     best = comparison.ranking.by_metric["gain"][0].system
-    ends = []
+    ends: list[float] = []
     for conclusion in comparison.conclusions:
         if conclusion.kind != "not_significant":
             continue
@@ -122,7 +122,11 @@ def test_every_conclusion_is_printed_with_a_sentence_of_its_own() -> None:
     [
         (None, 0, "the unjudged that were retrieved"),
         (5, 0, "the unjudged among the first 5"),
-        (5, 1200, "the unjudged among the first 5 and of up to 1,200 more relevant ones per query that nobody retrieved"),
+        (
+            5,
+            1200,
+            "the unjudged among the first 5 and of up to 1,200 more relevant ones per query that nobody retrieved",
+        ),
     ],
 )
 def test_graded_documents_are_those_within_a_depth(depth: int | None, unretrieved_relevant: int, text: str) -> None:

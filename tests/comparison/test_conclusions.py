@@ -1,7 +1,7 @@
 """No two conclusions of a comparison contradict each other, whatever was compared and with which options."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
@@ -189,7 +189,7 @@ def check_sentence(conclusion: Conclusion) -> None:
 
 
 def check_ranking(comparison: rm.Comparison) -> None:
-    statuses = set()
+    statuses: set[str] = set()
     for metric, places in comparison.ranking.by_metric.items():
         status_by_system = {place.system: place.status for place in places}
         statuses.update(status_by_system.values())
@@ -203,7 +203,7 @@ def check_ranking(comparison: rm.Comparison) -> None:
         assert (sign in text) == (status in statuses)
 
 
-def check_status(conclusion: Conclusion, reference: str, status_by_system: dict[str, str]) -> None:
+def check_status(conclusion: Conclusion, reference: str, status_by_system: Mapping[str, str]) -> None:
     status = STATUS_BY_KIND.get(conclusion.kind, "undetermined")
     if conclusion.baseline == reference:
         assert status_by_system[conclusion.system] == status

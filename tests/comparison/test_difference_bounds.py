@@ -39,7 +39,7 @@ def compare_ranks(first: list[int], second: list[int]) -> Difference:
     ],
 )
 def test_a_significant_gain_depends_on_the_lowest_difference(
-    interval: tuple[float, float], p_values: tuple[float, float], changes_conclusion: bool
+    interval: tuple[float, float], p_values: tuple[float, float], *, changes_conclusion: bool
 ) -> None:
     gain = compare_ranks([2] * 20, [1] * 20)
     assert gain.significant
@@ -55,7 +55,7 @@ def test_a_significant_gain_depends_on_the_lowest_difference(
     ],
 )
 def test_a_significant_loss_depends_on_the_highest_difference(
-    interval: tuple[float, float], p_values: tuple[float, float], changes_conclusion: bool
+    interval: tuple[float, float], p_values: tuple[float, float], *, changes_conclusion: bool
 ) -> None:
     loss = compare_ranks([1] * 20, [2] * 20)
     assert loss.significant
@@ -72,7 +72,7 @@ def test_a_significant_loss_depends_on_the_highest_difference(
     ],
 )
 def test_identical_systems_could_differ_in_either_direction(
-    interval: tuple[float, float], p_values: tuple[float, float], changes_conclusion: bool
+    interval: tuple[float, float], p_values: tuple[float, float], *, changes_conclusion: bool
 ) -> None:
     identical = compare_ranks([1] * 20, [1] * 20)
     bounds = bound_difference(identical, make_bounds(*interval, *p_values), 0.95)
