@@ -9,10 +9,10 @@ import numpy as np
 
 from retrieval_metrics.comparison.comparison_wording import format_metric_mismatch, format_query_mismatch
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
-from retrieval_metrics.files.saved_format import describe_match, describe_rule_differences
-from retrieval_metrics.inputs.json_codec import judgments_fingerprint
+from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
+from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import require_same_properties
+from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -185,7 +185,7 @@ def _find_rejudged(first: Scores, other: Scores) -> set[QueryId]:
     """Return the queries whose judgments are known in both and differ."""
     first_qrels = _qrels(first)
     other_qrels = _qrels(other)
-    if first_qrels is None or other_qrels is None or first_qrels.same_columns(other_qrels):
+    if first_qrels is None or other_qrels is None or first_qrels.has_same_columns(other_qrels):
         return set()
     rejudged = set()
     for position, query in enumerate(first_qrels.queries):

@@ -36,7 +36,7 @@ from retrieval_metrics.evaluation.summary import percentage_hint
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
 

@@ -14,8 +14,9 @@ from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.tests_of_pairs import list_pairs
 from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.retrieval.retrieve import WORKERS, RetrievalTask, run_retrieval
 from retrieval_metrics.retrieval.sync_async import run_until_complete
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, RunMapping
-    from retrieval_metrics.inputs.run import RetrievedRun, Run
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -75,7 +77,7 @@ class _Retrieval:
         list_pairs(names, baseline)
         _refuse_unknown_options(options)
         self._metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        self._questions = Questions.from_dataset(questions)
+        self._questions = read_questions(Questions, questions)
         self._qrels = as_qrels(self._questions)  # with the texts and sources of the questions
         self._baseline = baseline
         self._rules = rules

@@ -123,7 +123,7 @@ class ComparisonRecord:
     def _sums(self) -> dict[str, dict[str, Sums]]:
         sums = {}
         for metric, (_, values) in self._shared.items():
-            sums[metric] = dict(zip(self.systems, map(Sums.of, values.T), strict=True))
+            sums[metric] = dict(zip(self.systems, map(Sums.from_values, values.T), strict=True))
         return sums
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.statistics.paired import is_significant
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import Interval
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class UnjudgedBounds:
     """The bounds of means and differences over all possible grades of the unjudged documents.

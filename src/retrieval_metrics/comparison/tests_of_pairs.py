@@ -129,7 +129,7 @@ def compute_differences(
             baseline=hypothesis.baseline,
             queries=aligned.shared_queries(samples[h].rows),
             values=samples[h].values,
-            paired=_orient(tests.each[h], hypothesis.metric),
+            paired=_orient(tests.differences[h], hypothesis.metric),
             higher_is_better=hypothesis.metric.definition.sign == 1,
             comparisons=len(hypotheses),
             p_corrected=tests.corrected[h],
@@ -176,7 +176,7 @@ def _sample(differences: FloatArray, aligned: PairedValues) -> _Sample:
 
 def _gain_units(sample: _Sample, hypothesis: _Hypothesis) -> Units:
     """Return how much better the system is, by unit."""
-    return Units.of(hypothesis.metric.definition.sign * sample.values, sample.clusters)
+    return Units.from_values(hypothesis.metric.definition.sign * sample.values, sample.clusters)
 
 
 def _orient(paired: PairedDifference, metric: Metric) -> PairedDifference:
@@ -240,7 +240,7 @@ def _largest_difference(metric: Metric, systems: Mapping[str, Scores], values: F
         return _observed_range(values)
     largest = 0.0
     for scores, column in zip(systems.values(), values, strict=True):
-        sums = Sums.of_defined(column)
+        sums = Sums.from_defined_values(column)
         upper = metric_bounds(scores, metric, sums)[1]
         if isinf(upper):
             upper = sums.largest

@@ -16,7 +16,7 @@ from retrieval_metrics.comparison.difference_bounds import ToJudge, UnjudgedBoun
 from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
 from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import round_ranking
+from retrieval_metrics.inputs.single_precision import round_ranking
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
@@ -30,6 +31,7 @@ MOST = 0.1
 """A system fills a budget if at most this share of its queries do not."""
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetFill:
     """How one system fills a budget, over the queries for which it retrieved anything.
@@ -63,6 +65,7 @@ class BudgetFill:
         )
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
     """How the systems of a comparison fill a budget; whether their values at this budget can be compared.
@@ -229,7 +232,7 @@ def _filling(filled: BudgetFills, budget: Budget) -> BudgetFill:
     rows = np.flatnonzero(filled.n_retrieved)
     if not len(rows):
         return BudgetFill(0.0, 0, 0, 0.0, 0)
-    filled = filled.of(rows)
+    filled = filled.take(rows)
     count, used, ended = filled.n_fitting, filled.used_length, filled.is_exhausted
     enough = np.where(ended, np.ceil(count * budget.size / np.maximum(used, 1)), count + 1)
     return BudgetFill(

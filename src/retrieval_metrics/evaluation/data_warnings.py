@@ -21,17 +21,18 @@ from retrieval_metrics.evaluation.counts import (
     find_failed_queries,
 )
 from retrieval_metrics.evaluation.summary import few_clusters_notes
-from retrieval_metrics.inputs.column_detection import is_increasing
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.score_checks import is_increasing
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from retrieval_metrics.evaluation.scores import Origin, Scores
+    from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.span_offsets import UnlocatedReason
     from retrieval_metrics.metrics.base.metric import Metric
 
 DoubtKind: TypeAlias = Literal[

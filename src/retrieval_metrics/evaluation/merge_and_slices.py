@@ -17,9 +17,10 @@ from retrieval_metrics.evaluation.evaluation import TOTALS_WITHOUT_CLUSTERS, Eva
 from retrieval_metrics.evaluation.scores import COLUMNS, Scores, Totals, columns_by_metric
 from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
-from retrieval_metrics.inputs.column_detection import column_names, refuse_frame
+from retrieval_metrics.inputs.frame_columns import column_names
+from retrieval_metrics.inputs.input_hints import refuse_frame
 from retrieval_metrics.matching.budget import BudgetFills
-from retrieval_metrics.metrics.base.metric import as_given_metric, read_bounds, read_lower_is_better
+from retrieval_metrics.metrics.base.given_metrics import as_given_metric, read_bounds, read_lower_is_better
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, QueryId
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.matching.budget import Budget
-    from retrieval_metrics.metrics.base.metric import Bounds, Metric
+    from retrieval_metrics.metrics.base.given_metrics import Bounds
+    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
 
 

@@ -13,10 +13,11 @@ from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.run import MergedRanking, RetrievedRun
-from retrieval_metrics.matching.judge import sources_of_spans, with_source_texts
+from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
 from retrieval_metrics.matching.ranking_order import as_matching
+from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -299,7 +300,7 @@ class EvaluationTask:
         documents: Any = None,
     ) -> None:
         """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`."""
-        read = Questions.from_dataset(questions)
+        read = read_questions(Questions, questions)
         self.qrels = as_qrels(read)
         self.texts: Mapping[Any, str] = read.queries
         self.sources = sources_of_spans(self.qrels)

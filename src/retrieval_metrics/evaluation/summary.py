@@ -12,7 +12,7 @@ from retrieval_metrics.evaluation.budget_coverage import budget_notes
 from retrieval_metrics.evaluation.counts import describe_counts
 from retrieval_metrics.evaluation.scores import ByMetric, Scores
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.metrics.base import score as ideal
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.score import score
@@ -63,7 +63,7 @@ def intervals(record: Record, level: float) -> ByMetric[Interval]:
 
 def _sums(record: Record, metric: Metric) -> Sums:
     """Return the sums of a metric over the queries for which it is defined."""
-    return record.sums("value", metric) or Sums.of_nothing()
+    return record.sums("value", metric) or Sums.empty()
 
 
 def _independent_sums(record: Record, metric: Metric) -> Sums:
@@ -229,7 +229,7 @@ def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:
 
 def _design_effect(values: FloatArray, labels: IntArray) -> float:
     defined = ~np.isnan(values)
-    return Units.of(values[defined], labels[defined]).design_effect if defined.any() else nan
+    return Units.from_values(values[defined], labels[defined]).design_effect if defined.any() else nan
 
 
 def said_of_clusters(record: Record) -> list[str]:
@@ -284,7 +284,7 @@ class TieRange(NamedTuple):
             return None
 
         def known(column: Column, metric: Metric) -> Sums:
-            return record.sums(column, metric) or Sums.of_nothing()
+            return record.sums(column, metric) or Sums.empty()
 
         means = {str(one): (known("lowest", one).mean, known("highest", one).mean) for one in record.metrics}
         return cls(means, {str(one): int(known("depends", one).total) for one in record.metrics})
@@ -315,7 +315,7 @@ def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] 
     if not chosen.definition.takes_cutoff:
         raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")
     ks = choose_cutoffs([scores], chosen) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
-    return {k: Sums.of_defined(_values(scores, _cut(chosen, k))).mean for k in ks}
+    return {k: Sums.from_defined_values(_values(scores, _cut(chosen, k))).mean for k in ks}
 
 
 def cutoff_unit(metric: Metric) -> str:
@@ -344,7 +344,7 @@ def means_and_intervals(
     for k in cutoffs:
         cut = _cut(metric, k)
         values = _values(scores, cut)
-        sums = Sums.of_defined(values)
+        sums = Sums.from_defined_values(values)
         means[k] = sums.mean
         of_clusters = sums if scores.labels is None else sum_clustered_values(values, scores.labels)
         intervals[k] = mean_interval_of_sums(scores, cut, of_clusters, level)
