@@ -243,6 +243,7 @@ def _find_common_metrics(
         notes = " ".join(map(format_metric_mismatch, mismatches))
         raise ValueError(f"the evaluations have no metric in common: {notes}")
     positions = list(map(first_metrics.index, common))
+    # All metrics stand in the order of the first evaluation, those that were asked for in the order of asking.
     if metrics is None:
         positions.sort()
     return tuple(first_metrics[position] for position in positions), mismatches

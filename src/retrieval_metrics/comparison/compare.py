@@ -112,6 +112,7 @@ def compare_scores(
     budgets = measure_budget_use(scores, ranking_metrics)
     paired_values = PairedValues.from_scores(scores, metrics, clusters)
     if looks > 1:
+        # With fewer choices of signs, no p value could be small enough once it is multiplied by the looks.
         resamples = max(resamples, round(MIN_RESAMPLES_PER_LOOK * looks / (1 - level)))
     differences = compute_differences(
         scores,
@@ -326,14 +327,14 @@ def compare(
     questions: Any = qrels
     runs_by_name = _require_named_runs(questions, runs)
     require_comparable(list(runs_by_name), options)
-    judgments = as_qrels(questions)
-    matching = with_source_texts(match, documents, judgments, questions)
-    query_clusters = find_clusters(qrels, judgments, clusters)
+    read_qrels = as_qrels(questions)
+    matching = with_source_texts(match, documents, read_qrels, questions)
+    query_clusters = find_clusters(qrels, read_qrels, clusters)
     scores = {}
     for name, run in runs_by_name.items():
         evaluate_run = partial(
             evaluate,
-            judgments,
+            read_qrels,
             run,
             metrics,
             rules=rules,
@@ -378,6 +379,7 @@ def _format_intended_call(qrels: Any, runs: Any) -> str:
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
     """Return whether these are evaluations by name."""
+    # The first decides: judgments are never evaluations, and a stray value among evaluations deserves its name.
     if not isinstance(qrels, Mapping) or not isinstance(next(iter(qrels.values()), None), Evaluation):
         return False
     for name, evaluation in qrels.items():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics._internal.validation import import_optional, positive_integer, to_data_frame
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import comparison_tables
-from retrieval_metrics.comparison.system_ranking import rank_systems
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
 from retrieval_metrics.comparison.unjudged_bounds import rank_documents_to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.difference_bounds import ToJudge
-    from retrieval_metrics.comparison.system_ranking import SystemRanking
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.metric import Metric
@@ -66,11 +64,6 @@ class Comparison(ComparisonRecord, Printed):
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each system, by name."""
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
-
-    @cached_property
-    def ranking(self) -> SystemRanking:
-        """The systems by metric, best first, and which are better or worse than the baseline or the best."""
-        return rank_systems(self)
 
     @property
     def summary(self) -> list[str]:

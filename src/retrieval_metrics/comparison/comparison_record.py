@@ -10,6 +10,7 @@ from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.conclusions import conclude
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
+from retrieval_metrics.comparison.system_ranking import rank_systems
 from retrieval_metrics.evaluation.budget_coverage import unequal_depth_note, unequal_text_note
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.scores import ByMetric
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.comparison.selection_bias import SelectionBias
+    from retrieval_metrics.comparison.system_ranking import SystemRanking
     from retrieval_metrics.evaluation.budget_coverage import BudgetUse
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import Clusters
@@ -115,6 +117,7 @@ class ComparisonRecord:
             labels = self.paired_values.shared_labels(rows)
             intervals[name] = {}
             for (system, scores), column in zip(self.scores.items(), values.T, strict=True):
+                # Clustered queries are not independent, so the interval needs the sums of their clusters.
                 sums = self._sums[name][system] if labels is None else sum_clustered_values(column, labels)
                 intervals[name][system] = mean_interval_of_sums(scores, metric, sums, self.level)
         return ByMetric(intervals)
@@ -134,6 +137,11 @@ class ComparisonRecord:
     @cached_property
     def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
         return {str(metric): self.paired_values.shared(metric) for metric in self.metrics}
+
+    @cached_property
+    def ranking(self) -> SystemRanking:
+        """The systems by metric, best first, and which are better or worse than the baseline or the best."""
+        return rank_systems(self)
 
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
         """Return one of the differences."""

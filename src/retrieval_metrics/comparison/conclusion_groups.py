@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.conclusions import Conclusion, ConclusionKind
 
+# The order of the sentences: significant differences first.
 PRINT_ORDER: tuple[ConclusionKind, ...] = (
     "better",
     "worse",

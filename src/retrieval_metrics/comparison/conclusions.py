@@ -138,6 +138,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
         if self.margin is None or self.details.margin is None:
             return None
         outcome = self.details.margin.outcome
+        # The test against the margin is one-sided; what is said must hold by the two-sided interval too.
         if outcome == "inferior":
             highest_gain = max(self.highest_difference, self.gain_interval.high)
             if self.kind != "worse" or highest_gain >= -self.margin:
@@ -344,6 +345,7 @@ def _conclude(
 
 
 def _choose_kind(difference: Difference, bounds: DifferenceBounds | None) -> ConclusionKind:
+    # What cannot be compared at all comes before what was found.
     if not difference.n:
         return "no_common_queries"
     if not difference.comparable:

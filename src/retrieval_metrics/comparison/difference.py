@@ -138,6 +138,7 @@ class Difference:
         alpha = 1 - self.paired.level
         if self.comparisons == 1:
             return alpha
+        # The joint test is never stricter than Bonferroni, and never laxer than a single test.
         joint_alpha = critical_value_to_p(self.paired.critical_value, self.n_units)
         return min(max(joint_alpha, alpha / self.comparisons), alpha)
 

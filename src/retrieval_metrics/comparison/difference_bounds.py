@@ -90,6 +90,7 @@ def _can_change_conclusion(difference: Difference, bounds: UnjudgedBounds, level
     p_if_low, p_if_high = bounds.p_values[key]
     is_low_significant = is_significant(min(p_if_low * difference.selected_from, 1.0), level)
     is_high_significant = is_significant(min(p_if_high * difference.selected_from, 1.0), level)
+    # No other grades give a smaller p value in the same direction, so the two ends are enough.
     if not difference.significant or difference.identical:
         could_be_worse = interval.low < 0 and is_low_significant
         could_be_better = interval.high > 0 and is_high_significant

@@ -218,6 +218,7 @@ class SystemRanking(Printed):
         """Return the cost of each system, the cheapest first."""
         costs = self.seconds if isinstance(cost, str) else cost
         systems = self.systems
+        # Names before numbers, so that a misspelt system is reported as such.
         for system in systems:
             if system not in costs:
                 raise KeyError(f"{system!r} has no cost; pass cost={{...}}, a number for each of {', '.join(systems)}")
@@ -346,6 +347,7 @@ def _find_best(ordered: Sequence[str], conclusions: Sequence[Conclusion]) -> str
             beaten.add(conclusion.system)
         if conclusion.n:
             compared.update(conclusion.details.pair)
+    # A system without values is beaten by none, but it must not lead those that have some.
     candidates = [system for system in ordered if system in compared] or ordered
     for system in candidates:
         if system not in beaten:
@@ -430,7 +432,7 @@ def _mean_seconds(comparison: ComparisonRecord) -> dict[str, float]:
 
 def systems_in_order(comparison: ComparisonRecord, metric: Metric) -> list[str]:
     """Return the systems as the ranking has them in a metric, the best first."""
-    return [place.system for place in rank_systems(comparison).by_metric[str(metric)]]
+    return [place.system for place in comparison.ranking.by_metric[str(metric)]]
 
 
 def choose_main_pair(comparison: ComparisonRecord, metric: Metric) -> tuple[str, str]:

@@ -121,6 +121,7 @@ def compute_differences(
     if margin is not None:
         gains = list(map(_gain_units, samples, hypotheses))
         margin_tests = within_margins(gains, spans, margin, alpha=1 - level)
+    # Systems that fill a budget unequally are tested all the same, but their difference is never significant.
     not_comparable = _list_not_comparable(budgets, pairs)
     return Differences(
         Difference(
