@@ -10,7 +10,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
-from retrieval_metrics.inputs import documents as hosts
+from retrieval_metrics.inputs import hosts
 from retrieval_metrics.integration_api import EvaluationTask, HostAdapter, RowScorer, Scorer
 
 QRELS: dict[str, Any] = {"a": {"d1": 1}, "b": {"d1": 3}, "c": ["d2"]}
@@ -125,7 +125,7 @@ def pages_host(monkeypatch: pytest.MonkeyPatch) -> None:
         name="pages", resolve_retriever=lambda thing: getattr(thing, "look_up", None), convert_items=items_of
     )
     point = SimpleNamespace(load=lambda: host)
-    monkeypatch.setattr(hosts, "_announced", lambda: {"pages_host": point})
+    monkeypatch.setattr(hosts, "_entry_point_by_module", lambda: {"pages_host": point})
 
 
 def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import scored_run
-from retrieval_metrics.inputs.batch import Batch, batch_of
+from retrieval_metrics.inputs.batch import Batch, batch_at_changes
 from retrieval_metrics.matching.ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
@@ -37,7 +37,7 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> rm.Run:
         values = [score for query in part for score in run[query].values()] if isinstance(run[part[0]], dict) else None
         kind = pl.Int64 if isinstance(rows[0][1], int) else pl.String
         batches.append(
-            batch_of(
+            batch_at_changes(
                 pl.Series([query for query, _ in rows]),
                 pl.Series([document for _, document in rows], dtype=kind),
                 None if values is None else np.array(values, dtype=np.float64),

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.comparison.conclusions import Conclusion, ConclusionKind
-    from retrieval_metrics.statistics.paired import MarginOutcome, MarginTest, RareChange
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome, MarginTest
+    from retrieval_metrics.statistics.paired import RareChange
 
 # A sentence that names more than this is hard to read; the tables have all of them.
 MAX_NAMES = 4

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.selection_bias import SelectionBias
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.paired import MarginOutcome
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome
 
 ConclusionKind: TypeAlias = Literal[
     "better",

@@ -11,7 +11,7 @@ from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from retrieval_metrics.comparison.system_ranking import Status, SystemRanking
-    from retrieval_metrics.statistics.paired import MarginOutcome
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome
 
 # The outcomes of a test against a margin, in the order in which they are reported.
 OUTCOMES: tuple[MarginOutcome, ...] = ("noninferior", "inferior", "inconclusive")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.paired import MarginOutcome
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome
 
 Status: TypeAlias = Literal["better", "best", "baseline", "not_significant", "undetermined", "worse"]
 # The sign of each status.
