@@ -117,8 +117,8 @@ class Difference:
         level = self.paired.level
         if self.comparisons == 1 or self.n_units < min_significant_units(level):
             return self.interval
-        alone = student_critical_value(self._units.effective_units, level)
-        critical = min(alone, self.paired.critical_value)
+        single_critical = student_critical_value(self._units.effective_units, level)
+        critical = min(single_critical, self.paired.critical_value)
         return difference_interval(self._units, critical, span=self.max_difference, level=level)
 
     @cached_property
