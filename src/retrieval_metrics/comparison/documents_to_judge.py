@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.comparison.conclusions import JudgedCoverage, ToJudge
+from retrieval_metrics.comparison.difference_bounds import ToJudge
+from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
 from retrieval_metrics.comparison.partly_judged import PURPOSE, largest_cutoff, open_queries, score_completions
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.score import score

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import integer
-from retrieval_metrics.comparison.conclusions import UnjudgedBounds
+from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
 from retrieval_metrics.comparison.grade_allocations import bound_ndcg
 from retrieval_metrics.comparison.partly_judged import PURPOSE, open_queries, score_completions
 from retrieval_metrics.metrics.base.rules import STANDARD
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
-    from retrieval_metrics.comparison.difference import Difference, PairedValues
+    from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.grade_allocations import BoundKey
+    from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.comparison.partly_judged import PartlyJudgedQuery
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
