@@ -1,6 +1,7 @@
 """Judgments and runs of systems that find the one relevant document at chosen ranks."""
 
 import random
+from collections.abc import Iterable
 
 METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
 
@@ -12,6 +13,11 @@ def ranked(rank: int) -> list[str]:
     if rank:
         ranking.append("d")
     return ranking
+
+
+def same_ranking(queries: Iterable[str], *documents: str) -> dict[str, list[str]]:
+    """Return a run with the same ranking for every query."""
+    return {query: list(documents) for query in queries}
 
 
 def systems(ranks: dict[str, list[int]]) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:

@@ -17,8 +17,8 @@ def test_the_page_shows_what_stayed_moved_entered_and_left(tmp_path: Path) -> No
     before = {"q1": ["a", "b", "c", "d"], "q2": ["a"]}
     after = {"q1": ["b", "a", "d", "x"], "q2": ["a"]}
     path = tmp_path / "page.html"
-    result = rm.changes(before, after, "overlap@3")
-    result.report(path, queries={"q1": "<why>?"}, corpus={"x": "new", "a": "<b>old</b>"})
+    changes = rm.changes(before, after, "overlap@3")
+    changes.report(path, queries={"q1": "<why>?"}, corpus={"x": "new", "a": "<b>old</b>"})
     page = path.read_text()
     assert "&lt;why&gt;?" in page
     assert "&lt;b&gt;old&lt;/b&gt;" in page

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.evaluation_charts import mean_axis_label
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import MAX_LARGEST_CHANGES, ChartRow, ChartRows, Shares, SortedChanges
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -28,7 +28,7 @@ def system_mean_charts(
     comparison: ComparisonRecord, metrics: Sequence[Metric], order: Sequence[str]
 ) -> list[ChartRows]:
     """Return a chart for each metric, all with the systems in one order."""
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     series_by_system = _series_by_system(comparison, order)
     charts = []
     for metric in metrics:
@@ -70,7 +70,7 @@ def drawn_systems_notes(comparison: ComparisonRecord) -> list[str]:
 
 def star_notes(comparison: ComparisonRecord) -> list[str]:
     """Return what a star beside a mean is, if there are stars."""
-    if not rank_systems(comparison).pareto:
+    if not comparison.ranking.pareto:
         return []
     return ["* worth its seconds, better than each that is as fast"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.comparison.difference import Differences, PairedValues
-from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+from retrieval_metrics.comparison.comparison_record import ComparisonRecord
+from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.evaluation.evaluation_file import decode_evaluation, encode_evaluation, has_same_questions
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.scores import Scores

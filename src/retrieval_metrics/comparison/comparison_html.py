@@ -6,14 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.comparison_tables import means_table
-from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_systems
+from retrieval_metrics.comparison.system_ranking import choose_main_pair
 from retrieval_metrics.evaluation.evaluation_html import worst_queries_html
 from retrieval_metrics.evaluation.explainer import FallbackTexts, retrieved_texts
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import page
 
 if TYPE_CHECKING:
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 
 
 # The largest number of sentences that are shown; of more, the ranking.
@@ -26,7 +26,7 @@ MAX_PAIRS = 12
 def comparison_html(comparison: ComparisonRecord) -> str:
     """Return the sentences, the ranking, the folded differences, and the worst queries of the two best systems."""
     conclusions = comparison.conclusions
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     sentences = conclusions.sentences
     if len(sentences) > MAX_SENTENCES_SHOWN:
         sentences = [*conclusions.caveats, *ranking.sentences, *conclusions.selection_bias_notes]

@@ -13,7 +13,7 @@ from retrieval_metrics.comparison.comparison_charts import (
     system_mean_charts,
     win_shares,
 )
-from retrieval_metrics.comparison.system_ranking import rank_systems, systems_in_order
+from retrieval_metrics.comparison.system_ranking import systems_in_order
 from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, precision_recall_points
 from retrieval_metrics.evaluation.evaluation_plots import require_plot_kind
 from retrieval_metrics.metrics.base.metric import as_metric
@@ -31,7 +31,7 @@ from retrieval_metrics.reports.plots import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.plots import Panel, Plot
 
@@ -79,7 +79,7 @@ def _overview(comparison: ComparisonRecord, name: str, across: int | None) -> Pl
     if len(comparison.systems) == 2:
         sentences = [comparison.conclusions.get(name).sentence]
     else:
-        sentences = rank_systems(comparison).sentences_by_metric[name]
+        sentences = comparison.ranking.sentences_by_metric[name]
     panels = [
         *_mean_panels(comparison, [main], key, drawn, small=False),
         changes_panel(key(main_pair_changes(comparison, main))),
@@ -91,7 +91,7 @@ def _overview(comparison: ComparisonRecord, name: str, across: int | None) -> Pl
 
 def _note_on_means(comparison: ComparisonRecord) -> str:
     """Return what is drawn, and what signs, stars and bars beside means are."""
-    signs, _, _ = rank_systems(comparison).notes[-1].partition("; ")
+    signs, _, _ = comparison.ranking.notes[-1].partition("; ")
     bars = f"bars are {numbers.level_name(comparison.level)}s of the means"
     return "; ".join([*drawn_systems_notes(comparison), *star_notes(comparison), signs, bars])
 

@@ -20,7 +20,7 @@ from retrieval_metrics.comparison.comparison_tables import (
     retrieval_tables,
 )
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
-from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.comparison.system_ranking import choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.evaluation.query_report import QueryData
 from retrieval_metrics.evaluation.report_sections import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.evaluation.query_report import ReportOptions
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -91,7 +91,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
     unjudged = [page.paragraph(key(sentence)) for sentence in unjudged_sentences(comparison.scores)]
     answer = _answer(comparison, main, main_means, key)
     times = retrieval_tables(comparison)
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     if times:
         # The times stand in their own table.
         ranking = replace(ranking, seconds={})
@@ -116,7 +116,7 @@ def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: Na
     sentences = comparison.conclusions.sentences
     has_few_sentences = len(sentences) <= MAX_SENTENCES
     if not has_few_sentences:
-        sentences = [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
+        sentences = [*comparison.conclusions.caveats, *comparison.ranking.sentences]
     words = page.sentences(key(sentences))
     changes = charts.changes(key(main_pair_changes(comparison, main)))
     drawn = [main_means]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.system_ranking import rank_systems
+from retrieval_metrics.comparison.comparison_wording import format_judged_shares
+from retrieval_metrics.comparison.conclusion_wording import format_graded_documents
 from retrieval_metrics.evaluation.summary import few_clusters_notes, format_cluster_count, given_metric_notes
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
@@ -16,8 +17,8 @@ from retrieval_metrics.reports.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from retrieval_metrics.comparison.conclusions import UnjudgedBounds
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
+    from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
 
 
 # The largest number of pairs for which a comparison prints every difference; for more it prints the ranking.
@@ -58,7 +59,7 @@ def _tables_of_few_pairs(comparison: ComparisonRecord) -> list[Table]:
 
 def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
     conclusions = comparison.conclusions
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     times = retrieval_tables(comparison)
     pairs = numbers.format_count(len(comparison.differences.by_pair), "pair")
     notes = [
@@ -90,7 +91,7 @@ def _judged_notes(comparison: ComparisonRecord) -> list[str]:
     """Return how much of each system is judged, and the means with any grades of the rest, if that was asked."""
     notes = []
     if comparison.judged_coverage is not None:
-        notes.append(f"judged {comparison.judged_coverage.shares_in_words}")
+        notes.append(f"judged {format_judged_shares(comparison.judged_coverage)}")
     if comparison.unjudged is not None:
         notes += [_format_mean_bounds(comparison.unjudged, metric) for metric in comparison.unjudged.means]
     return notes
@@ -106,7 +107,8 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
     exactness = "exact"
     if n_outer:
         exactness = f"outer bounds: too many grades to try in {numbers.format_query_count(n_outer)}"
-    return f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {', '.join(ranges)} ({exactness})"
+    documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
+    return f"{metric} with any grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
 
 
 def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:

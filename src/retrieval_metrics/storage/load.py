@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.comparison_file import decode_comparison, decode_systems
 from retrieval_metrics.comparison.threshold import Threshold
-from retrieval_metrics.comparison.tune import choose_setting
+from retrieval_metrics.comparison.tuning_choice import choose_setting
 from retrieval_metrics.comparison.tuning_result import TuningRule
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
 from retrieval_metrics.datasets.human_model_estimate import Estimate
