@@ -53,7 +53,7 @@ class Comparison(ComparisonRecord, Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        from retrieval_metrics.comparison.saved_results import has_same_numbers  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import has_same_numbers  # noqa: PLC0415  (seldom asked for)
 
         return has_same_numbers(self, other)
 
@@ -98,7 +98,7 @@ class Comparison(ComparisonRecord, Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.saved_results import save_comparison  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import save_comparison  # noqa: PLC0415  (seldom asked for)
 
         save_comparison(self, path, labels, rankings=rankings)
 
@@ -196,15 +196,9 @@ class Comparison(ComparisonRecord, Printed):
         from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        first_scores = next(iter(self.scores.values()))
-        options = ReportOptions.of(
-            queries,
-            corpus,
-            slices,
-            k=k,
-            length=text_length,
-            show_progress=show_progress,
-            known=first_scores.query_texts,
+        judged_texts = next(iter(self.scores.values())).query_texts
+        options = ReportOptions.read(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
         comparison_report(self, path, title, options)
 
@@ -212,7 +206,7 @@ class Comparison(ComparisonRecord, Printed):
         return comparison_tables(self)
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_report import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.comparison.comparison_html import comparison_html  # noqa: PLC0415  (only needed in a notebook)
 
         return comparison_html(self)
 

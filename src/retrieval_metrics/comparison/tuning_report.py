@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.comparison.comparison_report import format_about_section
 from retrieval_metrics.comparison.tuning_curves import make_grid
+from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.charts import ChartRow, ChartRows

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.validation import import_optional, to_data_frame
-from retrieval_metrics.comparison.saved_results import encode_systems
+from retrieval_metrics.comparison.comparison_file import encode_systems
 from retrieval_metrics.comparison.tuning_report import tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes
 from retrieval_metrics.files.saved_format import write_saved_file

@@ -221,7 +221,7 @@ class Changes(Evaluation):
         Raises:
             ValueError: If `n` is not positive.
         """
-        from retrieval_metrics.comparison.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
+        from retrieval_metrics.datasets.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
 
         texts, known = _query_texts(queries), self._texts(corpus)
         first = str(self.metrics[min(1, len(self.metrics) - 1)])

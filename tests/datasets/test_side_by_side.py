@@ -10,7 +10,7 @@ def items(page: str, side: int) -> list[tuple[str, str, str]]:
     """Return the class, the words and the id of each result of one column of the first query."""
     column = re.findall(r'<div class="system">.*?</ol></div>', page, re.DOTALL)[side]
     pattern = r'<li class="result (state\d)">.*?<span class="id">(.*?)</span><span class="state">(.*?)</span>'
-    return [(state, document, said) for state, document, said in re.findall(pattern, column)]
+    return [(state, document, label) for state, document, label in re.findall(pattern, column)]
 
 
 def test_the_page_shows_what_stayed_moved_entered_and_left(tmp_path: Path) -> None:
