@@ -10,7 +10,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation.data_warnings import (
-    OF_THE_WHOLE,
+    SYSTEM_WIDE,
     find_data_warnings,
     require_judged_documents,
     system_wide_warnings,
@@ -294,7 +294,7 @@ def test_ordinary_runs_of_all_shapes_raise_no_alarm() -> None:
         qrels, run = ordinary(seed)
         found = kinds(qrels, run, "ndcg@10")
         meet = any(doc in of for query, of in qrels.items() for doc in _ids(run[query]))
-        wrong = [kind for kind in OF_THE_WHOLE if kind in found and (kind != "no_common_ids" or meet)]
+        wrong = [kind for kind in SYSTEM_WIDE if kind in found and (kind != "no_common_ids" or meet)]
         if wrong:
             alarms[seed] = wrong
     assert not alarms
@@ -311,4 +311,4 @@ def test_cranfield_raises_no_alarm(shared_data: Path, qrels: str, run: str) -> N
     found = rm.read_run(shared_data / f"cranfield/run.{run}.trec")
     as_dicts: Any = {query: dict(ranking) for query, ranking in found.items()}
     for given in (found, as_dicts):
-        assert not kinds(truth, given).keys() & set(OF_THE_WHOLE)
+        assert not kinds(truth, given).keys() & set(SYSTEM_WIDE)

@@ -14,7 +14,8 @@ from scipy import stats
 
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
-from retrieval_metrics.evaluation.summary import choose_cutoffs, require_useful_bound
+from retrieval_metrics.evaluation.cutoffs import choose_cutoffs
+from retrieval_metrics.evaluation.mean_limits import require_useful_bound
 from retrieval_metrics.integration_api import Scorer
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 from retrieval_metrics.statistics import mean_interval

@@ -36,7 +36,7 @@ from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import percentage_hint
+from retrieval_metrics.evaluation.mean_limits import percentage_hint
 from retrieval_metrics.files.saved_format import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.json_codec import judgments_fingerprint

@@ -32,12 +32,13 @@ from retrieval_metrics.comparison.comparison_tables import (
 )
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_systems, systems_in_order
-from retrieval_metrics.evaluation.counts import describe_counts
+from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.explanation import FallbackTexts, retrieved_texts, worst
 from retrieval_metrics.evaluation.outcomes import OUTCOME_LABELS
 from retrieval_metrics.evaluation.query_report import QueryData, format_static_queries, left_out_note
-from retrieval_metrics.evaluation.summary import mean_by_cutoff, plain_summary_table
+from retrieval_metrics.evaluation.summary_table import plain_summary_table
+from retrieval_metrics.evaluation.summary_wording import describe_counts
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page

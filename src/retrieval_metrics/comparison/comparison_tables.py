@@ -11,6 +11,13 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.evaluation.cutoffs import (
+    choose_cutoffs,
+    cutoff_size,
+    cutoff_unit,
+    mean_by_cutoff,
+    means_and_intervals,
+)
 from retrieval_metrics.evaluation.explanation import target_of_metric
 from retrieval_metrics.evaluation.stage_losses import (
     BELOW_CUTOFF,
@@ -24,20 +31,8 @@ from retrieval_metrics.evaluation.stage_losses import (
     loss_column,
     loss_shares,
 )
-from retrieval_metrics.evaluation.summary import (
-    LEVEL,
-    choose_cutoffs,
-    cutoff_size,
-    cutoff_unit,
-    few_clusters_notes,
-    format_cluster_count,
-    given_metric_notes,
-    intervals,
-    mean_by_cutoff,
-    means,
-    means_and_intervals,
-    n_queries_by_metric,
-)
+from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
+from retrieval_metrics.evaluation.summary_wording import few_clusters_notes, format_cluster_count, given_metric_notes
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import (

@@ -12,7 +12,8 @@ from retrieval_metrics._internal.validation import import_optional, positive_int
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.difference import POWER, Difference
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import few_clusters_notes, metric_bounds
+from retrieval_metrics.evaluation.summary import metric_bounds
+from retrieval_metrics.evaluation.summary_wording import few_clusters_notes
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers

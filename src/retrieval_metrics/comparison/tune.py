@@ -23,7 +23,7 @@ from retrieval_metrics.comparison.tuning_result import (
 )
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import require_useful_bound
+from retrieval_metrics.evaluation.mean_limits import require_useful_bound
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
