@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Judgments, Key, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -125,33 +124,12 @@ def score_run(
     scale: float | None = None,
 ) -> Scores:
     """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
-    judged = judge_by_rules(qrels, run, rules, match, scale=scale)
-    return score_judged_run(Origin(judged, run, match), metrics, rules)
-
-
-def judge_by_rules(
-    qrels: Qrels,
-    run: RunMapping | Run,
-    rules: Rules,
-    match: str | Key | Matching = "id",
-    *,
-    scale: float | None = None,
-) -> JudgedRun:
-    """Return a run with its judgments as the rules read them, and raise if the rules refuse a query.
-
-    Args:
-        qrels: The judgments.
-        run: The run.
-        rules: The rule set.
-        match: What an id of the judgments is compared with, as in `evaluate`.
-        scale: The largest grade of all judgments; None for the largest of these.
-    """
     qrels = apply_rules_to_qrels(qrels, rules)
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)
     judged = judge(qrels, run, match, rules.order)
     require_accepted_queries(judged, rules)
-    return judged
+    return score_judged_run(Origin(judged, run, match), metrics, rules)
 
 
 def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:

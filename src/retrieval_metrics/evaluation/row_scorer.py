@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from retrieval_metrics._internal.validation import positive_number, warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
-from retrieval_metrics.evaluation.evaluate import evaluate, judge_by_rules, score_run
+from retrieval_metrics.evaluation.evaluate import evaluate, score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.query_scores import query_scores, single_query_score
 from retrieval_metrics.inputs.clusters import find_clusters
@@ -16,12 +16,12 @@ from retrieval_metrics.inputs.json_codec import decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import MergedRanking, RetrievedRun
-from retrieval_metrics.matching.judge import sources_of_spans, with_source_texts
+from retrieval_metrics.matching.judge import judge, sources_of_spans, with_source_texts
 from retrieval_metrics.matching.ranking_order import as_matching
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
-from retrieval_metrics.metrics.base.score import score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -70,7 +70,9 @@ class Scorer:
         """Read the arguments, as in `evaluate`."""
         self.metrics = as_metrics(metrics)
         self.rules = as_rules(rules)
-        as_matching(match)
+        if match != "id":
+            # Raises if it cannot be used.
+            as_matching(match)
         self.match = match
         self._documents = documents
         self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
@@ -250,24 +252,35 @@ class RowScorer(Scorer):
 
     def _score_row(self, qrels: Qrels, ranking: Any, failure: str | None) -> dict[Metric, QueryScore]:
         """Judge and score one row, without the counts and checks that concern a whole run."""
-        merged = ranking if isinstance(ranking, MergedRanking) else MergedRanking(ranking)
-        calls = merged.calls
-        errors: dict[QueryId, Exception] = {}
-        # What came back before the failure counts; a failure that left nothing is no silence.
-        if failure is not None and not len(merged.ranking):
-            errors[ROW] = RuntimeError(failure)
-        run = RetrievedRun({ROW: merged.ranking}, errors, calls={ROW: calls} if calls else None)
-        if calls:
-            hidden_calls = find_hidden_calls(self.metrics, run)
-            if hidden_calls is not None:
-                warn(format_hidden_calls(hidden_calls))
-        judged = judge_by_rules(qrels, run, self.rules, self._matching(qrels), scale=self.max_grade)
+        qrels = apply_rules_to_qrels(qrels, self.rules)
+        if self.max_grade is not None:
+            qrels = qrels.with_largest_grade(self.max_grade)
+        run = self._run_of_row(ranking, failure)
+        judged = judge(qrels, run, self._matching(qrels), self.rules.order)
+        require_accepted_queries(judged, self.rules)
         values = [float(score(judged, metric, self.rules).values[0]) for metric in self.metrics]
         _warn_about_locations(judged)
         scores = {}
         for metric, value in zip(self.metrics, values, strict=True):
             scores[metric] = single_query_score(judged, metric, value)
         return scores
+
+    def _run_of_row(self, ranking: Any, failure: str | None) -> RunMapping:
+        """Return the run of one row, and warn if one of its calls hides the later ones."""
+        calls: list[int] = []
+        if isinstance(ranking, MergedRanking):
+            calls = ranking.calls
+            ranking = ranking.ranking
+        # What came back before the failure counts; a failure that left nothing is no silence.
+        is_lost = failure is not None and not len(ranking)
+        if not calls and not is_lost:
+            return {ROW: ranking}
+        errors: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if is_lost else {}
+        run = RetrievedRun({ROW: ranking}, errors, calls={ROW: calls} if calls else None)
+        hidden_calls = find_hidden_calls(self.metrics, run)
+        if hidden_calls is not None:
+            warn(format_hidden_calls(hidden_calls))
+        return run
 
 
 def _warn_about_locations(judged: JudgedRun) -> None:
