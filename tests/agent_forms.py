@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_scenarios import CUT, FAILS, TEXTS
+from agent_scenarios import CUT, FAILS, TEXTS, ids_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import retrieval_metrics as rm
     from agent_scenarios import Scenario
 
 Messages = list[dict[str, Any]]
@@ -251,3 +252,31 @@ SPANS: dict[str, tuple[Any, Any]] = {
     "otlp": (otlp, "search"),
 }
 """Forms of spans, each with what writes it and the tool that searches."""
+
+
+# The arguments and the results of tools in the conversations below.
+SEARCH_ARGUMENTS = {"query": "a"}
+FOUND = [{"id": document_id, "text": TEXTS[document_id]} for document_id in ("d1", "d2")]
+TIMEOUT = '{"error": "timeout"}'
+
+
+def call_ids(trajectory: rm.Trajectory) -> list[list[Any]]:
+    """Return the ids that each call found."""
+    return [ids_of(call.ranking) for call in trajectory.calls]
+
+
+def converse_with_tools(*calls: Any, answer: Any = "It is [1] and [2].") -> list[Any]:
+    """Return a conversation in which a model asks once, for a tool, arguments and a result each."""
+    tool_calls = []
+    results = []
+    for number, (tool, arguments, result) in enumerate(calls):
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        tool_calls.append({"id": f"c{number}", "function": function})
+        results.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+    question = {"role": "user", "content": "q"}
+    return [
+        question,
+        {"role": "assistant", "tool_calls": tool_calls},
+        *results,
+        {"role": "assistant", "content": answer},
+    ]

@@ -37,7 +37,10 @@ def answered(answers: Mapping[str, Any], query: str) -> list[Document]:
     answer = answers[query]
     if isinstance(answer, Exception):
         raise answer
-    return [one if isinstance(one, Document) else Document(f"text of {one}", id=one) for one in answer]
+    documents = []
+    for entry in answer:
+        documents.append(entry if isinstance(entry, Document) else Document(f"text of {entry}", id=entry))
+    return documents
 
 
 class TableOfVectors(Embeddings):

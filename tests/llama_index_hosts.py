@@ -49,10 +49,11 @@ class PreparedAsync(Prepared):
 
 def with_sources(run: Mapping[str, Sequence[str]]) -> dict[str, list[NodeWithScore]]:
     """Rankings of documents as rankings of chunks cut from them, so that one document can be retrieved repeatedly."""
-    return {
-        query: [node(f"chunk {rank} for {query}", source=source) for rank, source in enumerate(ranking)]
-        for query, ranking in run.items()
-    }
+    chunks: dict[str, list[NodeWithScore]] = {query: [] for query in run}
+    for query, ranking in run.items():
+        for rank, source in enumerate(ranking):
+            chunks[query].append(node(f"chunk {rank} for {query}", source=source))
+    return chunks
 
 
 class Deliver(BaseNodePostprocessor):
@@ -102,10 +103,10 @@ class Scripted(FunctionCallingLLM):
     def get_tool_calls_from_response(self, response: Any, **kwargs: Any) -> list[ToolSelection]:  # type: ignore[override]  # the rest is not needed
         del kwargs
         turn = response.message.additional_kwargs.get("turn")
-        asked = [] if turn is None else self.hops[turn]
+        queries = [] if turn is None else self.hops[turn]
         return [
-            ToolSelection(tool_id=f"{turn}/{at}", tool_name="search", tool_kwargs={self.key: query})
-            for at, query in enumerate(asked)
+            ToolSelection(tool_id=f"{turn}/{position}", tool_name="search", tool_kwargs={self.key: query})
+            for position, query in enumerate(queries)
         ]
 
     def _next(self, messages: Any) -> ChatResponse:

@@ -44,9 +44,9 @@ from retrieval_metrics.inputs.items import Quote as Quote
 from retrieval_metrics.inputs.items import Retrieved as Retrieved
 from retrieval_metrics.inputs.items import Span as Span
 from retrieval_metrics.inputs.items import Text as Text
+from retrieval_metrics.inputs.provenance import Provenance as Provenance
 from retrieval_metrics.inputs.qrels import Qrels as Qrels
-from retrieval_metrics.inputs.questions import Provenance as Provenance
-from retrieval_metrics.inputs.run import RetrievedRun as RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun as RetrievedRun
 from retrieval_metrics.inputs.run import Run as Run
 from retrieval_metrics.matching.budget import Budget as Budget
 from retrieval_metrics.matching.ranking_order import Matching as Matching
@@ -61,11 +61,11 @@ from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS as DEFAULT_MET
 from retrieval_metrics.metrics.base.metric import Metric as Metric
 from retrieval_metrics.metrics.base.rules import Rules as Rules
 from retrieval_metrics.metrics.base.user_metrics import define_metric as define_metric
+from retrieval_metrics.retrieval.diversity import intra_list_diversity as intra_list_diversity
 from retrieval_metrics.retrieval.fuse import fuse as fuse
-from retrieval_metrics.retrieval.mmr import intra_list_diversity as intra_list_diversity
 from retrieval_metrics.retrieval.mmr import mmr as mmr
 from retrieval_metrics.retrieval.mmr import mmr_batch as mmr_batch
-from retrieval_metrics.retrieval.mmr import mmr_from_similarity as mmr_from_similarity
+from retrieval_metrics.retrieval.mmr_from_similarity import mmr_from_similarity as mmr_from_similarity
 from retrieval_metrics.retrieval.retrieve import aretrieve as aretrieve
 from retrieval_metrics.retrieval.retrieve import retrieve as retrieve
 from retrieval_metrics.storage.history import History as History

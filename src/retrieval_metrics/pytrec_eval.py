@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise, repeat
 from math import exp, fsum, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,10 +47,11 @@ __all__ = [
     "supported_nicknames",
 ]
 
+# The version of the original whose interface and values these are: ir_measures asks for one.
 __version__ = "0.5.11"
-"""The version of the original whose interface and values these are: ir_measures asks for one."""
+
+# The rules of trec_eval 9.0.8 of 2020, which pytrec_eval packs.
 PYTREC_EVAL = replace(TREC_EVAL, name="pytrec_eval", scores="single", parameters={})
-"""The rules of trec_eval 9.0.8 of 2020, which pytrec_eval packs."""
 
 
 # `RelevanceEvaluator` and the functions beside it, as pytrec_eval has them.
@@ -72,68 +73,82 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002  (the signature is pytrec_eval's)
     ) -> None:
-        self._asked = asked(measures)
+        self._parameters_by_measure = parse_measures(measures)
         self._level = positive_integer(relevance_level, "relevance_level")
         self._judged_only = judged_docs_only_flag
-        self._judged = {query: dict(judged) for query, judged in query_relevance.items() if judged}
-        _require_whole_grades(self._judged)
-        self._are_usual = not judged_docs_only_flag and self._asked.keys() <= OF_ONE.keys()
-        self._known: dict[str, QueryJudgments] = {}
+        self._qrels_by_query = {query: dict(judged) for query, judged in query_relevance.items() if judged}
+        _require_whole_grades(self._qrels_by_query)
+        has_usual_measures = self._parameters_by_measure.keys() <= SINGLE_QUERY_MEASURES.keys()
+        self._can_score_singly = has_usual_measures and not judged_docs_only_flag
+        self._judgments_by_query: dict[str, QueryJudgments] = {}
 
     @cached_property
     def _qrels(self) -> Qrels:
-        return as_qrels(self._judged)
+        return as_qrels(self._qrels_by_query)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return the values of each query that is in the run and has judgments, in the order of the run."""
-        queries = [query for query in scores or () if query in self._judged]
+        queries = [query for query in scores or () if query in self._qrels_by_query]
         for query in queries:
             ranking = scores[query]
             if type(ranking) is not dict and not hasattr(ranking, "items"):
                 raise TypeError(
                     f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
                 )
-        if len(queries) <= FEW and self._are_usual and (found := self._one_by_one(queries, scores)) is not None:
-            return found
-        if not queries or not self._asked:
+        if len(queries) <= MAX_SINGLE_QUERIES and self._can_score_singly:
+            values = self._score_singly(queries, scores)
+            if values is not None:
+                return values
+        if not queries or not self._parameters_by_measure:
             return {query: {} for query in queries}
-        # Only what the run asks for is judged: a loop may evaluate batches against a large collection.
-        some = len(queries) * 2 < len(self._judged)
-        qrels = as_qrels({query: self._judged[query] for query in queries}) if some else self._qrels
-        columns = self._columns(qrels, scores)
-        numbers = (np.nan_to_num(column).tolist() for column in columns.values())  # 0/0 is 0, which has a mean
-        names, rows = list(columns), list(zip(*numbers, strict=True))
+        qrels = self._select_qrels(queries)
+        columns = self._compute_columns(qrels, scores)
+        column_values = [np.nan_to_num(column).tolist() for column in columns.values()]  # 0/0 is 0, which has a mean
+        rows = list(zip(*column_values, strict=True))
+        names = list(columns)
         return {query: dict(zip(names, rows[qrels.place[query]], strict=True)) for query in queries}
 
-    def _one_by_one(
+    def _select_qrels(self, queries: Sequence[str]) -> Qrels:
+        """Return the judgments of the queries: only theirs if they are few, as in batches of a large collection."""
+        if len(queries) * 2 < len(self._qrels_by_query):
+            return as_qrels({query: self._qrels_by_query[query] for query in queries})
+        return self._qrels
+
+    def _score_singly(
         self, queries: list[str], scores: Mapping[str, Mapping[str, float]]
     ) -> dict[str, dict[str, float]] | None:
         """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
         values: dict[str, dict[str, float]] = {}
-        wanted = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked)]
-        finder, level = IdFinder([], [], [], PYTREC_EVAL.order), self._level
+        requested = [
+            (name, SINGLE_QUERY_MEASURES[measure], cut)
+            for measure, name, cut in iterate_values(self._parameters_by_measure)
+        ]
+        finder = IdFinder([], [], [], PYTREC_EVAL.order)
         for query in queries:
             ranking = scores[query]
-            if (known := self._known.get(query)) is None:
-                known = self._known[query] = QueryJudgments(query, self._judged[query], level)
-            if ranking and not (known.has_texts and type(next(iter(ranking))) is str):
+            judgments = self._judgments_by_query.get(query)
+            if judgments is None:
+                judgments = QueryJudgments(query, self._qrels_by_query[query], self._level)
+                self._judgments_by_query[query] = judgments
+            if ranking and not (judgments.has_text_ids and type(next(iter(ranking))) is str):
                 return None
-            found = FoundDocuments(finder, query, known, ranking, level)
-            values[query] = {name: value_of(found, cut) for name, value_of, cut in wanted}
+            documents = FoundDocuments(finder, query, judgments, ranking, self._level)
+            values[query] = {name: compute(documents, cut) for name, compute, cut in requested}
         return values
 
-    def _columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
+    def _compute_columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, FloatArray]:
         judged = judge(apply_rules_to_qrels(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
         require_accepted_queries(judged, PYTREC_EVAL)
         if self._judged_only:
             condensed = judged.condensed()
-            return MeasureValues(condensed, self._level, lambda: condensed).of(self._asked)
-        with_pooled = partial(judge, qrels, scores, "id", PYTREC_EVAL.order)
-        return MeasureValues(judged, self._level, with_pooled).of(self._asked)
+            measure_values = MeasureValues(condensed, self._level, lambda: condensed)
+        else:
+            measure_values = MeasureValues(judged, self._level, partial(judge, qrels, scores, "id", PYTREC_EVAL.order))
+        return measure_values.columns(self._parameters_by_measure)
 
 
-def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
-    for query, grades in judged.items():
+def _require_whole_grades(qrels_by_query: Mapping[str, Mapping[str, Any]]) -> None:
+    for query, grades in qrels_by_query.items():
         if set(map(type, grades.values())) == {int}:
             continue
         for document, grade in grades.items():
@@ -143,30 +158,34 @@ def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """Return the run in the lines of a TREC file: `query Q0 document rank score tag`; comments (`#`) are skipped."""
-    return _parsed(f_run, fields=6, value_at=4, number=float)
+    return _parse_lines(f_run, n_fields=6, value_field=4, read_number=float)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return the judgments in the lines of a TREC file: `query 0 document grade`; comments (`#`) are skipped."""
-    return _parsed(f_qrel, fields=4, value_at=3, number=int)
+    return _parse_lines(f_qrel, n_fields=4, value_field=3, read_number=int)
 
 
-def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callable[[str], Any]) -> dict[str, Any]:
-    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-    for at, line in enumerate(lines, start=1):
-        words = line.split()
+def _parse_lines(
+    lines: Iterable[str], *, n_fields: int, value_field: int, read_number: Callable[[str], Any]
+) -> dict[str, Any]:
+    values_by_query: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for line_number, line in enumerate(lines, start=1):
+        fields = line.split()
         if line.lstrip().startswith("#"):
             continue
-        if len(words) != fields:
-            raise ValueError(f"line {at} must have {fields} fields, got {len(words)}: {line.strip()!r}")
-        query, document = words[0], words[2]
-        if document in found[query]:
-            raise ValueError(f"line {at}: document {document!r} is there twice for query {query!r}")
+        if len(fields) != n_fields:
+            raise ValueError(f"line {line_number} must have {n_fields} fields, got {len(fields)}: {line.strip()!r}")
+        query = fields[0]
+        document = fields[2]
+        if document in values_by_query[query]:
+            raise ValueError(f"line {line_number}: document {document!r} is there twice for query {query!r}")
+        value = fields[value_field]
         try:
-            found[query][document] = number(words[value_at])
+            values_by_query[query][document] = read_number(value)
         except ValueError as error:
-            raise ValueError(f"line {at}: {words[value_at]!r} is not a number: {line.strip()!r}") from error
-    return found
+            raise ValueError(f"line {line_number}: {value!r} is not a number: {line.strip()!r}") from error
+    return values_by_query
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
@@ -184,12 +203,14 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 # The names of trec_eval's measures, their parameters, and their order.
 
 CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-TENTHS = tuple(at / 10 for at in range(11))
+RECALL_TENTHS = tuple(tenth / 10 for tenth in range(11))
+
+# The parameters of each measure that has some, as trec_eval has them.
 DEFAULTS: Mapping[str, tuple[float, ...]] = {
-    "iprec_at_recall": TENTHS,
+    "iprec_at_recall": RECALL_TENTHS,
     "P": CUTS,
     "recall": CUTS,
-    "Rprec_mult": tuple(at / 5 for at in range(1, 11)),
+    "Rprec_mult": tuple(fifth / 5 for fifth in range(1, 11)),
     "ndcg_cut": CUTS,
     "map_cut": CUTS,
     "relative_P": CUTS,
@@ -197,18 +218,19 @@ DEFAULTS: Mapping[str, tuple[float, ...]] = {
     "unj": (5, 10, 20),
     "set_F": (1.0,),
 }
-"""The parameters of each measure that has some, as trec_eval has them."""
-SHARES = {"iprec_at_recall", "Rprec_mult", "set_F"}
-"""Measures whose parameters are not numbers of documents; that of set_F is not part of its name."""
+
+# Measures whose parameters are not numbers of documents; that of set_F is not part of its name.
+MEASURES_OF_SHARES = {"iprec_at_recall", "Rprec_mult", "set_F"}
+
+# All measures in the order in which trec_eval prints them.
 ORDER = (
     *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
     *("iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg"),
     *("binG", "G", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P"),
     *("set_relative_P", "set_recall", "set_map", "set_F", "num_nonrel_judged_ret"),
 )
-"""All measures in the order in which trec_eval prints them."""
 
-ALL = "all_trec"
+ALL_MEASURES = "all_trec"
 supported_measures = set(ORDER)
 supported_nicknames: dict[str, set[str]] = {
     "official": {
@@ -219,65 +241,80 @@ supported_nicknames: dict[str, set[str]] = {
         *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall"),
         *("set_map", "set_F"),
     },
-    ALL: set(ORDER),
+    ALL_MEASURES: set(ORDER),
 }
 
-_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
+_MEASURE_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
 
 
-def asked(measures: Iterable[str], order: Sequence[str] = ORDER) -> dict[str, tuple[float, ...]]:
+def parse_measures(measures: Iterable[str], order: Sequence[str] = ORDER) -> dict[str, tuple[float, ...]]:
     """Return the measures with their parameters, in the order of trec_eval; `()` for a measure that has none.
 
     `order` holds every measure there is.
 
     Example:
-        >>> asked({"map", "P.10,5", "P_20"})
+        >>> parse_measures({"map", "P.10,5", "P_20"})
         {'map': (), 'P': (5, 10, 20)}
     """
     if isinstance(measures, str):
         raise TypeError(f"measures must be several names, such as {{{measures!r}}}, got a str")
-    found: dict[str, set[float]] = {}
+    parameters_by_measure: dict[str, set[float]] = {}
     for name in measures:
-        if name in supported_nicknames:
-            for each in order if name == ALL else supported_nicknames[name]:
-                found.setdefault(each, set())
+        if name == ALL_MEASURES:
+            for measure in order:
+                parameters_by_measure.setdefault(measure, set())
+        elif name in supported_nicknames:
+            for measure in supported_nicknames[name]:
+                parameters_by_measure.setdefault(measure, set())
         elif name in order:
-            found.setdefault(name, set())
+            parameters_by_measure.setdefault(name, set())
         else:
-            measure, values = _parsed_asked(name, order)
-            found.setdefault(measure, set()).update(values)
-    return {name: tuple(sorted(found[name])) or DEFAULTS.get(name, ()) for name in order if name in found}
+            measure, parameters = _parse_parameters(name, order)
+            parameters_by_measure.setdefault(measure, set()).update(parameters)
+    ordered: dict[str, tuple[float, ...]] = {}
+    for measure in order:
+        if measure in parameters_by_measure:
+            ordered[measure] = tuple(sorted(parameters_by_measure[measure])) or DEFAULTS.get(measure, ())
+    return ordered
 
 
-def _parsed_asked(name: str, order: Sequence[str]) -> tuple[str, list[float]]:
-    known = ", ".join(order)
-    match = _WITH_PARAMETERS.fullmatch(name)
+def _parse_parameters(name: str, order: Sequence[str]) -> tuple[str, list[float]]:
+    """Return the measure and the parameters in a name such as `P_5` or `P.5,10`."""
+    match = _MEASURE_WITH_PARAMETERS.fullmatch(name)
     if match is None or match["measure"] not in order:
         raise ValueError(
-            f"unsupported measure {name}; the measures are {known}, with parameters such as P_5 and P.5,10"
+            f"unsupported measure {name}; the measures are {', '.join(order)}, with parameters such as P_5 and P.5,10"
         )
-    measure, texts = match["measure"], match["values"].split(",")
+    measure = match["measure"]
+    texts = match["values"].split(",")
     if measure not in DEFAULTS:
         raise ValueError(f"unsupported measure {name}: {measure} has no parameters")
     if measure == "set_F" and len(texts) > 1:
         raise ValueError(f"unsupported measure {name}: set_F has one parameter, the weight of recall")
-    values: list[float] = [float(text) if measure in SHARES else _documents(name, text) for text in texts]
-    if measure == "Rprec_mult" and 0 in values:
+    parameters: list[float]
+    if measure in MEASURES_OF_SHARES:
+        parameters = [float(text) for text in texts]
+    else:
+        parameters = [_read_cut(name, text) for text in texts]
+    if measure == "Rprec_mult" and 0 in parameters:
         raise ValueError(f"unsupported measure {name}: a cut-off of 0 documents holds nothing")
-    return measure, values
+    return measure, parameters
 
 
-def _documents(name: str, text: str) -> int:
+def _read_cut(name: str, text: str) -> int:
     number = float(text)
     if number < 1 or number != int(number):
         raise ValueError(f"unsupported measure {name}: a cut-off is a number of documents, at least 1, got {text}")
     return int(number)
 
 
-def columns_of(asked: Mapping[str, tuple[float, ...]]) -> Iterator[tuple[str, str, float | None]]:
-    """Yield each value asked for: its measure, its name and its parameter."""
-    for measure, parameters in asked.items():
-        yield from zip(repeat(measure), measure_keys(measure, parameters), parameters or (None,))
+def iterate_values(
+    parameters_by_measure: Mapping[str, tuple[float, ...]],
+) -> Iterator[tuple[str, str, float | None]]:
+    """Yield the measure, the name and the parameter of each value."""
+    for measure, parameters in parameters_by_measure.items():
+        names = measure_keys(measure, parameters)
+        yield from zip(repeat(measure), names, parameters or (None,))
 
 
 def measure_keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
@@ -289,13 +326,17 @@ def measure_keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
     """
     if measure == "set_F" or not parameters:
         return [measure]
-    return [f"{measure}_{value:.2f}" if measure in SHARES else f"{measure}_{value}" for value in parameters]
+    if measure in MEASURES_OF_SHARES:
+        return [f"{measure}_{parameter:.2f}" for parameter in parameters]
+    return [f"{measure}_{parameter}" for parameter in parameters]
 
 
 # trec_eval's measures as columns: a value for each judged query.
 
-LEAST = 1e-5
-"""Values below it count as this in a geometric mean."""
+# Values below it count as this in a geometric mean.
+MIN_GEOMETRIC_VALUE = 1e-5
+
+# The metrics of this package that are measures of trec_eval, by the names there.
 METRIC_BY_MEASURE = {
     "map": "map",
     "Rprec": "r_precision",
@@ -310,10 +351,12 @@ METRIC_BY_MEASURE = {
     "set_P": "precision",
     "set_recall": "recall",
 }
-"""The metrics of this package that are measures of trec_eval, by the names there."""
-GRADED = {"ndcg", "ndcg_cut"}
-TEXTS = ("runid", "relstring")
-"""Measures that are texts in trec_eval, and 0 in pytrec_eval."""
+
+# Measures that read grades, and so have no relevance level.
+GRADED_MEASURES = {"ndcg", "ndcg_cut"}
+
+# Measures that are texts in trec_eval, and 0 in pytrec_eval.
+TEXT_MEASURES = ("runid", "relstring")
 
 
 class MeasureValues:
@@ -334,265 +377,341 @@ class MeasureValues:
         self._with_pooled = with_pooled
 
     @cached_property
-    def places(self) -> JudgedRun:
+    def judged_with_pooled(self) -> JudgedRun:
         """The judged run with negative grades as judged, for infAP: documents that are pooled and not judged."""
         return self._with_pooled()
 
-    def of(self, asked: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
-        """Return the column of each measure asked for, by its name in trec_eval."""
-        return {name: self._column(measure, each) for measure, name, each in columns_of(asked)}
+    def columns(self, parameters_by_measure: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
+        """Return the column of each value, by its name in trec_eval."""
+        return {
+            name: self._column(measure, parameter) for measure, name, parameter in iterate_values(parameters_by_measure)
+        }
 
     def _column(self, measure: str, parameter: float | None) -> FloatArray:
-        if measure in TEXTS:
+        if measure in TEXT_MEASURES:
             return np.zeros(self.judged.n_queries)
         if measure in METRIC_BY_MEASURE:
-            return self._ours(measure, parameter)
+            return self._score_metric(measure, parameter)
         if measure.startswith("gm_"):
-            return np.log(np.maximum(self._ours(measure.removeprefix("gm_"), None), LEAST))
-        if measure in WITH_PARAMETER and parameter is not None:
-            return WITH_PARAMETER[measure](self, parameter)
-        return WHOLE[measure](self)
+            values = self._score_metric(measure.removeprefix("gm_"), None)
+            return np.log(np.maximum(values, MIN_GEOMETRIC_VALUE))
+        if measure in COLUMN_BY_PARAMETER_MEASURE and parameter is not None:
+            return COLUMN_BY_PARAMETER_MEASURE[measure](self, parameter)
+        return COLUMN_BY_MEASURE[measure](self)
 
-    def _ours(self, measure: str, parameter: float | None) -> FloatArray:
-        cut = None if parameter is None else int(parameter)
-        rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
-        return np.nan_to_num(score(self.judged, Metric(METRIC_BY_MEASURE[measure], cut, **rel), self.rules).values)
+    def _score_metric(self, measure: str, parameter: float | None) -> FloatArray:
+        """Return the values of a measure that is a metric of this package."""
+        k = None if parameter is None else int(parameter)
+        metric = Metric(METRIC_BY_MEASURE[measure], k)
+        if measure not in GRADED_MEASURES and self.level != 1:
+            metric = Metric(metric.name, k, rel=float(self.level))
+        return np.nan_to_num(score(self.judged, metric, self.rules).values)
 
-    def interpolated(self, recall: float | None) -> FloatArray:
+    def interpolated_precision(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
-        how = self.rules.parameters.get("iprec", {})
-        found = IPREC.score(self.judged, rel=float(self.level), recall=recall, **how)
-        values = np.where(self.relevant > 0, found, 0.0)
-        wanted = np.floor((recall or 0.0) * self.relevant + ROUNDING_ALLOWANCE[str(how.get("rounding", "up"))])
-        undefined = (self.retrieved == 0) & (wanted == 0)
-        return np.where(undefined, np.nan, values)
+        parameters = self.rules.parameters.get("iprec", {})
+        precision = IPREC.score(self.judged, rel=float(self.level), recall=recall, **parameters)
+        values = np.where(self.n_relevant > 0, precision, 0.0)
+        allowance = ROUNDING_ALLOWANCE[str(parameters.get("rounding", "up"))]
+        n_needed = np.floor((recall or 0.0) * self.n_relevant + allowance)
+        is_undefined = (self.n_retrieved == 0) & (n_needed == 0)
+        return np.where(is_undefined, np.nan, values)
 
     @cached_property
-    def retrieved(self) -> FloatArray:
+    def n_retrieved(self) -> FloatArray:
         """The number of documents retrieved."""
         return self.judged.n_retrieved.astype(np.float64)
 
     @cached_property
-    def relevant(self) -> FloatArray:
+    def n_relevant(self) -> FloatArray:
         """The number of relevant documents."""
         return self.judged.n_relevant(self.level).astype(np.float64)
 
     @cached_property
-    def found(self) -> FloatArray:
+    def n_found(self) -> FloatArray:
         """The number of relevant documents retrieved."""
         return self.judged.sum_by_query(self.judged.hits(self.level).query)
 
-    def found_in(self, cut: IntArray | int) -> FloatArray:
+    def n_found_within(self, cut: IntArray | int) -> FloatArray:
         """Return the number of relevant documents among the first, shape (queries,)."""
         hits = self.judged.hits(self.level)
         cuts = np.broadcast_to(np.asarray(cut), (self.judged.n_queries,))
         return self.judged.sum_by_query(hits.query[hits.rank <= cuts[hits.query]])
 
-    def graded(self) -> Iterator[tuple[int, list[tuple[int, int]], list[int]]]:
-        """Yield each query with the ranks and gains of what was found, and all gains, best first."""
-        hits, qrels = self.judged.hits(), self.judged.qrels
-        ends = np.searchsorted(hits.query, np.arange(self.judged.n_queries + 1))
-        for query, (start, end) in enumerate(pairwise(ends.tolist())):
-            ranks, grades = hits.rank[start:end].tolist(), hits.grade[start:end].astype(np.int64).tolist()
-            every = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]].astype(np.int64)
-            yield query, list(zip(ranks, grades, strict=True)), np.sort(every[every > 0])[::-1].tolist()
-
-    def column(self, value_of: Callable[[int, list[tuple[int, int]], list[int]], float]) -> FloatArray:
+    def compute_by_query(self, compute: Callable[[QueryGains], float]) -> FloatArray:
         """Return a column made query by query, for measures that few ask for."""
         values = np.zeros(self.judged.n_queries)
-        for query, hits, ideal in self.graded():
-            values[query] = value_of(query, hits, ideal)
+        for gains in self._iterate_gains():
+            values[gains.query] = compute(gains)
         return values
+
+    def _iterate_gains(self) -> Iterator[QueryGains]:
+        hits = self.judged.hits()
+        qrels = self.judged.qrels
+        bounds = np.searchsorted(hits.query, np.arange(self.judged.n_queries + 1))
+        for query, (start, end) in enumerate(pairwise(bounds.tolist())):
+            ranks = hits.rank[start:end].tolist()
+            gains = hits.grade[start:end].astype(np.int64).tolist()
+            grades = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]].astype(np.int64)
+            best_first = np.sort(grades[grades > 0])[::-1].tolist()
+            yield QueryGains(query, list(zip(ranks, gains, strict=True)), best_first)
+
+
+class QueryGains(NamedTuple):
+    """What a query gained.
+
+    Attributes:
+        query: The position of the query.
+        retrieved: Rank and gain of each document with a gain that was retrieved, in rank order.
+        ideal: All gains, best first.
+    """
+
+    query: int
+    retrieved: list[tuple[int, int]]
+    ideal: list[int]
 
 
 # The usual measures of one query, as the metrics compute them for all: columns cost more than a few queries do.
 
-FEW = 64
-"""With more queries, columns cost less."""
+# With more queries, columns cost less.
+MAX_SINGLE_QUERIES = 64
 
 
 class QueryJudgments:
-    """The judgments of a query, as far as their grades are not negative."""
+    """The judgments of a query, as far as their grades are not negative.
 
-    def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
-        self.documents = [document for document, grade in judged.items() if grade >= 0]
-        self.grades = [grade for grade in judged.values() if grade >= 0]
-        self.bounds = 0, len(self.documents)
-        self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
-        self.needed = sum(grade >= level for grade in self.grades)
-        self.best: dict[float | None, float] = {}  # the DCG of the ideal ranking, by cut-off
+    Attributes:
+        documents: The judged documents.
+        grades: The grade of each.
+        has_text_ids: Whether the ids of the query and of all documents are str.
+        n_relevant: How many documents are relevant.
+        ideal_dcg: The DCG of the ideal ranking, by cut-off, as far as it was computed.
+    """
+
+    def __init__(self, query: str, grade_by_document: Mapping[str, int], level: int) -> None:
+        self.documents = [document for document, grade in grade_by_document.items() if grade >= 0]
+        self.grades = [grade for grade in grade_by_document.values() if grade >= 0]
+        self.has_text_ids = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
+        self.n_relevant = sum(grade >= level for grade in self.grades)
+        self.ideal_dcg: dict[float | None, float] = {}
 
 
 class FoundDocuments:
-    """What is found of the judged documents in a ranking: their ranks, ascending, with and without grades."""
+    """The judged documents that are in a ranking.
+
+    Attributes:
+        judgments: The judgments of the query.
+        n_retrieved: How many documents the ranking has.
+        gains: Rank and grade of each judged document, in rank order.
+        relevant_ranks: The ranks of the relevant documents, ascending.
+    """
 
     def __init__(
-        self, finder: IdFinder, query: str, known: QueryJudgments, ranking: Mapping[str, float], level: int
+        self, finder: IdFinder, query: str, judgments: QueryJudgments, ranking: Mapping[str, float], level: int
     ) -> None:
-        finder.found, finder.above = [], []
-        finder.queries, finder.documents, finder.bounds = (query,), known.documents, known.bounds
-        finder.scored(0, ranking)
-        grades = known.grades
-        self.known, self.retrieved = known, len(ranking)
-        self.gains = gains = [(above + 1, grades[at]) for above, at in zip(finder.above, finder.found)]  # noqa: B905
-        gains.sort()
-        self.ranks = [rank for rank, grade in gains if grade >= level]
+        finder.start_query(query, judgments.documents)
+        finder.find_in_scores(0, ranking)
+        self.judgments = judgments
+        self.n_retrieved = len(ranking)
+        grades = judgments.grades
+        self.gains = [
+            (n_above + 1, grades[position]) for n_above, position in zip(finder.n_above, finder.positions, strict=True)
+        ]
+        self.gains.sort()
+        self.relevant_ranks = [rank for rank, grade in self.gains if grade >= level]
 
-    def within(self, cut: float | None) -> int:
+    def n_relevant_within(self, cut: float | None) -> int:
         """Return how many relevant documents are among the first."""
-        return len(self.ranks) if cut is None else bisect_right(self.ranks, cut)
+        if cut is None:
+            return len(self.relevant_ranks)
+        return bisect_right(self.relevant_ranks, cut)
 
-    def share(self, part: float) -> float:
-        """Return a part of the relevant documents, as a share."""
-        return part / max(self.known.needed, 1)
+    def share_of_relevant(self, amount: float) -> float:
+        """Return an amount divided by the number of relevant documents."""
+        return amount / max(self.judgments.n_relevant, 1)
 
     def average_precision(self, cut: float | None) -> float:
         """Return average precision, added one after the other as in columns."""
         total = 0.0
-        for at, rank in enumerate(self.ranks[: self.within(cut)], start=1):
-            total += at / rank
-        return self.share(total)
+        for n_found, rank in enumerate(self.relevant_ranks[: self.n_relevant_within(cut)], start=1):
+            total += n_found / rank
+        return self.share_of_relevant(total)
 
     def ndcg(self, cut: float | None) -> float:
         """Return NDCG, 0 without a gain."""
-        best = self.known.best.get(cut)
-        if best is None:
-            ideal = enumerate(sorted(self.known.grades, reverse=True), start=1)
-            best = self.known.best[cut] = _discounted(ideal, cut)
-        return min(_discounted(self.gains, cut) / best, 1.0) if best else 0.0
+        ideal_dcg = self.judgments.ideal_dcg.get(cut)
+        if ideal_dcg is None:
+            best_first = sorted(self.judgments.grades, reverse=True)
+            ideal_dcg = _sum_discounted(enumerate(best_first, start=1), cut)
+            self.judgments.ideal_dcg[cut] = ideal_dcg
+        if not ideal_dcg:
+            return 0.0
+        return min(_sum_discounted(self.gains, cut) / ideal_dcg, 1.0)
+
+    def r_precision(self, _: float | None) -> float:
+        """Return precision at the number of relevant documents."""
+        return self.share_of_relevant(self.n_relevant_within(self.judgments.n_relevant))
+
+    def reciprocal_rank(self, _: float | None) -> float:
+        """Return 1 over the first relevant rank, 0 without one."""
+        return 1 / self.relevant_ranks[0] if self.relevant_ranks else 0.0
 
 
-def _discounted(gains: Iterable[tuple[int, int]], cut: float | None) -> float:
+def _sum_discounted(gains: Iterable[tuple[int, int]], cut: float | None) -> float:
+    """Return the sum of the gains down to a rank, each divided by log2(rank + 1)."""
     total = 0.0
     for rank, gain in gains:
         if cut is not None and rank > cut:
             break
-        total += gain / (LOGS[rank] if rank < KEPT else float(np.log2(rank + 1)))
+        discount = LOGARITHMS[rank] if rank < N_LOGARITHMS else float(np.log2(rank + 1))
+        total += gain / discount
     return total
 
 
-KEPT = 1001
-LOGS = np.log2(np.arange(1, KEPT + 1)).tolist()
-OF_ONE: Mapping[str, Callable[[FoundDocuments, Any], float]] = {
-    "num_ret": lambda one, _: float(one.retrieved),
-    "num_rel": lambda one, _: float(one.known.needed),
-    "num_rel_ret": lambda one, _: float(len(one.ranks)),
+# log2(rank + 1) by rank, for the ranks that nearly all rankings have.
+N_LOGARITHMS = 1001
+LOGARITHMS = np.log2(np.arange(1, N_LOGARITHMS + 1)).tolist()
+
+# The measures that single queries have without columns.
+SINGLE_QUERY_MEASURES: Mapping[str, Callable[[FoundDocuments, Any], float]] = {
+    "num_ret": lambda documents, _: float(documents.n_retrieved),
+    "num_rel": lambda documents, _: float(documents.judgments.n_relevant),
+    "num_rel_ret": lambda documents, _: float(len(documents.relevant_ranks)),
     "map": FoundDocuments.average_precision,
     "map_cut": FoundDocuments.average_precision,
-    "Rprec": lambda one, _: one.share(one.within(one.known.needed)),
-    "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
-    "P": lambda one, cut: one.within(cut) / cut,
-    "recall": lambda one, cut: one.share(one.within(cut)),
+    "Rprec": FoundDocuments.r_precision,
+    "recip_rank": FoundDocuments.reciprocal_rank,
+    "P": lambda documents, cut: documents.n_relevant_within(cut) / cut,
+    "recall": lambda documents, cut: documents.share_of_relevant(documents.n_relevant_within(cut)),
     "ndcg": FoundDocuments.ndcg,
     "ndcg_cut": FoundDocuments.ndcg,
-    "success": lambda one, cut: float(one.within(cut) > 0),
-    "set_P": lambda one, _: len(one.ranks) / max(one.retrieved, 1),
-    "set_recall": lambda one, _: one.share(len(one.ranks)),
+    "success": lambda documents, cut: float(documents.n_relevant_within(cut) > 0),
+    "set_P": lambda documents, _: len(documents.relevant_ranks) / max(documents.n_retrieved, 1),
+    "set_recall": lambda documents, _: documents.share_of_relevant(len(documents.relevant_ranks)),
 }
-"""The measures that single queries have without columns."""
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shares: FloatArray = part / np.where(whole > 0, whole, 1.0)
-    return np.where(whole > 0, shares, 0.0)
+# The measures that are no metrics of this package, as columns.
 
 
-def _documents_measure_values(share: float, relevant: FloatArray) -> IntArray:
-    """Return a share of the relevant documents as trec_eval rounds it."""
-    return (share * relevant + 0.9).astype(np.int64)
+def _divide_or_zero(amount: FloatArray, total: FloatArray) -> FloatArray:
+    quotient: FloatArray = amount / np.where(total > 0, total, 1.0)
+    return np.where(total > 0, quotient, 0.0)
 
 
 def r_precision_of_multiple(values: MeasureValues, multiple: float) -> FloatArray:
-    """Return precision at a multiple of the number of relevant documents."""
-    cut = _documents_measure_values(multiple, values.relevant)
-    return _share(values.found_in(cut), cut.astype(np.float64))
+    """Return precision at a multiple of the number of relevant documents, rounded as trec_eval does."""
+    cut = (multiple * values.n_relevant + 0.9).astype(np.int64)
+    return _divide_or_zero(values.n_found_within(cut), cut.astype(np.float64))
+
+
+def relative_precision(values: MeasureValues, cut: float) -> FloatArray:
+    """Return precision at a cut-off, divided by the largest that is possible."""
+    return _divide_or_zero(values.n_found_within(int(cut)), np.minimum(values.n_relevant, cut))
 
 
 def f_of_sets(values: MeasureValues, weight: float) -> FloatArray:
     """Return the weighted harmonic mean of the precision and the recall of the whole ranking."""
-    precision, recall = _share(values.found, values.retrieved), _share(values.found, values.relevant)
-    return _share((1 + weight) * precision * recall, recall + weight * precision)
+    precision = _divide_or_zero(values.n_found, values.n_retrieved)
+    recall = _divide_or_zero(values.n_found, values.n_relevant)
+    return _divide_or_zero((1 + weight) * precision * recall, recall + weight * precision)
 
 
-def _dcg(grades: list[tuple[int, int]]) -> float:
-    return float(sum(grade / np.log2(rank + 1) for rank, grade in grades))
-
-
-def judged_not_relevant(values: MeasureValues) -> FloatArray:
+def n_judged_not_relevant(values: MeasureValues) -> FloatArray:
     """Return how many documents judged not relevant were retrieved."""
     items = values.judged.items
-    return values.judged.sum_by_query(items.query[(items.grade >= 0) & (items.grade < values.level)])
+    is_nonrelevant = (items.grade >= 0) & (items.grade < values.level)
+    return values.judged.sum_by_query(items.query[is_nonrelevant])
+
+
+def inferred_average_precision(values: MeasureValues) -> FloatArray:
+    """Return infAP, for which negative grades mean pooled and not judged."""
+    judged = values.judged_with_pooled
+    return estimate_average_precision(judged, float(values.level), judged.items.grade < 0)
 
 
 def binary_gain(values: MeasureValues) -> FloatArray:
     """Return the mean over the relevant documents of 1 / log2(2 + documents not relevant above it)."""
     hits = values.judged.hits(values.level)
-    return _share(values.judged.sum_by_query(hits.query, 1 / np.log2(2 + hits.rank - hits.ordinal)), values.relevant)
+    n_nonrelevant_above = hits.rank - hits.ordinal
+    gain = values.judged.sum_by_query(hits.query, 1 / np.log2(2 + n_nonrelevant_above))
+    return _divide_or_zero(gain, values.n_relevant)
 
 
 def normalised_gain(values: MeasureValues) -> FloatArray:
     """Return the gains found, each divided by log2(2 + the gain missed so far), over all gains."""
+    return values.compute_by_query(_normalised_gain)
 
-    def value(_: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
-        whole, total, found = sum(ideal), 0.0, 0
-        for rank, gain in hits:
-            found += gain
-            possible = sum(ideal[:rank]) + max(rank - len(ideal), 0)
-            total += gain / np.log2(2 + possible - found)
-        return float(total / whole) if whole else 0.0
 
-    return values.column(value)
+def _normalised_gain(gains: QueryGains) -> float:
+    total_gain = sum(gains.ideal)
+    if not total_gain:
+        return 0.0
+    total = 0.0
+    gain_so_far = 0
+    for rank, gain in gains.retrieved:
+        gain_so_far += gain
+        possible_gain = sum(gains.ideal[:rank]) + max(rank - len(gains.ideal), 0)
+        total += gain / np.log2(2 + possible_gain - gain_so_far)
+    return float(total / total_gain)
 
 
 def ndcg_at_found(values: MeasureValues) -> FloatArray:
     """Return the mean NDCG at the ranks of the documents with a gain; for one that was not found, that of all ranks."""
+    return values.compute_by_query(_ndcg_at_found)
 
-    def value(_: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
-        if not ideal:
-            return 0.0
-        at = [_ndcg(hits, ideal, rank) for rank, _ in hits]
-        return float((sum(at) + (len(ideal) - len(at)) * _ndcg(hits, ideal, None)) / len(ideal))
 
-    return values.column(value)
+def _ndcg_at_found(gains: QueryGains) -> float:
+    if not gains.ideal:
+        return 0.0
+    at_found = [_ndcg(gains, rank) for rank, _ in gains.retrieved]
+    n_missed = len(gains.ideal) - len(at_found)
+    return float((sum(at_found) + n_missed * _ndcg(gains, None)) / len(gains.ideal))
 
 
 def ndcg_at_levels(values: MeasureValues) -> FloatArray:
     """Return the mean NDCG over the gains, each cut off at the number of documents with that gain or more."""
 
-    def value(query: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
-        if not values.relevant[query]:
+    def compute(gains: QueryGains) -> float:
+        if not values.n_relevant[gains.query]:
             return 0.0
-        cuts: list[int | None] = [sum(each >= gain for each in ideal) for gain in sorted(set(ideal), reverse=True)]
-        if values.retrieved[query] > len(ideal) + 1:
+        cuts: list[int | None] = []
+        for gain in sorted(set(gains.ideal), reverse=True):
+            cuts.append(sum(other_gain >= gain for other_gain in gains.ideal))
+        if values.n_retrieved[gains.query] > len(gains.ideal) + 1:
             cuts.append(None)
-        return float(np.mean([_ndcg(hits, ideal, cut) for cut in cuts]))
+        return float(np.mean([_ndcg(gains, cut) for cut in cuts]))
 
-    return values.column(value)
-
-
-def _ndcg(hits: list[tuple[int, int]], ideal: list[int], cut: int | None) -> float:
-    return _dcg([each for each in hits if cut is None or each[0] <= cut]) / _dcg(list(enumerate(ideal, start=1))[:cut])
+    return values.compute_by_query(compute)
 
 
-WITH_PARAMETER: dict[str, Callable[[MeasureValues, float], FloatArray]] = {
-    "iprec_at_recall": lambda values, recall: values.interpolated(recall),
+def _ndcg(gains: QueryGains, cut: int | None) -> float:
+    found_within_cut = [(rank, gain) for rank, gain in gains.retrieved if cut is None or rank <= cut]
+    ideal_within_cut = list(enumerate(gains.ideal, start=1))[:cut]
+    return _dcg(found_within_cut) / _dcg(ideal_within_cut)
+
+
+def _dcg(gains: list[tuple[int, int]]) -> float:
+    return float(sum(gain / np.log2(rank + 1) for rank, gain in gains))
+
+
+COLUMN_BY_PARAMETER_MEASURE: dict[str, Callable[[MeasureValues, float], FloatArray]] = {
+    "iprec_at_recall": MeasureValues.interpolated_precision,
     "Rprec_mult": r_precision_of_multiple,
-    "relative_P": lambda values, cut: _share(values.found_in(int(cut)), np.minimum(values.relevant, cut)),
+    "relative_P": relative_precision,
     "set_F": f_of_sets,
 }
-WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
+COLUMN_BY_MEASURE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_q": lambda values: np.ones(values.judged.n_queries),
-    "num_ret": lambda values: values.retrieved,
-    "num_rel": lambda values: values.relevant,
-    "num_rel_ret": lambda values: values.found,
-    "infAP": lambda values: estimate_average_precision(
-        values.places, float(values.level), values.places.items.grade < 0
-    ),
-    "11pt_avg": lambda values: values.interpolated(None),
-    "utility": lambda values: values.found - (values.retrieved - values.found),
-    "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),
-    "set_map": lambda values: _share(values.found**2, values.retrieved * values.relevant),
-    "num_nonrel_judged_ret": judged_not_relevant,
+    "num_ret": lambda values: values.n_retrieved,
+    "num_rel": lambda values: values.n_relevant,
+    "num_rel_ret": lambda values: values.n_found,
+    "infAP": inferred_average_precision,
+    "11pt_avg": lambda values: values.interpolated_precision(None),
+    "utility": lambda values: values.n_found - (values.n_retrieved - values.n_found),
+    "set_relative_P": lambda values: _divide_or_zero(values.n_found, np.minimum(values.n_relevant, values.n_retrieved)),
+    "set_map": lambda values: _divide_or_zero(values.n_found**2, values.n_retrieved * values.n_relevant),
+    "num_nonrel_judged_ret": n_judged_not_relevant,
     "binG": binary_gain,
     "G": normalised_gain,
     "ndcg_rel": ndcg_at_found,

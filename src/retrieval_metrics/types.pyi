@@ -2,8 +2,8 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.validation import DocumentId as DocumentId
 from retrieval_metrics._internal.validation import QueryId as QueryId
-from retrieval_metrics.agents.trajectory import CallsView as CallsView
-from retrieval_metrics.agents.trajectory import View as View
+from retrieval_metrics.agents.merged_searches import CallsView as CallsView
+from retrieval_metrics.agents.trajectory_view import View as View
 from retrieval_metrics.comparison.audit import Audit as Audit
 from retrieval_metrics.comparison.audit import RuleDifference as RuleDifference
 from retrieval_metrics.comparison.changes import Changes as Changes
@@ -46,10 +46,10 @@ from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece
 from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping
 from retrieval_metrics.inputs.items import Ranking as Ranking
-from retrieval_metrics.inputs.run import MergedRanking as MergedRanking
+from retrieval_metrics.inputs.retrieved_run import MergedRanking as MergedRanking
 from retrieval_metrics.metrics.base.definition import ParameterValue as ParameterValue
 from retrieval_metrics.retrieval.retrieve import Judgeable as Judgeable
-from retrieval_metrics.retrieval.similarity import Selection as Selection
+from retrieval_metrics.retrieval.selection import Selection as Selection
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 

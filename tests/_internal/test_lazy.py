@@ -35,17 +35,17 @@ def test_importing_the_package_imports_nothing_else() -> None:
 def test_a_name_is_what_the_stub_says(stub: Path) -> None:
     owner = ".".join(stub.relative_to(CORE.parent).with_suffix("").parts).removesuffix(".__init__")
     module = importlib.import_module(owner)
-    said = {
+    sources = {
         alias.name: node.module
         for node in ast.parse(stub.read_text()).body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if node.module != "typing"
     }
-    public = {name for name in said if not name.startswith("_")}
+    public = {name for name in sources if not name.startswith("_")}
     assert public == set(module.__all__)
     assert sorted(public) == dir(module)
-    for name, source in said.items():
+    for name, source in sources.items():
         assert getattr(module, name) is getattr(importlib.import_module(str(source)), name)
 
 
@@ -73,22 +73,22 @@ names = [*rm.__all__, *(f"types.{name}" for name in ("Counts", "Scores", "Interv
 ready = Barrier(len(names))
 def use(name):
     ready.wait()
-    found = rm
+    value = rm
     for part in name.split("."):
-        found = getattr(found, part)
-    return found, str(rm.Metric.parse("nDCG_cut_10"))
+        value = getattr(value, part)
+    return value, str(rm.Metric.parse("nDCG_cut_10"))
 with ThreadPoolExecutor(len(names)) as threads:
-    found = list(threads.map(use, names))
-assert {text for _, text in found} == {"ndcg@10"}
-assert all(one is getattr(rm, name, one) for name, (one, _) in zip(names, found))
-print(len(found) == len(names))
+    used = list(threads.map(use, names))
+assert {text for _, text in used} == {"ndcg@10"}
+assert all(value is getattr(rm, name, value) for name, (value, _) in zip(names, used))
+print(len(used) == len(names))
 """
     assert fresh(code) == "True"
 
 
 def test_metrics_are_known_to_a_process_that_only_unpickles_one() -> None:
-    held = pickle.dumps((rm.Metric.parse("ndcg@10"), rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")))
-    assert fresh(f"import pickle; metric, result = pickle.loads({held!r}); print(metric, result.means)") == (
+    pickled = pickle.dumps((rm.Metric.parse("ndcg@10"), rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")))
+    assert fresh(f"import pickle; metric, result = pickle.loads({pickled!r}); print(metric, result.means)") == (
         "ndcg@10 {'mrr': 1.0}"
     )
 
@@ -106,10 +106,10 @@ except ValueError as error:
 
 def test_the_package_works_from_an_archive(tmp_path: Path) -> None:
     archive = tmp_path / "held.zip"
-    with zipfile.ZipFile(archive, "w") as held:
+    with zipfile.ZipFile(archive, "w") as content:
         for path in CORE.rglob("*"):
             if path.suffix != ".pyc":
-                held.write(path, path.relative_to(CORE.parent))
+                content.write(path, path.relative_to(CORE.parent))
     page = tmp_path / "page.html"
     code = f"""
 import retrieval_metrics as rm
@@ -137,11 +137,13 @@ def test_pyinstaller_is_told_of_what_no_import_names() -> None:
     owner, _, name = settings["project"]["entry-points"]["pyinstaller40"]["hook-dirs"].partition(":")
     (folder,) = getattr(importlib.import_module(owner), name)()
     hook = Path(folder) / "hook-retrieval_metrics.py"
-    said = runpy.run_path(str(hook))
+    variables = runpy.run_path(str(hook))
     files = {path for path in CORE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    named = {CORE.parent / Path(*module.split(".")) for module in said["hiddenimports"]}
-    modules = {path / "__init__.py" if path.is_dir() else path.with_suffix(".py") for path in named}
-    carried = {Path(source) for source, _ in said["datas"]}
+    module_paths = {CORE.parent / Path(*module.split(".")) for module in variables["hiddenimports"]}
+    modules = set()
+    for path in module_paths:
+        modules.add(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+    carried = {Path(source) for source, _ in variables["datas"]}
     assert modules | carried == files - {hook}
     assert {CORE / "types.pyi", CORE / "reports" / "page.css"} <= carried
-    assert all(CORE.parent / target == Path(source).parent for source, target in said["datas"])
+    assert all(CORE.parent / target == Path(source).parent for source, target in variables["datas"])

@@ -66,7 +66,7 @@ def test_an_integer_is_asked_for_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    ("zero", "one", "kind"),
+    ("allow_zero", "allow_one", "kind"),
     [
         (False, False, "strictly between 0 and 1"),
         (False, True, "above 0 and at most 1"),
@@ -74,20 +74,20 @@ def test_an_integer_is_asked_for_as_such() -> None:
         (True, True, "from 0 to 1"),
     ],
 )
-def test_a_proportion_excludes_the_ends_that_it_does_not_allow(*, zero: bool, one: bool, kind: str) -> None:
+def test_a_proportion_excludes_the_ends_that_it_does_not_allow(*, allow_zero: bool, allow_one: bool, kind: str) -> None:
     refused = [-0.1, 1.1, 95, float("nan"), float("inf")]
-    for end, allowed in ((0, zero), (1, one)):
-        if allowed:
-            assert proportion(end, "level", zero=zero, one=one) == end
+    for end, is_allowed in ((0, allow_zero), (1, allow_one)):
+        if is_allowed:
+            assert proportion(end, "level", allow_zero=allow_zero, allow_one=allow_one) == end
         else:
             refused.append(end)
     for value in refused:
         with pytest.raises(ValueError, match=f"level must be {kind}, got {value}"):
-            proportion(value, "level", zero=zero, one=one)
+            proportion(value, "level", allow_zero=allow_zero, allow_one=allow_one)
     for text in ("0.5", None):
         with pytest.raises(TypeError, match=f"level must be a number {kind}, got {text!r}"):
-            proportion(text, "level", zero=zero, one=one)
-    assert type(proportion(np.float32(0.5), "level", zero=zero, one=one)) is float
+            proportion(text, "level", allow_zero=allow_zero, allow_one=allow_one)
+    assert type(proportion(np.float32(0.5), "level", allow_zero=allow_zero, allow_one=allow_one)) is float
 
 
 def test_a_positive_number_may_be_infinite_but_not_zero_or_nan() -> None:
@@ -110,22 +110,23 @@ import os, sys
 from pathlib import Path
 import retrieval_metrics as rm
 
-run = {f"q{query}": {f"d{at}": float(-at % 7) for at in range(50)} for query in range(200)}
+run = {f"q{query}": {f"d{index}": float(-index % 7) for index in range(50)} for query in range(200)}
 qrels = {f"q{query}": {f"d{query % 50}": 1} for query in range(200)}
 rm.write_run(run, "scored.run")
 rm.write_run({query: list(ranking) for query, ranking in run.items()}, "ranked.jsonl")
 rm.write_qrels(qrels, "all.qrels")
-truth, runs = rm.read_qrels("all.qrels"), [rm.read_run("scored.run"), rm.read_run("ranked.jsonl")]
+qrels = rm.read_qrels("all.qrels")
+runs = [rm.read_run("scored.run"), rm.read_run("ranked.jsonl")]
 streamed = rm.read_run("scored.run", memory=100)
-expected = [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs]
+expected = [rm.evaluate(qrels, run, ["ndcg@10", "map"]).per_query for run in runs]
 if os.fork():
     os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
-assert [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs] == expected
+assert [rm.evaluate(qrels, run, ["ndcg@10", "map"]).per_query for run in runs] == expected
 for call in (
     lambda: rm.read_run("scored.run"),
     lambda: rm.write_run(run, "other.csv"),
     lambda: rm.Run.from_frame({"query": ["q"], "document": ["d"]}),
-    lambda: rm.evaluate(truth, streamed),
+    lambda: rm.evaluate(qrels, streamed),
 ):
     try:
         call()
@@ -140,6 +141,6 @@ def test_a_forked_child_evaluates_what_was_read_and_names_the_cure_where_it_cann
     done = subprocess.run(
         [sys.executable, "-c", FORK], check=True, capture_output=True, text=True, cwd=tmp_path, timeout=100
     )
-    said = done.stdout.splitlines()
-    assert len(said) == 4
-    assert all("multiprocessing.get_context('spawn')" in line for line in said)
+    messages = done.stdout.splitlines()
+    assert len(messages) == 4
+    assert all("multiprocessing.get_context('spawn')" in line for line in messages)

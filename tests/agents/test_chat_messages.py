@@ -10,7 +10,19 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from agent_forms import D1, MESSAGES, chat, langsmith, openinference, otlp, plain_spans
+from agent_forms import (
+    D1,
+    FOUND,
+    MESSAGES,
+    SEARCH_ARGUMENTS,
+    call_ids,
+    chat,
+    converse_with_tools,
+    langsmith,
+    openinference,
+    otlp,
+    plain_spans,
+)
 from agent_scenarios import SCENARIOS, TEXTS, check, cited, ids_of
 
 
@@ -25,16 +37,12 @@ def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> N
     check(MESSAGES[form][name], name, form, tool)
 
 
-def ids(one: rm.Trajectory) -> list[list[Any]]:
-    return [ids_of(call.ranking) for call in one.calls]
-
-
 class TestWhereMessagesStand:
     def test_a_mapping_of_questions(self) -> None:
         held = {7: MESSAGES["anthropic"]["empty"], 8: {"messages": MESSAGES["openai_chat"]["errors"]}}
         t = rm.read_traces(held, tools="search")
         assert list(t) == [7, 8]
-        assert [ids(one) for one in t.values()] == [[[], ["d1"]], [[], ["d1"]]]
+        assert [call_ids(one) for one in t.values()] == [[[], ["d1"]], [[], ["d1"]]]
 
     def test_a_conversation_in_each_line_of_a_file_with_the_id_of_its_question(self, tmp_path: Path) -> None:
         path = tmp_path / "log.jsonl"
@@ -79,18 +87,18 @@ class TestWhereMessagesStand:
             path = tmp_path / "log.jsonl"
             path.write_text("\n".join(map(json.dumps, again)))
             for source in (path, again):
-                assert [ids(one) for one in rm.read_traces(source, tools=tool).values()] == [[[], ["d1"]]] * 2
+                assert [call_ids(one) for one in rm.read_traces(source, tools=tool).values()] == [[[], ["d1"]]] * 2
 
     def test_messages_in_a_column_of_a_table_as_objects_and_as_json(self) -> None:
         said = MESSAGES["openai_chat"]["empty"]
         for held in (said, json.dumps(said)):
             t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": held}]), tools="search")
-            assert [(name, ids(one)) for name, one in t.items()] == [("q1", [[], ["d1"]])]
+            assert [(name, call_ids(one)) for name, one in t.items()] == [("q1", [[], ["d1"]])]
 
     def test_lines_of_several_sessions(self) -> None:
         lines = MESSAGES["claude_code"]["empty"]
         t = rm.read_traces([*lines, *({**line, "sessionId": "s2"} for line in lines[1:])], tools="search")
-        assert [(name, ids(one)) for name, one in t.items()] == [("s1", [[], ["d1"]]), ("s2", [[], ["d1"]])]
+        assert [(name, call_ids(one)) for name, one in t.items()] == [("s1", [[], ["d1"]]), ("s2", [[], ["d1"]])]
 
     def test_a_conversation_without_a_search_is_said_to_have_none(self) -> None:
         with pytest.raises(ValueError, match=r"tools that ran are 'search'; tools=\['search'\] says that one searches"):
@@ -113,20 +121,20 @@ class TestCallsAndResults:
         said = chat("q", [(None, "a"), (None, "b")], (None, D1), (None, []), [(None, "c")], (None, D1))
         (one,) = rm.read_traces(said, tools="search").values()
         assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 1), ("c", 2)]
-        assert ids(one) == [["d1"], [], ["d1"]]
+        assert call_ids(one) == [["d1"], [], ["d1"]]
         google = [
             {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"query": "a"}}}]},
             {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"result": D1}}}]},
             {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "It is [d1]."}]},
         ]
         (one,) = rm.read_traces(google, tools="search", citations=cited).values()
-        assert (one.calls[0].query, ids(one), one.citations) == ("a", [["d1"]], ["d1"])
+        assert (one.calls[0].query, call_ids(one), one.citations) == ("a", [["d1"]], ["d1"])
 
     def test_a_model_may_name_the_calls_of_every_turn_alike(self) -> None:
         said = chat("q", [("c", "a")], ("c", []), [("c", "b")], ("c", D1), [("c", "b")], ("c", D1))
         (one,) = rm.read_traces(said, tools="search").values()
         assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 2), ("b", 3)]
-        assert ids(one) == [[], ["d1"], ["d1"]]
+        assert call_ids(one) == [[], ["d1"], ["d1"]]
 
     def test_calls_of_one_message_may_be_named_alike_or_not_at_all(self) -> None:
         for id_ in ("c", ""):
@@ -140,9 +148,9 @@ class TestCallsAndResults:
         for said in ([result, call], [call, result, result], [call, result, result, answer]):
             (one,) = rm.read_traces([*chat("q"), *said], tools="search").values()
             assert [(call.query, call.error) for call in one.calls] == [("a", None)]
-            assert ids(one) == [["d1"]]
+            assert call_ids(one) == [["d1"]]
         (one,) = rm.read_traces([call, result, {**result, "content": []}], tools="search").values()
-        assert ids(one) == [["d1"], []]
+        assert call_ids(one) == [["d1"], []]
 
     def test_of_a_stream_the_last_word_on_a_call_counts(self) -> None:
         first, last, result = chat([("1", "")], [("1", "a")], ("1", D1))
@@ -160,7 +168,7 @@ class TestCallsAndResults:
         (one,) = rm.read_traces(
             [*chat([("1", "a")]), {**chat(("1", ""))[0], "content": found}], tools="search"
         ).values()
-        assert (ids(one), one.properties()["distinct"]) == ([[None, None]], 2)
+        assert (call_ids(one), one.properties()["distinct"]) == ([[None, None]], 2)
 
     def test_parallel_calls_stand_in_the_order_of_the_message_whatever_came_back_first(self) -> None:
         said = chat("q", [("1", "a"), ("2", "b")], ("2", D1), ("1", []))
@@ -195,7 +203,7 @@ class TestCallsAndResults:
         said = [*chat("q", [("1", "a")], ("1", "Alpha.")), {"role": "assistant", "content": "So."}]
         said[2][beside] = {"documents": D1}
         (one,) = rm.read_traces(said, tools="search").values()
-        assert (ids(one), one.context) == ([["d1"]], [])
+        assert (call_ids(one), one.context) == ([["d1"]], [])
 
     def test_what_a_sub_agent_read_is_not_what_the_agent_read(self) -> None:
         lines = MESSAGES["claude_code"]["nested"]
@@ -207,7 +215,7 @@ class TestCallsAndResults:
             (alone,), (anybody,) = (
                 rm.read_traces(each, tools="search", context=by).values() for by in ("answer", "any")
             )
-            assert (ids(alone), alone.context) == ([["d1", "d2"]], [])
+            assert (call_ids(alone), alone.context) == ([["d1", "d2"]], [])
             assert ids_of(anybody.context) == ["d1", "d2"]
 
     def test_a_tool_that_openai_runs_holds_its_result(self) -> None:
@@ -239,7 +247,7 @@ class TestCallsAndResults:
         for result in (json.dumps(json.dumps(D1)), [{"type": "search_result", "source": "d1", "content": blocks}]):
             said = [*chat("q", [("1", "a")], ("1", result)), {"role": "assistant", "content": "So."}]
             (one,) = rm.read_traces(said, tools="search").values()
-            assert (ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
+            assert (call_ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
 
     def test_a_parser_may_raise_to_say_that_a_search_failed(self) -> None:
         def parse(output: str) -> list[str]:
@@ -366,3 +374,68 @@ def test_whatever_is_broken_is_read_or_refused_in_words(form: str) -> None:
             refused.append(str(error))
     assert 0 < len(refused) < 120
     assert max(map(len, refused)) < 900
+
+
+def test_tools_of_the_provider_end_the_part_of_a_message_that_asked_for_them() -> None:
+    said: list[Any] = [{"type": "text", "text": "Let me look."}]
+    for id_, asked in (("a", "x"), ("b", "y")):
+        found = [{"type": "web_search_result", "url": f"https://{asked}.example", "title": asked}]
+        said.append({"type": "server_tool_use", "id": id_, "name": "web_search", "input": {"query": asked}})
+        said.append({"type": "web_search_tool_result", "tool_use_id": id_, "content": found})
+    said.append({"type": "text", "text": "It is y.", "citations": [{"url": "https://y.example", "cited_text": "y"}]})
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "id": "m", "content": said}]
+    (one,) = rm.read_traces([messages], tools="web_search").values()
+    assert [(call.query, call.turn) for call in one.calls] == [("x", 1), ("y", 2)]
+    assert one.citations == ["https://y.example"]
+
+
+def test_what_a_coding_agent_has_summed_up_is_no_longer_read() -> None:
+    lines = [
+        {"type": one["role"], "message": one}
+        for one in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))
+    ]
+    summary = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "So far: letters."}}
+    for between, read in (([], ["d1", "d2"]), ([summary], [])):
+        (one,) = rm.read_traces([*lines[:-1], *between, lines[-1]], tools="search").values()
+        assert (call_ids(one), ids_of(one.context)) == ([["d1", "d2"]], read)
+
+
+def test_chunks_of_a_message_are_to_be_added_first() -> None:
+    chunks = [{"type": "AIMessageChunk", "id": "r", "content": text} for text in ("It is [1]", " and [2].")]
+    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]
+    (one,) = rm.read_traces([[*said, chunks[0]]], tools="search", citations="numbered").values()
+    assert one.citations == ["d1"]
+    with pytest.raises(ValueError, match="message 5 of conversation '1' is one of several chunks of a message; add"):
+        rm.read_traces([[*said, *chunks]], tools="search")
+
+
+def test_the_question_may_stand_under_any_key_beside_the_messages() -> None:
+    held = [
+        {"question_id": f"q{n}", "messages": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))}
+        for n in (1, 2)
+    ]
+    assert list(rm.read_traces(held, tools="search", query="question_id")) == ["q1", "q2"]
+    with pytest.raises(ValueError, match=r"none has 'qid', which query= names; .* has 'question_id', 'messages'"):
+        rm.read_traces(held, tools="search", query="qid")
+
+
+def test_a_conversation_in_which_no_tool_ran_has_no_search_and_a_wrong_name_is_refused() -> None:
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "Hello."}]
+    (one,) = rm.read_traces([said], tools="search").values()
+    assert (one.calls, one.context) == ([], [])
+    with pytest.raises(TypeError, match="tools= must name the tools that search, as in 'search', got 5"):
+        rm.read_traces([said], tools=5)  # type: ignore[arg-type]  # the point
+    hosted = {"type": "web_search_call", "id": "w", "action": {"type": "search", "query": "a"}, "status": "completed"}
+    with pytest.raises(
+        ValueError, match=r"'search'; no tool ran, .*; 1 span with a tool .* \('web_search_call'\) left out"
+    ):
+        rm.read_traces([[said[0], hosted, said[1]]], tools="search")
+
+
+@pytest.mark.parametrize("wrap", [lambda held: held, lambda held: [*held.values()]])
+def test_a_conversation_that_never_began_is_one_without_searches(wrap: Any) -> None:
+    t = rm.read_traces(
+        wrap({"q1": [], "q2": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]}),
+        tools="search",
+    )
+    assert [(len(one.calls), one.context) for one in t.values()] == [(0, None), (1, None)]

@@ -2,12 +2,14 @@
 
 import json
 import math
+import pickle
 import re
 from pathlib import Path
 
 import pytest
 
 import retrieval_metrics as rm
+from agent_trajectories import TWO_CALLS, means
 
 RECORDED = rm.Trajectory(
     [
@@ -180,3 +182,79 @@ def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path
     assert second["searches"] == [[["why?", ""]]]
     rm.evaluate({"q": ["d1"]}, {"q": ["d1"]}, "recall").report(path)
     assert "searches" not in path.read_text().partition('id="data">')[2].partition("</script>")[0]
+
+
+def test_unknown_contexts_raise_and_known_empty_ones_are_0() -> None:
+    t = rm.Trajectories({"q": TWO_CALLS["q"], "r": rm.Trajectory(TWO_CALLS["q"].calls, context=(), citations=())})
+    with pytest.raises(ValueError, match=r"the context of 1 of 2 trajectories is unknown, .* query 'q'"):
+        t.context()
+    with pytest.raises(ValueError, match="the citations of 1 of 2 trajectories are unknown"):
+        t.cited()
+    known = t.with_recorded("context")
+    assert repr(known) == "<Trajectories: 1 query, 2 calls, 0 failed; 1 with unknown context left out>"
+    judged = known.judgments({"q": ["good"], "r": ["good"], "never asked": ["good"]})
+    assert list(judged.qrels) == ["r"]
+    assert means(judged, known.context(), "recall") == [0.0]
+    assert list(t.judgments({"q": ["good"], "r": ["good"], "never asked": ["x"]}).qrels) == [
+        "q",
+        "r",
+        "never asked",
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+class TestSeveralTrajectoriesOfAQuestion:
+    t = rm.Trajectories({1: [TWO_CALLS["q"], TWO_CALLS["q"]], 2: TWO_CALLS["q"]})
+
+    def test_are_rows_of_one_cluster(self) -> None:
+        assert self.t.questions == {"1#1": 1, "1#2": 1, "2": 2}
+        assert repr(self.t) == "<Trajectories: 3 trajectories of 2 queries, 6 calls, 0 failed>"
+        result = rm.evaluate(self.t.judgments({1: ["good"], 2: ["good"], 3: ["x"]}), self.t.union(), "recall")
+        assert result.queries == ("1#1", "1#2", "2", "3")
+        assert result.means["recall"] == 0.75
+        assert result.scores.clusters is not None
+        assert result.scores.clusters.count == 3
+
+    def test_each_call_is_a_row_with_its_number(self) -> None:
+        hops = self.t.each_call()
+        assert hops.numbers == {"1#1#1": 1, "1#1#2": 2, "1#2#1": 1, "1#2#2": 2, "2#1": 1, "2#2": 2}
+        result = rm.evaluate(
+            hops.judgments({1: ["good"], 2: ["good"]}), hops.union(), "recall", clusters=hops.questions
+        )
+        of_hop = result.group_by(hops.numbers)
+        assert (of_hop[1].means["recall"], of_hop[2].means["recall"], of_hop[2].n["recall"]) == (0.0, 1.0, 3)
+
+    def test_a_mean_by_hop_is_of_the_questions_that_have_it_and_says_how_many(self) -> None:
+        one, other = rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["good"], turn=2)
+        hops = rm.Trajectories(
+            {1: rm.Trajectory([one, other]), 2: rm.Trajectory([one]), 3: rm.Trajectory()}
+        ).each_call()
+        judged = hops.judgments({1: ["good"], 2: ["good"], 3: ["good"]})
+        of_hop = rm.evaluate(judged, hops.union(), "recall", clusters=hops.questions).group_by(hops.numbers)
+        assert [(hop, of_hop[hop].means["recall"], of_hop[hop].n["recall"]) for hop in (1, 2)] == [
+            (1, 0.0, 2),
+            (2, 1.0, 1),
+        ]
+        assert "2      recall" in str(of_hop)
+        assert [line.split()[-1] for line in str(of_hop).splitlines()[1:3]] == ["2", "1"]
+
+    def test_their_judgments_must_name_the_rows(self) -> None:
+        """Else the question would count as one for which nothing was retrieved."""
+        t = rm.Trajectories({"a": [TWO_CALLS["q"], TWO_CALLS["q"]], "b": TWO_CALLS["q"]})
+        for run in (t.union(), t.each_call().union(), pickle.loads(pickle.dumps(t.union()))):  # noqa: S301  (made here)
+            with pytest.raises(
+                ValueError, match=r"question 'a' are rows of their own, such as 'a#1.*judgments\(qrels\)"
+            ):
+                rm.evaluate({"a": ["good"], "b": ["good"]}, run, "recall")
+        assert rm.evaluate({"b": ["good"]}, t.union(), "recall").means["recall"] == 1.0  # the others are not judged
+
+    def test_two_rows_cannot_have_one_name(self) -> None:
+        with pytest.raises(ValueError, match="two rows would be named 'a#1'"):
+            rm.Trajectories({"a": [TWO_CALLS["q"], TWO_CALLS["q"]], "a#1": TWO_CALLS["q"]})
+
+
+def test_the_sources_of_questions_stay_their_clusters() -> None:
+    asked = rm.EvaluationSet.from_dataset([{"id": "q", "query": "who?", "relevant": ["good"], "source": "a page"}])
+    judged = rm.Trajectories({"q": [TWO_CALLS["q"], TWO_CALLS["q"]]}).judgments(asked)
+    assert [made.source for made in judged.provenance.values()] == ["a page", "a page"]
+    assert judged.queries == {"q#1": "who?", "q#2": "who?"}

@@ -71,7 +71,9 @@ def fails(now: NDArray[np.int64], before: NDArray[np.int64], checks: int, seed: 
     tested: PairedDifferences = paired_differences(
         measured(now) - measured(before), spans=[1.0] * 3, level=level, resamples=RESAMPLES * checks, seed=seed
     )
-    return any(p <= 1 - level + 1e-12 and one.mean < 0 for p, one in zip(tested.corrected, tested.each, strict=True))
+    return any(
+        p <= 1 - level + 1e-12 and one.mean < 0 for p, one in zip(tested.corrected, tested.differences, strict=True)
+    )
 
 
 def simulate(n: int, found: float, checks: int, builds: int) -> str:
@@ -126,9 +128,11 @@ def chain(seed: int, metrics: int, others: str, *, each: bool, falls: bool = Tru
         now = updated(random, stored, others, falls=falls)
         of_best = [tested(now, before) for before in best]
         found = [bool(of_best[at].corrected[at] <= 2 * ALPHA) for at in range(metrics)]
-        gains = [of_best[at].each[at].mean for at in range(metrics)]
+        gains = [of_best[at].differences[at].mean for at in range(metrics)]
         replaced = tested(now, stored)
-        drops = [p <= 2 * ALPHA and one.mean < 0 for p, one in zip(replaced.corrected, replaced.each, strict=True)]
+        drops = [
+            p <= 2 * ALPHA and one.mean < 0 for p, one in zip(replaced.corrected, replaced.differences, strict=True)
+        ]
         if any(drops) or any(yes and gain < 0 for yes, gain in zip(found, gains, strict=True)):
             return step, float((first - stored)[:, 0].mean())
         better = [yes and gain > 0 for yes, gain in zip(found, gains, strict=True)]

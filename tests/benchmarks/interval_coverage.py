@@ -297,7 +297,7 @@ def intervals_of_differences(draws: int) -> None:
                 for seed, values in enumerate(samples)
             ]
         )
-        shifts = np.array([rare_change(Units.of(values)).mean_shift for values in samples])[:, None]
+        shifts = np.array([rare_change(Units.from_values(values)).mean_shift for values in samples])[:, None]
         student = np.array([students_t(values) for values in samples])
         cells = coverages([printed, printed + shifts * [-1, 1], student], population.mean)
         line(population.name, n, cells, draws, covered(printed, population.mean))
@@ -371,7 +371,7 @@ def plans(draws: int) -> None:
             pilot = population.draw(random, n)
             if not pilot.any():
                 continue
-            needed.append(min_units_for_power(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, freedom=n - 1))
+            needed.append(min_units_for_power(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, df=n - 1))
             fresh = population.draw(random, needed[-1]) - population.mean + 0.4 * deviation
             found.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
         ends = np.percentile(needed, [10, 50, 90])
@@ -386,7 +386,7 @@ def margins(draws: int) -> None:
         cells, rates = [], []
         for mean in (-0.02, 0.0):
             samples = [np.clip(population.draw(random, n) - population.mean + mean, -1, 1) for _ in range(draws)]
-            bounds = within_margins([Units.of(values) for values in samples], [1.0] * draws, 0.02)
+            bounds = within_margins([Units.from_values(values) for values in samples], [1.0] * draws, 0.02)
             student = [stats.ttest_1samp(x, -0.02, alternative="greater").pvalue <= 0.05 for x in samples if np.ptp(x)]
             share = np.mean([one.outcome == "noninferior" for one in bounds])
             cells += [f"{100 * share:9.1f}", f"{100 * np.mean(student):8.1f}"]
@@ -463,7 +463,7 @@ def simultaneous(draws: int) -> None:
             pairs = paired_differences(
                 values[:, plus] - values[:, minus], spans=[2.0] * len(plus), resamples=FLIPS, seed=seed
             )
-            ends = np.array([each.interval for each in pairs.each])
+            ends = np.array([each.interval for each in pairs.differences])
             truth = means[plus] - means[minus]
             student = np.array([students_t(values[:, a] - values[:, b]) for a, b in zip(plus, minus, strict=True)])
             together.append([((x[:, 0] <= truth) & (truth <= x[:, 1])).all() for x in (ends, student)])
@@ -541,7 +541,8 @@ def clustered_means(draws: int) -> None:
             latents, labels = latent(random, sizes, correlation)
             values = of(latents)
             ends = [
-                interval_from_sums(sums, binary=binary) for sums in (effective_sums(values, labels), Sums.of(values))
+                interval_from_sums(sums, binary=binary)
+                for sums in (effective_sums(values, labels), Sums.from_values(values))
             ]
             found.append([low - 1e-9 <= mean <= high + 1e-9 for low, high in ends])
         held, without = np.mean(found, axis=0)

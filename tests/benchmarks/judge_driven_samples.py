@@ -126,7 +126,7 @@ def line(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     for at in range(draws):
         people, model = differences(judge, share, QUERIES, np.random.default_rng(at * 7 + n))
         whole = estimated(people, model, n, at, in_strata=False)
-        found["people"].append((whole.alone or whole).difference_interval())
+        found["people"].append((whole.human_only or whole).difference_interval())
         found["random"].append(whole.difference_interval())
         found["strata"].append(estimated(people, model, n, at, in_strata=True).difference_interval())
     usual = np.mean([high - low for low, high in found["people"]])

@@ -60,18 +60,18 @@ def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) 
         found = out_of_bag(drawn, 0, resamples=500, seed=seed)
         gains = drawn - drawn[:, :1]
         test = joint_sign_flips(gains[:, 1:], resamples=FLIPS, seed=seed)
-        corrected = 1.0 if not found.winner else float(test.corrected[found.winner - 1])
+        corrected = 1.0 if not found.best else float(test.corrected[found.best - 1])
         low, high = found.gain_interval
-        if not found.winner:
+        if not found.best:
             low, high = min(low, 0.0), max(high, 0.0)
         elif (low > 0) != (corrected <= 0.05):
             low = 0.0
-        truth = 0.0 if equal else float((whole[:, found.winner] - whole[:, 0]).mean())
-        own = gains[:, found.winner]
+        truth = 0.0 if equal else float((whole[:, found.best] - whole[:, 0]).mean())
+        own = gains[:, found.best]
         half = stats.t.ppf(0.975, n - 1) * own.std(ddof=1) / np.sqrt(n)
         naive = own.mean() - truth
         held = low - 1e-12 <= truth <= max(high, low) + 1e-12
-        variance = drawn_variance(whole, found.winner, equal=equal) / n
+        variance = drawn_variance(whole, found.best, equal=equal) / n
         rows.append([truth, naive, abs(naive) <= half + 1e-12, found.gain - truth, held, corrected <= 0.05, variance])
     truth, naive, naive_covers, bias, covers, better, variance = np.mean(rows, axis=0)
     rmse, fixed = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2)), np.sqrt(variance)

@@ -47,10 +47,10 @@ def test_it_says_what_python_says_from_runs_and_from_saved_evaluations(
 def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = ["tune", "qrels.trec", *(f"{name}.run" for name in SETTINGS), "-m", "mrr", "--default", "k60"]
     assert main([*call, "--save", "t.json.gz", "--report", "t.html", "-o", "t.json", "--at-most", "mrr=0.6"]) == 0
-    said = json.loads((folder / "t.json").read_text())
+    data = json.loads((folder / "t.json").read_text())
     saved = rm.load(folder / "t.json.gz")
-    assert said["winner"] == saved.winner != "k100"
-    assert {one["setting"]: one["feasible"] for one in said["settings"]}["k100"] is False
+    assert data["winner"] == saved.winner != "k100"
+    assert {setting["setting"]: setting["feasible"] for setting in data["settings"]}["k100"] is False
     assert saved.conclusion in (folder / "t.html").read_text()
     capsys.readouterr()
     assert main(["report", "t.json.gz", "-o", "again.html"]) == 0
@@ -58,7 +58,7 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["qrels.trec", "k10.run", "k60.run", "--default", "main"],
@@ -78,7 +78,7 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_wrong_calls_are_refused_in_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     try:
         code = main(["tune", *arguments])
@@ -86,7 +86,7 @@ def test_wrong_calls_are_refused_in_one_line(
         code = int(str(error.code))
     assert code == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert said in line
+    assert message in line
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         ["qrels.trec", *(f"{name}{end}" for name in SETTINGS for end in (".run", ".json.gz"))]
     )

@@ -64,10 +64,10 @@ def test_a_defect_has_an_exit_code_of_its_own(
 
     monkeypatch.setattr(rm, "evaluate", broken)
     assert main(["evaluate", *two_runs[:2]]) == 3
-    said = capsys.readouterr().err
-    assert said.startswith("retrieval-metrics: internal error: KeyError: 'oops' (test_evaluate.py:")
-    assert "please report it" in said
-    assert said.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert stderr.startswith("retrieval-metrics: internal error: KeyError: 'oops' (test_evaluate.py:")
+    assert "please report it" in stderr
+    assert stderr.count("\n") == 1
 
 
 def test_ctrl_c_is_one_line(tmp_path: Path, two_runs: list[str]) -> None:
@@ -78,9 +78,9 @@ def test_ctrl_c_is_one_line(tmp_path: Path, two_runs: list[str]) -> None:
     writer = os.open(tmp_path / "never.run", os.O_WRONLY)  # returns once it is opened for reading
     time.sleep(0.2)
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    _, stderr = running.communicate(timeout=60)
     os.close(writer)
-    assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
+    assert (running.returncode, stderr) == (130, "retrieval-metrics: interrupted\n")
 
 
 def test_ctrl_c_ends_the_wait_for_the_writer_of_a_pipe(tmp_path: Path, two_runs: list[str]) -> None:
@@ -96,8 +96,8 @@ def test_ctrl_c_ends_the_wait_for_the_writer_of_a_pipe(tmp_path: Path, two_runs:
         before, call = call, waits.read_text() if waits.exists() else ""
         times = times + 1 if call.startswith("257 ") and call == before else 0
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
+    _, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stderr) == (130, "retrieval-metrics: interrupted\n")
 
 
 def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
@@ -111,7 +111,7 @@ def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
     assert "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones" in capsys.readouterr().err
     assert main(["evaluate", *good, "-m", "mrr", "--at-most", "false_answer=0"]) == 1
     assert "false_answer not checked: every query has a relevant document" in capsys.readouterr().err
-    for option, bound, said in [
+    for option, bound, advice in [
         (
             "--fail-under",
             "mrr=60",
@@ -124,6 +124,6 @@ def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
         ),
     ]:
         assert main(["evaluate", *good, option, bound]) == 2
-        assert f"error: {said} may be meant" in capsys.readouterr().err
+        assert f"error: {advice} may be meant" in capsys.readouterr().err
     assert main(["evaluate", *good, "--fail-under", "leak@5=0"]) == 2
     assert "lower is better in leak@5, so a floor says nothing of it; bound it: --at-most" in capsys.readouterr().err

@@ -11,17 +11,17 @@ from retrieval_metrics.cli.main import main
 
 @pytest.fixture
 def traced(tmp_path: Path) -> list[str]:
-    found = [{"id": one, "text": f"the text of {one}"} for one in ("d1", "d7")]
-    kept: Any = {"trace": "t", "parent": "1"}
+    documents = [{"id": document_id, "text": f"the text of {document_id}"} for document_id in ("d1", "d7")]
+    span_facts: Any = {"trace": "t", "parent": "1"}
     spans = [
         {"trace": "t", "span": "1", "parent": None, "kind": "other", "input": "q1", "output": "It is [d7]."},
-        {**kept, "span": "2", "kind": "retriever", "input": "a", "output": found[:1], "start": 1, "end": 2},
-        {**kept, "span": "3", "kind": "retriever", "input": "b", "output": found, "start": 3, "end": 4},
+        {**span_facts, "span": "2", "kind": "retriever", "input": "a", "output": documents[:1], "start": 1, "end": 2},
+        {**span_facts, "span": "3", "kind": "retriever", "input": "b", "output": documents, "start": 3, "end": 4},
         {
-            **kept,
+            **span_facts,
             "span": "4",
             "kind": "model",
-            "input": found[1]["text"],
+            "input": documents[1]["text"],
             "output": "It is [d7].",
             "start": 5,
             "end": 6,

@@ -115,9 +115,9 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     main(["compare", *systems, "-m", "mrr", "--baseline", "good", "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["means"]["mrr"] == {"good": 1.0, "bad": expected.means["mrr"]["bad"]}
-    (found,) = content["conclusions"]
-    assert (found["conclusion"], found["p_corrected"]) == ("worse", expected.difference("mrr").p_corrected)
-    assert found == expected.conclusions.get("mrr").as_dict()
+    (conclusion,) = content["conclusions"]
+    assert (conclusion["conclusion"], conclusion["p_corrected"]) == ("worse", expected.difference("mrr").p_corrected)
+    assert conclusion == expected.conclusions.get("mrr").as_dict()
     assert content["summary"] == expected.summary
 
 
@@ -220,7 +220,7 @@ def test_a_call_imports_its_command_and_no_other(words: list[str], typed: str | 
         [sys.executable, "-c", code, *words], check=False, capture_output=True, text=True, env=environment
     )
     loaded = done.stderr.splitlines()[-1].split()
-    module_of = {name: f"retrieval_metrics.cli.{one.module}" for name, one in COMMANDS.items()}
+    module_of = {name: f"retrieval_metrics.cli.{command.module}" for name, command in COMMANDS.items()}
     modules = {module_of[name] for name in called}
     others = {*module_of.values()} - modules
     assert modules <= set(loaded)

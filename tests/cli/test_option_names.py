@@ -94,9 +94,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_message_offers_an_option(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(shlex.split(call)) in {1, 2}
-    said = capsys.readouterr().err
-    assert CALLS[call] in said
-    assert not PYTHON.search(said), said
+    stderr = capsys.readouterr().err
+    assert CALLS[call] in stderr
+    assert not PYTHON.search(stderr), stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,11 +106,11 @@ def test_no_message_about_a_damaged_file_speaks_of_python(
 ) -> None:
     content = written([("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d1", 0.5)], kind)
     Path("damaged").write_bytes(mutated(content, random.Random(seed)))
-    given = ["--run-format", kind] if seed % 2 else []
-    main(["evaluate", "qrels.trec", "damaged", *given])
+    options = ["--run-format", kind] if seed % 2 else []
+    main(["evaluate", "qrels.trec", "damaged", *options])
     main(["evaluate", "damaged", "good.run"])
-    said = capsys.readouterr().err
-    assert not PYTHON.search(re.sub(r"'(?:[^'\\]|\\.)*'|line \d+: .*", "", said)), said  # but for what it quotes
+    stderr = capsys.readouterr().err
+    assert not PYTHON.search(re.sub(r"'(?:[^'\\]|\\.)*'|line \d+: .*", "", stderr)), stderr  # but for what it quotes
 
 
 def test_what_stands_below_a_table_offers_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,14 +138,14 @@ def test_a_result_never_shows_python(call: str, capsys: pytest.CaptureFixture[st
     for name, every in runs.items():
         rm.write_run({f"q{n}": {"n": 2.0, "d": 1.0} if n % every else {"d": 1.0} for n in range(10)}, f"{name}.run")
     assert main(shlex.split(call.format("good.run other.run third.run"))) in {0, 2}
-    said = "".join(capsys.readouterr())
-    assert not PYTHON.search(said.replace("score=", "")), said
+    stderr = "".join(capsys.readouterr())
+    assert not PYTHON.search(stderr.replace("score=", "")), stderr
 
 
 def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pytest.CaptureFixture[str]) -> None:
     rm.write_qrels({f"q{n}": [rm.Span(f"page {n // 2}", n, n + 9)] for n in range(40)}, "spans.jsonl")
-    found = [rm.Retrieved("c", "x" * 200, f"page {n}", 0) for n in range(20)]
-    rm.write_run({f"q{n}": [found[n // 2]] for n in range(40)}, "chunks.jsonl")
+    chunks = [rm.Retrieved("c", "x" * 200, f"page {n}", 0) for n in range(20)]
+    rm.write_run({f"q{n}": [chunks[n // 2]] for n in range(40)}, "chunks.jsonl")
     assert main(["evaluate", "spans.jsonl", "chunks.jsonl", "-m", "recall"]) == 0
     assert "--clusters none turns that off" in capsys.readouterr().out
 

@@ -25,17 +25,17 @@ def test_a_wrong_argument_is_explained(
     with pytest.raises(SystemExit) as stopped:
         main(["evaluate", *files, *arguments])
     assert stopped.value.code == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-    assert "retrieval-metrics evaluate --help" in said
+    stderr = capsys.readouterr().err
+    assert message in stderr
+    assert stderr.count("\n") == 1
+    assert "retrieval-metrics evaluate --help" in stderr
 
 
 def test_an_unknown_metric_offers_the_option_for_ones_own(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["evaluate", *files, "-m", "reach@10"])
-    assert "unknown metric 'reach'; did you mean" in (said := capsys.readouterr().err)
-    assert " (one of your own needs --metrics-from MODULE)" in said
+    assert "unknown metric 'reach'; did you mean" in (stderr := capsys.readouterr().err)
+    assert " (one of your own needs --metrics-from MODULE)" in stderr
 
 
 def test_several_metrics_after_one_option(two_runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,8 +199,8 @@ def test_no_control_character_of_an_id_reaches_the_terminal(tmp_path: Path) -> N
     out = on_a_terminal([sys.executable, "-c", EVERY_FORMAT, *files], 200, NO_COLOR="1")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     _, *written = out.split("== ")
-    assert [each.split()[0] for each in written] == ["text", "markdown", "json", "csv"]
-    assert all("7" in each for each in written)
+    assert [line.split()[0] for line in written] == ["text", "markdown", "json", "csv"]
+    assert all("7" in line for line in written)
 
 
 def test_an_id_breaks_no_row_of_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

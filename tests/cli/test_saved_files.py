@@ -95,9 +95,9 @@ def test_what_is_wrong_is_said_in_a_line(capsys: Any, name: str) -> None:
     capsys.readouterr()
     call, message = WRONG[name]
     assert main(call) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert message in stderr
+    assert stderr.count("\n") == 1
 
 
 @pytest.mark.usefixtures("folder")
@@ -168,9 +168,9 @@ def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> No
     assert main([*call, "--format", "csv"]) == 0
     assert capsys.readouterr().out.splitlines() == ["slice,metric,mean,n", "short,mrr,1.0,4", "long,mrr,0.5,5"]
     assert main([*call, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["slices"]["long"] == {"mrr": {"mean": 0.5, "n": 5}}
-    assert found["metrics"]["mrr"]["n"] == 10
+    data = json.loads(capsys.readouterr().out)
+    assert data["slices"]["long"] == {"mrr": {"mean": 0.5, "n": 5}}
+    assert data["metrics"]["mrr"]["n"] == 10
     assert main(["evaluate", "qrels.trec", "run.trec", "new.trec", "--slices", "slices.json"]) == 2
     assert "--slices is about one run" in capsys.readouterr().err
 

@@ -37,8 +37,8 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
             best = 0 if query % 11 == 0 else 3
             qrels += [f"{query} 0 {document} {chance.randint(0, best)}" for document in chance.sample(documents, 20)]
         if query % 5:
-            found = chance.sample(documents, chance.choice([1, 12, 40]))
-            run += [f"{query} Q0 {document} 1 {chance.randint(0, 12)} tag" for document in found]
+            evaluated = chance.sample(documents, chance.choice([1, 12, 40]))
+            run += [f"{query} Q0 {document} 1 {chance.randint(0, 12)} tag" for document in evaluated]
     (tmp_path / "qrels").write_text("\n".join(qrels) + "\n")
     (tmp_path / "run").write_text("\n".join(run) + "\n")
     return tmp_path / "qrels", tmp_path / "run"
@@ -46,33 +46,35 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
     """What trec_eval prints, but for `relstring` and `runid`: version 9's own values, and what version 10 changes."""
-    given = TREC_EVAL.parse_args(options)
+    arguments = TREC_EVAL.parse_args(options)
     with files[0].open() as qrels_file, files[1].open() as run_file:
         qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
     run = {
-        query: dict(sorted(ranking.items(), key=lambda one: (one[1], one[0]), reverse=True)[: given.M])
+        query: dict(sorted(ranking.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[: arguments.M])
         for query, ranking in run.items()
     }
-    names = {re.sub(r"(?<=[.,])\.", "0.", name) for name in given.m or ["official"]}  # pytrec_eval reads no .20
-    found = pytrec_eval.RelevanceEvaluator(
-        qrels, names, relevance_level=given.l, judged_docs_only_flag=given.J
+    names = {re.sub(r"(?<=[.,])\.", "0.", name) for name in arguments.m or ["official"]}  # pytrec_eval reads no .20
+    evaluated = pytrec_eval.RelevanceEvaluator(
+        qrels, names, relevance_level=arguments.l, judged_docs_only_flag=arguments.J
     ).evaluate(run)
-    measures = [name for name in next(iter(found.values())) if name not in {"relstring", "runid"}]
+    measures = [name for name in next(iter(evaluated.values())) if name not in {"relstring", "runid"}]
     none = {name: LEAST if name.startswith("gm_") else 0.0 for name in measures}
     values = {
-        query: in_version_10(found.get(query, none), qrels[query], run[query] if query in found else None, given)
-        for query in sorted(set(found) | (set(qrels) if given.c else set()))
+        query: in_version_10(
+            evaluated.get(query, none), qrels[query], run[query] if query in evaluated else None, arguments
+        )
+        for query in sorted(set(evaluated) | (set(qrels) if arguments.c else set()))
     }
     measures += NEW if "all_trec" in names else ()
     typed = next((name.replace(".", "_", 1) for name in names if name.startswith("set_F")), "set_F")
     shown = {name: typed if name == "set_F" else name for name in measures}
     rows = []
-    for query in values if given.q else ():
+    for query in values if arguments.q else ():
         rows += [line(shown[name], query, values[query][name]) for name in measures if name not in ONLY_OF_ALL]
-    for name in () if given.n else measures:
+    for name in () if arguments.n else measures:
         # Added one after the other, as in C; `sum` is exact from Python 3.12 on.
         total = functools.reduce(operator.add, [values[query][name] for query in values])
-        if name == "num_rel" and given.c:
+        if name == "num_rel" and arguments.c:
             total = sum(grade > 0 for judged in qrels.values() for grade in judged.values())
         elif not name.startswith("num_"):
             total /= len(values)
@@ -84,20 +86,20 @@ NEW = ("rbp", "rbp_resid", "unj_5", "unj_10", "unj_20")
 
 
 def in_version_10(
-    found: dict[str, float], judged: dict[str, int], ranking: dict[str, float] | None, given: argparse.Namespace
+    evaluated: dict[str, float], judged: dict[str, int], ranking: dict[str, float] | None, arguments: argparse.Namespace
 ) -> dict[str, float]:
     """The values of a query as version 10 has them; without a ranking, of one document that is not judged."""
     scores = {"none": 1.0} if ranking is None else ranking
     best_first = sorted(scores, key=lambda document: (scores[document], document), reverse=True)
     grades = [judged.get(document) for document in best_first]
     grades = [None if grade is None or grade < 0 else grade for grade in grades]
-    grades = [grade for grade in grades if grade is not None] if given.J else grades
-    needed = sum(grade >= given.l for grade in judged.values())
-    hits = [grade is not None and grade >= given.l for grade in grades]
-    values = found | of_version_10(grades, max(judged.values()))
+    grades = [grade for grade in grades if grade is not None] if arguments.J else grades
+    needed = sum(grade >= arguments.l for grade in judged.values())
+    hits = [grade is not None and grade >= arguments.l for grade in grades]
+    values = evaluated | of_version_10(grades, max(judged.values()))
     if ranking is None:
         values |= {"num_q": 1.0, "num_rel": float(needed), "rbp_resid": 0.0, "unj_5": 0.0, "unj_10": 0.0, "unj_20": 0.0}
-    for name in found:
+    for name in evaluated:
         if name.startswith("iprec_at_recall_"):
             values[name] = precision_at(hits, needed, float(name.rpartition("_")[2]))
     values["11pt_avg"] = sum(precision_at(hits, needed, at / 10) for at in range(11)) / 11
@@ -109,10 +111,10 @@ LEAST = math.log(1e-5)
 
 def precision_at(hits: list[bool], needed: int, recall: float) -> float:
     """The best precision at a recall, rounded to the nearest number of documents; nan for 0/0."""
-    wanted = int(recall * needed + 0.5)
-    if not hits and wanted == 0:
+    n_needed = int(recall * needed + 0.5)
+    if not hits and n_needed == 0:
         return math.nan
-    reached = [sum(hits[: at + 1]) / (at + 1) for at, hit in enumerate(hits) if hit and sum(hits[: at + 1]) >= wanted]
+    reached = [sum(hits[: at + 1]) / (at + 1) for at, hit in enumerate(hits) if hit and sum(hits[: at + 1]) >= n_needed]
     return max(reached, default=0.0)
 
 
@@ -355,12 +357,12 @@ def in_files(tmp_path: Path) -> list[str]:
 def test_what_is_typed_after_trec_eval_prints_the_same(
     options: str, files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = shlex.split(options)
-    assert main([*in_files(tmp_path), *given]) == 0
+    words = shlex.split(options)
+    assert main([*in_files(tmp_path), *words]) == 0
     assert " ".join(capsys.readouterr().out.splitlines()[-1].split()) == HABITS[options]
-    assert main(["evaluate", *map(str, files), "--format", "trec_eval", *given]) == 0
+    assert main(["evaluate", *map(str, files), "--format", "trec_eval", *words]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert [row for row in printed if not row.startswith(("runid ", "relstring "))] == expected(files, given)
+    assert [row for row in printed if not row.startswith(("runid ", "relstring "))] == expected(files, words)
 
 
 @pytest.mark.parametrize("options", REFUSED)
@@ -379,17 +381,17 @@ def test_the_lines_are_those_of_version_10_and_the_drop_in_is_version_9(
         assert main(["evaluate", f"{tmp_path}/qrels", f"{tmp_path}/run", "--format", "trec_eval", *options]) == 0
         return [row.split() for row in capsys.readouterr().out.splitlines()]
 
-    def found(evaluator: Any, judged: dict[str, int], ranking: dict[str, float], measure: str) -> str:
+    def compute(evaluator: Any, judged: dict[str, int], ranking: dict[str, float], measure: str) -> str:
         return f"{evaluator({'q': judged}, {measure}).evaluate({'q': ranking})['q'][measure]:.4f}"
 
     close = {"d1": 0.123456789, "d2": 0.123456788}
     three, ranking = {"d1": 1, "d3": 1, "d9": 1}, {"d1": 3.0, "d2": 2.0, "d3": 1.0}
     at = "iprec_at_recall.0.40", "iprec_at_recall_0.40", "iprec_at_recall.0.80", "iprec_at_recall_0.80"
     both = [
-        [found(module.RelevanceEvaluator, *data) for module in (pytrec_eval, drop_in)]
+        [compute(module.RelevanceEvaluator, *data) for module in (pytrec_eval, drop_in)]
         for data in (({"d1": 1}, close, "recip_rank"), (three, ranking, at[1]), (three, ranking, at[3]))
     ]
-    assert [one for one, other in both] == [other for one, other in both]
+    assert [ours for ours, _ in both] == [theirs for _, theirs in both]
     lines = "q Q0 d1 1 0.123456789 t\nq Q0 d2 2 0.123456788 t\n"
     judged, ranked = "q 0 d1 1\nq 0 d3 1\nq 0 d9 1\n", "q Q0 d1 1 3 t\nq Q0 d2 2 2 t\nq Q0 d3 3 1 t\n"
     commented = "# four words 9\n" + judged
@@ -444,14 +446,14 @@ def test_all_measures_are_printed_with_the_values_of_trec_eval(
     lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     with files[0].open() as qrels_file, files[1].open() as run_file:
         qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
-    found = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level).evaluate(run)
-    names = list(next(iter(found.values())))
+    evaluated = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level).evaluate(run)
+    names = list(next(iter(evaluated.values())))
     of_10 = ["rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"]
     assert [name.strip() for name, query, _ in lines if query == "all"] == [
         *(name for name in names if name != "relstring"),
         *of_10,
     ]
-    first = min(found)
+    first = min(evaluated)
     assert [name.strip() for name, query, _ in lines if query == first] == [
         *(name for name in names if name not in ONLY_OF_ALL),
         *of_10,
@@ -461,10 +463,10 @@ def test_all_measures_are_printed_with_the_values_of_trec_eval(
         if measure in of_10 or measure == "11pt_avg" or measure.startswith("iprec_at_recall"):
             continue  # new, or rounded otherwise, in version 10: see `expected`
         if query != "all" and measure != "relstring":
-            theirs = found[query][measure]
+            theirs = evaluated[query][measure]
             assert float(value) == pytest.approx(theirs, abs=6e-5, nan_ok=True), (measure, query)
         elif query == "all" and measure not in {"runid", "num_q"}:
-            values = [one[measure] for one in found.values()]
+            values = [values_of_query[measure] for values_of_query in evaluated.values()]
             mean = sum(values) / (1 if measure.startswith("num_") else len(values))
             assert float(value) == pytest.approx(math.exp(mean) if measure.startswith("gm_") else mean, abs=6e-5)
 
@@ -491,7 +493,7 @@ def test_measures_with_parameters_of_their_own(files: tuple[Path, Path], capsys:
     assert main([*call, "-m", "relative_P.3,7", "-m", "iprec_at_recall.0.15", "-m", "map_cut.5,10", "-m", "G"]) == 0
     names = [line.split("\t")[0].strip() for line in capsys.readouterr().out.splitlines()]
     assert names == ["iprec_at_recall_0.15", "G", "map_cut_5", "map_cut_10", "relative_P_3", "relative_P_7"]
-    for wrong, said in (("G.5", "G"), ("relative_P_0", "relative_P"), ("prefs", "prefs")):
+    for name, message in (("G.5", "G"), ("relative_P_0", "relative_P"), ("prefs", "prefs")):
         with pytest.raises(SystemExit):
-            main([*call, "-m", wrong])
-        assert said in capsys.readouterr().err
+            main([*call, "-m", name])
+        assert message in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import retrieval_metrics as rm
-from retrieval_metrics.statistics import Units, fewest_for_margin, sign_flip_test, within_margins
+from retrieval_metrics.statistics import Units, min_units_for_margin, sign_flip_test, within_margins
 from retrieval_metrics.statistics.power import min_units_for_power, variance_allowance
 
 
@@ -61,7 +61,7 @@ def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
 def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
     random = np.random.default_rng(2)
     n = rm.plan(margin=0.05, metric="ndcg@10").n_questions
-    samples = [Units.of(random.normal(0, 0.2, n)) for _ in range(600)]
+    samples = [Units.from_values(random.normal(0, 0.2, n)) for _ in range(600)]
     passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 600, 0.05)]
 
     assert np.mean(passed) == pytest.approx(0.8, abs=0.05)
@@ -84,7 +84,7 @@ def test_one_level_stands_for_another() -> None:
     # A margin is tested on one side; each of two differences has half of the 5 %.
     of_margin, at_90 = rm.plan(margin=0.05), rm.plan(0.05, level=0.9)
     assert [row.n_questions for row in of_margin.scenarios[1:]] == [row.n_questions for row in at_90.scenarios[1:]]
-    assert of_margin.scenarios[0].n_questions == fewest_for_margin(0.05) > at_90.scenarios[0].n_questions
+    assert of_margin.scenarios[0].n_questions == min_units_for_margin(0.05) > at_90.scenarios[0].n_questions
     assert {row.n_questions_sparse for row in of_margin.scenarios} == {None}
     assert rm.plan(margin=0.05, design_effect=2.5).range == (ceil(59 * 2.5), 340 * 2.5)
     assert rm.plan(0.05, comparisons=2).scenarios == rm.plan(0.05, level=0.975).scenarios
@@ -156,7 +156,7 @@ def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
     assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=made)
     one, labels = made.evaluations["a"], [at // 2 for at in range(40)]
     values = np.array([one.per_query["mrr"][query] for query in by_two])
-    effect = max(Units.of(values, labels).design_effect, 1.0)
+    effect = max(Units.from_values(values, labels).design_effect, 1.0)
     assert rm.plan(0.05, "mrr", pilot=one, clusters=by_two).design_effect == effect
 
 

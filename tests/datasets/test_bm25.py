@@ -4,7 +4,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.datasets.bm25 import is_unknown_language, language_of
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.words import words
 
 POINTING = {
     "German": [

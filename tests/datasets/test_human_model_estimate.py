@@ -171,7 +171,7 @@ def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothin
     people = {query: truth[query] for query in labelled}
     found = rm.evaluate_with_labels(runs, "ndcg@2", human=people, model=model, sample=SAMPLE)
     one = found.difference("ndcg@2")
-    assert one.estimate.outside == 4
+    assert one.estimate.n_outside == 4
     assert one.extrapolates
     assert one.human_interval.low < one.estimate.human < one.human_interval.high
     assert "on 4 queries the model sees differences beyond those that people graded" in str(found)

@@ -46,7 +46,7 @@ def write(tmp_path: Path) -> Write:
 )
 @pytest.mark.parametrize("piece", [1, 100, 1 << 20])
 def test_every_spelling_is_read_alike(write: Write, monkeypatch: pytest.MonkeyPatch, text: str, piece: int) -> None:
-    monkeypatch.setattr(opening, "PIECE", piece)
+    monkeypatch.setattr(opening, "PIECE_BYTES", piece)
     assert dict(rm.read_run(write(text))) == EXPECTED
 
 
@@ -105,7 +105,7 @@ def test_ids_may_hold_quotes_hashes_and_any_letters(write: Write) -> None:
 
 @pytest.fixture(params=[1, 200, 1 << 20])
 def piece(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PIECE", request.param)
+    monkeypatch.setattr(opening, "PIECE_BYTES", request.param)
 
 
 @pytest.mark.usefixtures("piece")
@@ -190,7 +190,7 @@ def test_the_wrong_file_is_told_from_the_right_one(write: Write) -> None:
 
 
 def test_rows_of_a_query_may_stand_apart(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PIECE", 100)
+    monkeypatch.setattr(opening, "PIECE_BYTES", 100)
     path = write("\n".join(sorted(LINES, key=lambda line: line.split()[3])))
     assert dict(rm.read_run(path)) == EXPECTED
     path.write_text(path.read_text() + "\n" + LINES[0])
@@ -199,7 +199,7 @@ def test_rows_of_a_query_may_stand_apart(write: Write, monkeypatch: pytest.Monke
 
 
 def test_a_run_beyond_the_memory_is_streamed_and_gives_the_same(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PIECE", 100)
+    monkeypatch.setattr(opening, "PIECE_BYTES", 100)
     path = write("\n".join(LINES))
     run = rm.read_run(path, memory=200)
     assert isinstance(run, StreamedRun)
@@ -214,7 +214,7 @@ def test_a_run_beyond_the_memory_is_streamed_and_gives_the_same(write: Write, mo
 def test_a_run_beyond_the_memory_whose_queries_are_torn_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "PIECE", 100)
+    monkeypatch.setattr(opening, "PIECE_BYTES", 100)
     path = write("\n".join([*LINES, "q0 Q0 more 8 1.0 bm25"]))
     with pytest.raises(ValueError, match=r"the lines of query 'q0' are not consecutive.*sort the file by query"):
         rm.read_run(path, memory=200)

@@ -68,8 +68,8 @@ def test_what_cannot_be_placed_is_named_and_kept() -> None:
     chunks = [Retrieved("x", "not there", "s"), Retrieved("y", "text", "t"), Retrieved("z", "text", "s", 2)]
     located = rm.locate(chunks, {"s": "a text"})
     assert located == chunks
-    assert located.unplaced == ["x", "y"]
-    assert repr(located) == "<3 chunks, 0 ambiguous, 2 unplaced>"
+    assert located.unlocated == ["x", "y"]
+    assert repr(located) == "<3 chunks, 0 ambiguous, 2 unlocated>"
 
 
 def test_offsets_are_checked_against_the_text() -> None:
@@ -85,7 +85,7 @@ def test_offsets_are_checked_against_the_text() -> None:
     located = rm.locate(chunks, {"s": text})
     assert [(one.start, one.end) for one in located] == [(15, 62), (None, None), (15, 62), (3, 9), (3, None)]
     assert not located[0].offsets_unverified
-    assert located.unplaced == ["elsewhere", "no end"]
+    assert located.unlocated == ["elsewhere", "no end"]
     raw = "One.\r\n\r\nTwo.\r\nTwo."
     assert [one.start for one in rm.locate([Retrieved("b", "Two.", "s", 11)], {"s": raw})] == [14]
 
@@ -118,7 +118,7 @@ def test_chunks_without_offsets_are_found_in_the_sources(shared_data: Path, spli
     corpora = corpora_in(shared_data)
     chunks = chunked(corpora, splitter)
     located = rm.locate([Retrieved(chunk.id, chunk.text, chunk.source) for chunk in chunks], corpora)
-    assert not located.unplaced
+    assert not located.unlocated
     ambiguous = set(located.ambiguous)
     compact = {name: "".join(text.split()) for name, text in corpora.items()}
     for chunk, found in zip(chunks, located, strict=True):

@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.json_codec import (
-    decode_judgments,
-    encode_judgments,
-    judgments_fingerprint,
-    question_fingerprint,
-    ranking_fingerprint,
-)
+from retrieval_metrics.inputs.fingerprints import judgments_fingerprint, question_fingerprint, ranking_fingerprint
+from retrieval_metrics.inputs.json_codec import decode_judgments, encode_judgments
 
 QUOTE = {"type": "quote", "text": "wraps a block"}
 

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.run import StreamedRun, may_gain_a_tie, round_ranking, round_scores
+from retrieval_metrics.inputs.run import StreamedRun
+from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking, round_scores
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN, TIES_BY_ID, ScoreOrder, rank_ids
 

@@ -40,8 +40,8 @@ def test_calls_are_steps_in_the_order_of_their_starts_whichever_ends_first() -> 
         ("c", "elsewhere", "Chain", None),
         ("d", "c", "Reranker", [item]),
     ]
-    assert list(StageRankings.of_spans(spans)) == ["Finder", "Finder 2", "Ensemble", "Compression", "Reranker"]
-    assert StageRankings.of_spans(spans)["Finder 2"] == []
+    assert list(StageRankings.from_spans(spans)) == ["Finder", "Finder 2", "Ensemble", "Compression", "Reranker"]
+    assert StageRankings.from_spans(spans)["Finder 2"] == []
 
 
 @pytest.mark.parametrize("order", [*permutations(["bm25", "dense", "title"])])

@@ -1,39 +1,59 @@
-"""To condense a ranking is to take the unjudged documents out of it, whatever a rule set makes of repeats."""
+"""A judged run: how much was retrieved, and what is relevant, forbidden and unanswered."""
 
+from typing import Any
+
+import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from generated import cutoffs
-from retrieval_metrics.metrics.base.rules import RULE_SETS
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
-JUDGED, UNJUDGED = list("abcd"), list("uvw")
-METRICS = ["hit_rate", "recall", "precision", "mrr", "map", "ndcg"]
-REPEATING = [name for name in RULE_SETS if name not in {"trec_eval", "autorag"}]
-"""Rule sets for which a document that is retrieved again is no error."""
-
-
-@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-@pytest.mark.parametrize("semantics", REPEATING)
-@given(
-    truth=st.dictionaries(st.sampled_from(JUDGED), st.integers(0, 2), min_size=1),
-    ranking=st.lists(st.sampled_from(JUDGED + UNJUDGED), max_size=12),
-    k=cutoffs,
-)
-def test_condensing_is_taking_out(semantics: str, truth: dict[str, int], ranking: list[str], k: int | None) -> None:
-    metrics = [name + f"@{k}" * (k is not None) for name in METRICS]
-    qrels = {"q": truth | {"z": 1}, "other": {"a": 1}}
-    left = [document for document in ranking if document in qrels["q"]]
-    assume(left)  # some refuse an empty ranking
-    condensed = rm.evaluate(qrels, {"q": ranking, "other": ["a"]}, metrics, rules=semantics, unjudged="condensed")
-    taken_out = rm.evaluate(qrels, {"q": left, "other": ["a"]}, metrics, rules=semantics)
-    for metric in metrics:
-        assert condensed.per_query[metric]["q"] == pytest.approx(taken_out.per_query[metric]["q"], nan_ok=True)
+QRELS: dict[str, Any] = {"q1": {"a": 2, "b": 1, "c": 0, "z": -1}, "q2": {"a": 1}, "q3": {"b": 0}, "q4": {"a": 1}}
+RUN: dict[str, Any] = {"q1": ["x", "a", "x", "z", "a", "c"], "q2": [], "q3": ["b"]}
 
 
-def test_an_unjudged_run_with_repeats_under_a_rule_set_that_counts_them() -> None:
-    qrels = {"q": {"a": 1, "b": 1}}
-    run, left = {"q": ["u", "a", "u", "a", "b"]}, {"q": ["a", "a", "b"]}
-    condensed = rm.evaluate(qrels, run, "precision", rules="llama_index", unjudged="condensed")
-    assert condensed.means == rm.evaluate(qrels, left, "precision", rules="llama_index").means
+@pytest.fixture
+def judged() -> JudgedRun:
+    return judge(rm.Qrels(QRELS), RUN, "id", TIES_BY_ID)
+
+
+def test_it_counts_what_was_retrieved_and_what_is_distinct(judged: JudgedRun) -> None:
+    assert judged.n_retrieved.tolist() == [6, 0, 1, 0]
+    assert judged.n_duplicates.tolist() == [2, 0, 0, 0]
+    assert judged.n_within(4).tolist() == [4, 0, 1, 0]
+    assert judged.n_distinct(4).tolist() == [3, 0, 1, 0]
+    assert judged.n_distinct(np.array([5, 1, 1, 1])).tolist() == [3, 0, 1, 0]
+    assert judged.n_distinct(None).tolist() == [4, 0, 1, 0]
+
+
+def test_it_knows_what_is_relevant_forbidden_and_unanswered(judged: JudgedRun) -> None:
+    assert judged.n_relevant().tolist() == [2, 1, 0, 1]
+    assert judged.n_relevant(2).tolist() == [1, 0, 0, 0]
+    without_relevant = judged.without_relevant()
+    assert without_relevant is not None
+    assert without_relevant.tolist() == [False, False, True, False]
+    assert judged.has_forbidden().tolist() == [True, False, False, False]
+    query, rank = judged.forbidden_ranks()
+    assert (query.tolist(), rank.tolist()) == ([0], [4])
+    assert judged.relevant_item_queries(1).tolist() == []
+    assert judged.relevant_item_queries(2).tolist() == [0]
+    assert judged.unanswered is not None
+    assert judged.unanswered.tolist() == [False, False, False, True]
+
+
+def test_duplicates_may_count_as_further_hits(judged: JudgedRun) -> None:
+    assert judged.with_duplicate_rule("ignore") is judged
+    credited = judged.with_duplicate_rule("count")
+    assert credited.credits_duplicates
+    assert judged.hits().rank.tolist() == [2]
+    assert credited.hits().rank.tolist() == [2, 5]
+
+
+def test_the_ideal_ranking_holds_groups_or_documents() -> None:
+    qrels = rm.Qrels({"q": [{"a": 1, "b": 3}, {"c": 2}]})
+    judged = judge(qrels, {"q": ["a"]}, "id", TIES_BY_ID)
+    assert judged.ideal().grade.tolist() == [3, 2]
+    assert judged.ideal(of_documents=True).grade.tolist() == [3, 2, 1]
+    assert judged.ideal(of_documents=True).position.tolist() == [1, 2, 3]

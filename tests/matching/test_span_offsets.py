@@ -1,6 +1,5 @@
 """A place is trusted only where it was checked."""
 
-import random
 import warnings
 from typing import Any, ClassVar
 
@@ -8,14 +7,16 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
-from retrieval_metrics.inputs.chunk_offsets import SourceText
-from retrieval_metrics.matching.span_offsets import RangeUnion, merge_ranges, repair_line_endings
-from retrieval_metrics.matching.span_offsets import intersect_ranges as in_common
-from retrieval_metrics.matching.text_normalisation import normalise
 
 SOURCE = "One two three four. Refunds take five working days. Nothing else is said of them in this text."
+
+
 FACT = "Refunds take five working days."
+
+
 AT = SOURCE.index(FACT)
+
+
 SPAN = Span("s", AT, AT + len(FACT))
 
 
@@ -228,172 +229,11 @@ class TestChunksWithSomethingAdded:
         assert recall([Span("b", start, len(text))], item, match=match) == (1, 0)
 
 
-LINES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
-READ = "\n\n".join(LINES)
-"""As Python's `open` reads the file."""
-RAW = READ.replace("\n", "\r\n")
-"""As its bytes are decoded."""
-
-
-def span_of(line: str, text: str) -> Span:
-    at = text.index(line)
-    return Span("rules.txt", at, at + len(line))
-
-
-def chunks(text: str, of: str = RAW) -> list[Retrieved]:
-    """Chunks of one text whose offsets were recorded in another."""
-    return [
-        Retrieved(line.split(":")[0], line, source="rules.txt", start=at, end=at + len(line), offsets_unverified=True)
-        for line in LINES
-        if line in text
-        for at in [of.index(line)]
-    ]
-
-
-NOTHING = pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
-
-
-def recall_of(truth: Any, line: int, source: str, of: str, metric: str = "recall") -> float:
-    found = chunks(source, of)
-    return rm.evaluate({"q": truth}, {"q": [found[line]]}, metric, documents={"rules.txt": source}).means[metric]
-
-
-@NOTHING
-@pytest.mark.parametrize("written", [RAW, READ], ids=["raw", "read"])
-@pytest.mark.parametrize("given", [RAW, READ], ids=["raw", "read"])
-@pytest.mark.parametrize("recorded", [RAW, READ], ids=["raw", "read"])
-class TestASpanMeansItsWords:
-    def test_with_its_quote(self, written: str, given: str, recorded: str) -> None:
-        for at in (0, 1, 30, 59):
-            truth = [[span_of(LINES[at], written), Quote(LINES[at])]]
-            for retrieved in {at, max(at - 1, 0), min(at + 1, 59), 20}:
-                hit = float(retrieved == at)
-                assert recall_of(truth, retrieved, given, recorded) == hit
-                assert recall_of(truth, retrieved, given, recorded, "coverage") == hit
-                assert recall_of(truth, retrieved, given, recorded, "density") == hit
-
-    def test_without_it_that_is_said(self, written: str, given: str, recorded: str) -> None:
-        for at in (10, 32, 45):
-            truth = [span_of(LINES[at], written)]
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
-                found = recall_of(truth, at, given, recorded, "coverage")
-            messages = [str(one.message) for one in said if "1 spans cut words of their sources" in str(one.message)]
-            assert all("that they were written against, documents=" in message for message in messages)
-            doubted = bool(messages)
-            assert doubted == (written != given)
-            assert doubted or found == 1
-
-
-def read(*spans: Span, text: str = RAW, quote: str | None = None) -> tuple[list[Span], list[int]]:
-    beside = {} if quote is None else {0: [normalise(quote)]}
-    found, doubtful = repair_line_endings(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
-    return [*found.values()], doubtful
-
-
-def test_spans_are_in_doubt_if_more_than_four_times_as_many_fit_only_otherwise() -> None:
-    certain = span_of(LINES[30], RAW)
-    others = [span_of(line, READ) for line in LINES[20:25]]
-    assert read(certain, *others[:4]) == ([certain, *others[:4]], [])
-    assert read(certain, *others) == ([certain, *others], [1, 2, 3, 4, 5])
-
-
-def test_a_span_that_fits_as_well_either_way_stays_and_says_nothing_of_others() -> None:
-    text = "x\r\n!!!! one two"
-    either, otherwise = Span("rules.txt", 3, 4), Span("rules.txt", 7, 10)  # the second means "one", and holds " on"
-    assert read(either, text=text) == ([either], [])
-    assert read(either, otherwise, text=text) == ([either, otherwise], [1])
-    for quote in ("!", "another text"):  # which is at both places, or at neither
-        assert read(either, text=text, quote=quote) == ([either], [])
-    assert read(otherwise, text=text, quote="one") == ([Span("rules.txt", 8, 11)], [])
-
-
-@pytest.mark.parametrize(
-    ("text", "stretch", "doubted"),
-    [
-        ("x\r\n!!! one two", (3, 9), True),  # "!!! on", or "!! one"
-        ("x\r\n!!! one two", (3, 10), False),  # "!!! one", or "!! one "
-        ("x\n\n\nab", (5, 6), False),  # "b", or nothing
-        ("x\r\nab", (3, 5), False),  # "ab", or what is beyond the end
-        ("x\r\n !ab", (4, 6), True),  # "!a", or "ab"
-    ],
-)
-def test_a_span_fits_if_it_begins_and_ends_with_whole_words(
-    text: str, stretch: tuple[int, int], *, doubted: bool
-) -> None:
-    span = Span("rules.txt", *stretch)
-    assert read(span, text=text) == ([span], [0] if doubted else [])
-
-
-def test_spans_that_cut_words_both_ways_are_not_doubted() -> None:
-    generator = random.Random(4)
-    starts = [generator.randrange(200, len(RAW) - 80) for _ in range(60)]
-    qrels = {str(start): [Span("rules.txt", start, start + 80)] for start in starts}
-    run = {query: chunks(RAW) for query in qrels}
-    for text in (RAW, READ + " " * 200):
-        assert rm.evaluate(qrels, run, "coverage", documents={"rules.txt": text}).means["coverage"] > 0.99
-
-
-def test_a_text_that_stands_twice_is_found_by_its_offsets() -> None:
-    raw = ("The same line.\n" * 8).replace("\n", "\r\n")
-    judged = Span("s", 5 * 16, 5 * 16 + 14)
-    twins = [
-        Retrieved(at, "The same line.", source="s", start=at * 15, end=at * 15 + 14, offsets_unverified=True)
-        for at in (4, 5)
-    ]
-    result = rm.evaluate({"q": [judged]}, {"q": twins}, ["recall@1", "recall@2"], documents={"s": raw})
-    assert (result.means["recall@1"], result.means["recall@2"]) == (0, 1)
-
-
-def test_a_kept_source_is_not_changed_by_the_ends_of_its_lines() -> None:
-    questions = rm.EvaluationSet.from_dataset(
-        [{"id": "q", "query": "Which?", "relevant": [[span_of(LINES[9], READ), Quote(LINES[9])]]}]
-    )
-    kept = questions.with_sources({"rules.txt": READ})
-    result = rm.evaluate(kept, {"q": [chunks(RAW)[9]]}, "coverage", documents={"rules.txt": RAW})
-    assert result.means["coverage"] == 1
-
-
-def test_lint_reads_spans_as_judging_does() -> None:
-    relevant = [[span_of(LINES[9], READ), Quote(LINES[9])]]
-    questions = rm.EvaluationSet.from_dataset([{"id": "q", "query": "When is class nine sent?", "relevant": relevant}])
-    names = {finding.name for finding in questions.lint({"rules.txt": RAW})}
-    assert not names & {"moved_span", "cut_span"}
-
-
-def test_an_explanation_shows_the_words_that_are_meant() -> None:
-    truth = {"q": [[span_of(LINES[30], READ), Quote(LINES[30])]]}
-    result = rm.evaluate(truth, {"q": [chunks(RAW)[30]]}, "coverage", documents={"rules.txt": RAW})
-    assert "class 30 is sent" in str(result.explain("q"))
-    assert "class 29" not in str(result.explain("q"))
-
-
 unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
 
 def means(truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any = None) -> dict[str, float]:
     return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, match=rm.Matching(sources=sources)).means)
-
-
-@unwarned
-class TestStretchesThatTouch:
-    def test_their_union_is_one(self) -> None:
-        assert merge_ranges([(3, 5), (0, 3)]) == [(0, 5)]
-        assert merge_ranges([(4, 5), (0, 3)]) == [(0, 3), (4, 5)]
-
-    def test_they_share_nothing(self) -> None:
-        assert in_common([(3, 5)], [(0, 3), (4, 9)]) == [(4, 5)]
-        assert in_common([(3, 5)], [(0, 3), (5, 9)]) == []
-        assert in_common([(3, 5)], [(0, 4), (4, 9)]) == [(3, 4), (4, 5)]
-
-    def test_each_is_new_and_they_become_one(self) -> None:
-        union = RangeUnion()
-        assert [union.add(*stretch) for stretch in ((4, 6), (2, 4), (6, 8), (9, 10))] == [
-            [(4, 6)], [(2, 4)], [(6, 8)], [(9, 10)],
-        ]  # fmt: skip
-        assert union.ranges == [(2, 8), (9, 10)]
-        assert (union.add(2, 8), union.add(8, 9)) == ([], [(8, 9)])
-        assert union.ranges == [(2, 10)]
 
 
 @unwarned

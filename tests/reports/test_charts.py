@@ -26,42 +26,44 @@ def test_a_scale_has_0_and_every_end(
     values: list[tuple[float, float, float]], least: float, ends: tuple[float, float]
 ) -> None:
     rows = [ChartRow("a", value, rm.types.Interval(low, high), "") for value, low, high in values]
-    assert ChartRows.of("", "", rows, least).ends == ends
+    assert ChartRows.scaled("", "", rows, least).ends == ends
 
 
 @pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
 def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
     rows = [ChartRow("a", sum(ends) / 2, rm.types.Interval(*ends), "")]
-    drawn = [draw.rows(ChartRows.of("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
+    drawn = [draw.rows(ChartRows.scaled("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
     assert drawn == [1, int(ends[0] < 0)]
 
 
 def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:
-    given = {
-        "seconds": {f"q{at}": 0.002 + at / 10_000 for at in range(9)},
-        "faith": {f"q{at}": at / 9 for at in range(9)},
+    values = {
+        "seconds": {f"q{index}": 0.002 + index / 10_000 for index in range(9)},
+        "faith": {f"q{index}": index / 9 for index in range(9)},
     }
     charts = evaluation_mean_charts(
-        rm.Evaluation.from_scores(given, bounds={"seconds": (0, np.inf), "faith": (0, 1)}).scores
+        rm.Evaluation.from_scores(values, bounds={"seconds": (0, np.inf), "faith": (0, 1)}).scores
     )
-    assert [(chart.title, [row.name for row in chart.rows]) for chart in charts] == [
-        ("means over 9 queries", ["seconds"]),
-        ("means from 0 to 1", ["faith"]),
-    ]
+    assert [chart.title for chart in charts] == ["means over 9 queries", "means from 0 to 1"]
+    assert [row.name for row in charts[0].rows] == ["seconds"]
+    assert [row.name for row in charts[1].rows] == ["faith"]
     assert charts[0].ends[1] < 0.01
     assert charts[1].ends == (0, 1)
 
 
 def test_gains_come_first_also_where_a_lower_value_is_better() -> None:
-    values = {"slow": {f"q{at}": 2.0 + at % 3 for at in range(12)}, "fast": {f"q{at}": 3.0 for at in range(12)}}
-    given = {
+    values = {
+        "slow": {f"q{index}": 2.0 + index % 3 for index in range(12)},
+        "fast": {f"q{index}": 3.0 for index in range(12)},
+    }
+    evaluations = {
         name: rm.Evaluation.from_scores({"seconds": scores}, bounds=(0, 10), lower_is_better="seconds")
         for name, scores in values.items()
     }
-    shown = sorted_changes(rm.compare(given).difference("seconds"))
-    assert shown.changes.tolist() == [-1.0] * 4 + [0.0] * 4 + [1.0] * 4
-    assert shown.counts == (4, 4, 4)
-    assert [name for name, _ in shown.gained] == ["q2", "q5", "q8"]
-    assert [name for name, _ in shown.dropped] == ["q0", "q3", "q6"]
-    drawn = draw.changes(shown)  # a loss goes up, and its query is named above
+    changes = sorted_changes(rm.compare(evaluations).difference("seconds"))
+    assert changes.changes.tolist() == [-1.0] * 4 + [0.0] * 4 + [1.0] * 4
+    assert changes.counts == (4, 4, 4)
+    assert [name for name, _ in changes.gained] == ["q2", "q5", "q8"]
+    assert [name for name, _ in changes.dropped] == ["q0", "q3", "q6"]
+    drawn = draw.changes(changes)  # a loss goes up, and its query is named above
     assert drawn.index("q0") < drawn.index("<svg") < drawn.index("q2")

@@ -13,18 +13,23 @@ from grading_page import ENTER, ON, GradingPage
 pytestmark = pytest.mark.browser
 
 HOSTILE = "</script><script>document.title = 'run'</script> <img src=x onerror=\"document.title='run'\">"
-QUERIES: dict[Any, str] = {f"q{at}": f"What does part {at} say about opening the vault?" for at in range(5)}
+QUERIES: dict[Any, str] = {f"q{index}": f"What does part {index} say about opening the vault?" for index in range(5)}
 CORPUS: dict[Any, str] = {
-    f"secret-id-{at}": f"Passage {at}. \u201cThe guard\u201d  opens it at {at}.\nNobody else \U0001f600 may. "
-    + ("A longer explanation follows here. " * (at % 7))
-    + (HOSTILE if at == 3 else "")
-    for at in range(12)
+    f"secret-id-{index}": f"Passage {index}. \u201cThe guard\u201d  opens it at {index}.\nNobody else \U0001f600 may. "
+    + ("A longer explanation follows here. " * (index % 7))
+    for index in range(12)
 }
+CORPUS["secret-id-3"] += HOSTILE
+
+
+def ranking(first: int) -> list[str]:
+    """Return four documents, beginning with the one of a number."""
+    return [f"secret-id-{index % 12}" for index in range(first, first + 4)]
+
+
 RUNS: dict[str, Any] = {
-    "bm25": {query: [f"secret-id-{(at + number) % 12}" for at in range(4)] for number, query in enumerate(QUERIES)},
-    "dense": {
-        query: [f"secret-id-{(at + number + 2) % 12}" for at in range(4)] for number, query in enumerate(QUERIES)
-    },
+    "bm25": {query: ranking(number) for number, query in enumerate(QUERIES)},
+    "dense": {query: ranking(number + 2) for number, query in enumerate(QUERIES)},
 }
 POOL = rm.pool(QUERIES, RUNS, CORPUS, depth=4)
 
@@ -43,7 +48,7 @@ def hand(browser: Browser, tmp_path: Path) -> GradingPage:
 
 def test_what_is_exported_is_evaluated(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
-    hand.grade(*(at % 4 for at in range(20)))
+    hand.grade(*(index % 4 for index in range(20)))
     labels = rm.load(hand.exports_all_given())
     assert labels.graders == ("Ada",)
     result = rm.evaluate(labels.qrels, RUNS["bm25"], "ndcg@4")
@@ -68,9 +73,9 @@ def test_the_first_screen_says_how_much_there_is_to_grade_and_how_long_it_takes(
 
 def test_nothing_of_the_systems_is_seen_and_nothing_is_fetched(hand: GradingPage, browser: Browser, page: Path) -> None:
     hand.open_first(page)
-    seen = browser.run("return document.body.innerText")
+    text = browser.run("return document.body.innerText")
     for hidden in ("secret-id", "bm25", "dense", "rank"):
-        assert hidden not in seen
+        assert hidden not in text
     assert {address.partition("#")[0] for address in browser.requests()} <= {page.as_uri()}
     assert browser.driver.title == "Which passages answer the question?"
     texts = set()
@@ -137,18 +142,20 @@ def test_a_list_of_the_passages_of_a_question(hand: GradingPage, browser: Browse
     hand.press("l")
     until(lambda: hand.shown(".passage"), 6)
     hand.press("3", "0")
-    given = "return [...document.querySelectorAll('.given')].map(one => one.textContent)"
-    until(lambda: browser.run(given), ["grade 3", "grade 0"])
+    grades = "return [...document.querySelectorAll('.given')].map(one => one.textContent)"
+    until(lambda: browser.run(grades), ["grade 3", "grade 0"])
     browser.run("document.querySelectorAll('.passage')[4].click()")
-    at = "return [...document.querySelectorAll('.passage')].findIndex(one => one.classList.contains('current'))"
-    until(lambda: browser.run(at), 4)
+    current = "return [...document.querySelectorAll('.passage')].findIndex(one => one.classList.contains('current'))"
+    until(lambda: browser.run(current), 4)
 
 
 def test_the_question_stays_in_view_of_a_long_passage(hand: GradingPage, browser: Browser, tmp_path: Path) -> None:
-    path, long = tmp_path / "long.html", {"d": "A sentence of a very long passage. " * 400, "e": "short"}
+    path = tmp_path / "long.html"
+    long = {"d": "A sentence of a very long passage. " * 400, "e": "short"}
     rm.pool({"q": "Why?"}, {"q": ["d", "e"]}, long).labelling_page(path)
     hand.open_first(path)
-    hand.press(*([] if len(hand.text(".passage.current .text")) > 100 else [ON]))
+    if len(hand.text(".passage.current .text")) <= 100:
+        hand.press(ON)
     until(lambda: len(hand.text(".passage.current .text")) > 100, wanted=True)
     top = "return document.querySelector('.question').getBoundingClientRect().top"
     assert browser.run("return scrollY") == 0

@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-QUERIES = {f"q{at}": f"Who opens vault {at}?" for at in range(4)}
-CORPUS = {f"d{at}": f"Passage {at}: the guard opens vault {at % 4}, at nine o'clock." for at in range(12)}
-RUN = {query: [f"d{(at + number) % 12}" for at in range(8)] for number, query in enumerate(QUERIES)}
+QUERIES = {f"q{index}": f"Who opens vault {index}?" for index in range(4)}
+CORPUS = {f"d{index}": f"Passage {index}: the guard opens vault {index % 4}, at nine o'clock." for index in range(12)}
 
-PUT = """
+
+def ranking(first: int) -> list[str]:
+    """Return eight documents, beginning with the one of a number."""
+    return [f"d{index % 12}" for index in range(first, first + 8)]
+
+
+RUN = {query: ranking(number) for number, query in enumerate(QUERIES)}
+
+CHANGE_ANSWERS = """
     const [change, done] = arguments, request = indexedDB.open("retrieval-metrics labels");
     request.onsuccess = () => {
         const transaction = request.result.transaction("answers", "readwrite");
@@ -190,21 +197,23 @@ def test_another_text_is_another_passage(hand: GradingPage, page: Path) -> None:
 def test_a_new_rubric_claims_no_old_grade_and_the_old_one_finds_them(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3, 2)
-    old, hand.given = dict(hand.given), {}
+    old = dict(hand.given)
+    hand.given = {}
     pool().labelling_page(page, rubric=["is wrong", "is odd", "is good", "is best"])
     hand.open(page)
     until(lambda: hand.text(".done span"), "0 of 16")
     hand.grade(0)
-    (label,) = rm.load(hand.exports_all_given())
+    (new_label,) = rm.load(hand.exports_all_given())
     hand.given = old
     pool().labelling_page(page)
     hand.open(page)
     labels = rm.load(hand.exports_all_given())
-    assert label.prompt not in {one.prompt for one in labels}
+    assert new_label.prompt not in {label.prompt for label in labels}
 
 
 def test_ids_that_no_script_can_hold_as_numbers(hand: GradingPage, tmp_path: Path) -> None:
-    query, documents = 2**53 + 1, (2**60 + 3, 2**60 + 4)
+    query = 2**53 + 1
+    documents = (2**60 + 3, 2**60 + 4)
     hand.pool = rm.pool({query: "who?"}, {"one": {query: list(documents)}}, dict(zip(documents, "AB", strict=True)))
     hand.pool.labelling_page(tmp_path / "big.html")
     hand.open_first(tmp_path / "big.html")
@@ -264,8 +273,8 @@ def test_an_export_is_imported_on_another_machine_and_into_a_page_of_a_larger_po
     hand.pool.labelling_page(page)  # and back into the smaller pool, which lacks what the deeper one added
     hand.open_first(page)
     hand.take_in(later)
-    known = {(item.query, item.document) for item in hand.pool}
-    hand.given["Ada"] = {key: grade for key, grade in hand.given["Ada"].items() if key in known}
+    pool_items = {(item.query, item.document) for item in hand.pool}
+    hand.given["Ada"] = {key: grade for key, grade in hand.given["Ada"].items() if key in pool_items}
     hand.said("were imported from labels-Ada.json.")
     hand.exports_all_given()
 
@@ -337,7 +346,7 @@ def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page:
 def test_a_damaged_store_says_so_and_loses_nothing(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3)
-    hand.browser.driver.execute_async_script(PUT, {"grade": 9})
+    hand.browser.driver.execute_async_script(CHANGE_ANSWERS, {"grade": 9})
     hand.given["Ada"] = {}
     hand.open(page)
     hand.said("1 stored answer could not be read: grade it again.")
@@ -373,9 +382,9 @@ def test_assigned_pages_are_one_per_person_and_their_overlap_says_how_far_they_a
         hand.browser.driver.get("about:blank")
         (hand.open if number else hand.open_first)(path, name=name)  # nobody is asked for a name
         assert not hand.shown("#else")
-        hand.grade(*(3 if at % 3 else 0 for at in range(12)))
+        hand.grade(*[0, 3, 3] * 4)
         until(lambda: hand.text(".done span"), "12 of 12")
         exported.append(rm.load(hand.exports_all_given()))
-    both = exported[0].merge(exported[1])
-    assert set(both.queries) == set(QUERIES)
-    assert both.agreement().n == 8
+    merged = exported[0].merge(exported[1])
+    assert set(merged.queries) == set(QUERIES)
+    assert merged.agreement().n == 8

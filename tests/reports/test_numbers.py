@@ -17,11 +17,11 @@ def test_numbers_are_written_for_reading() -> None:
         "+0.0445", "-0.0000400", "0", "+inf",
     ]  # fmt: skip
     assert numbers.signed(float("nan")) == "nan"
-    assert [numbers.value(each) for each in (0.99996, 0.00412, 1e-9, -0.0, 7.0, 812.3)] == [
+    assert [numbers.value(number) for number in (0.99996, 0.00412, 1e-9, -0.0, 7.0, 812.3)] == [
         "1.000", "0.00412", "0.000", "0.000", "7.00", "812",
     ]  # fmt: skip
     assert numbers.interval(Interval(0.00003, 0.0412)) == "[0.0000, 0.0412]"  # as precise as the larger end
     assert numbers.change(0.71391, 0.71389) == "0.71391 -> 0.71389"
-    assert numbers.apart(0.79996, 0.8)[0] == "0.79996"  # what is below a floor is seen to be below it
+    assert numbers.format_distinct(0.79996, 0.8)[0] == "0.79996"  # what is below a floor is seen to be below it
     assert numbers.join_names(["a", "b"]) == "a and b"
     assert (numbers.size(float("inf")), numbers.size(0.05)) == ("-", "0.0500")

@@ -27,9 +27,9 @@ def test_the_only_script_that_may_run_is_the_one_that_is_there(tmp_path: Path) -
 def test_no_text_ends_the_data_and_every_text_comes_back(tmp_path: Path) -> None:
     data = {"texts": ["</script><script>alert(1)</script>", "<!--", "a\u2028b", "\u6587"], "values": [0.1 + 0.2]}
     text = written(tmp_path, data=data)
-    held = text.partition('id="data">')[2].partition("</script>")[0]
-    assert json.loads(held) == data
-    assert "<" not in held
+    content = text.partition('id="data">')[2].partition("</script>")[0]
+    assert json.loads(content) == data
+    assert "<" not in content
 
 
 def test_without_data_there_is_no_element_for_them(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_words_are_escaped_and_half_a_pair_is_written_as_its_number(tmp_path: Pa
 
 
 def test_indented_sentences_belong_to_the_one_before() -> None:
-    said = page.sentences(["new is better.", "  but not by <much>."])
-    assert said == "<ul><li>new is better.</li><li class=faint>but not by &lt;much&gt;.</li></ul>"
+    html = page.sentences(["new is better.", "  but not by <much>."])
+    assert html == "<ul><li>new is better.</li><li class=faint>but not by &lt;much&gt;.</li></ul>"
 
 
 def test_the_notes_of_a_table_stand_below_it_and_do_not_scroll_with_it() -> None:

@@ -28,25 +28,27 @@ HOSTILE = [
     "\u2028 line \u2029 paragraph",
 ]
 N = 40
-QRELS = {f"q{at}": ["d"] for at in range(N)}
+QRELS = {f"q{index}": ["d"] for index in range(N)}
 NAMES = "a retriever with a long name <b>and a tag</b>", "old"
+
+
+def hostile_ranking(index: int) -> list[rm.Retrieved]:
+    """Return hostile texts, and for two of three queries the needed document."""
+    second = rm.Retrieved("d", "what is \U0001f600 needed") if index % 3 else rm.Retrieved(HOSTILE[index % 14], "y")
+    return [rm.Retrieved("x", HOSTILE[index % len(HOSTILE)], HOSTILE[index % 7], score=1.5), second]
+
+
 RUNS: dict[str, dict[str, list[rm.Retrieved]]] = {
     NAMES[0]: {query: [rm.Retrieved("d", "what is \U0001f600 needed", "<source>")] for query in QRELS},
-    NAMES[1]: {
-        query: [
-            rm.Retrieved("x", HOSTILE[at % len(HOSTILE)], HOSTILE[at % 7], score=1.5),
-            *([rm.Retrieved("d", "what is \U0001f600 needed")] if at % 3 else [rm.Retrieved(HOSTILE[at % 14], "y")]),
-        ]
-        for at, query in enumerate(QRELS)
-    },
+    NAMES[1]: {query: hostile_ranking(index) for index, query in enumerate(QRELS)},
 }
-TEXTS = {"q3": "what a very long question " * 20} | {f"q{at}": HOSTILE[at] for at in range(4, len(HOSTILE))}
+TEXTS = {"q3": "what a very long question " * 20} | {f"q{index}": HOSTILE[index] for index in range(4, len(HOSTILE))}
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    kinds = {query: "even" if at % 2 == 0 else "odd" for at, query in enumerate(QRELS)}
+    kinds = {query: ("even", "odd")[index % 2] for index, query in enumerate(QRELS)}
     rm.compare(QRELS, RUNS, ["mrr", "ndcg@10"]).report(path, title="Comparison", queries=TEXTS, slices=kinds)
     return path
 
@@ -57,8 +59,8 @@ def quotes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "quotes.html"
     text = "\U0001f600\U0001f468\u200d\U0001f469 first. The \u201cneeded\u201d\nwords stand here. Last."
     run = {"found": [rm.Retrieved("a", text), rm.Retrieved("b", "nothing")], "lost": [rm.Retrieved("b", "nothing")]}
-    truth = {query: [rm.Quote('the "needed" words stand')] for query in run}
-    rm.evaluate(truth, run, ["recall@2", "mrr"]).report(path)
+    qrels = {query: [rm.Quote('the "needed" words stand')] for query in run}
+    rm.evaluate(qrels, run, ["recall@2", "mrr"]).report(path)
     return path
 
 
@@ -99,8 +101,8 @@ def press(browser: Browser, key: str) -> None:
     browser.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}))", key)
 
 
-def shows(browser: Browser, script: str, wanted: Any) -> None:
-    until(lambda: browser.run(script), wanted)
+def shows(browser: Browser, script: str, expected: Any) -> None:
+    until(lambda: browser.run(script), expected)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.width} {look.scheme}")
@@ -167,9 +169,9 @@ def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) 
     choose(browser, "order", "as given")
     assert listed(browser) == list(QRELS)
     choose(browser, "show", "zero")
-    assert listed(browser) == [f"q{at}" for at in range(0, N, 3)]
+    assert listed(browser) == [f"q{index}" for index in range(0, N, 3)]
     choose(browser, "slice", "odd")
-    assert listed(browser) == [f"q{at}" for at in range(3, N, 6)]
+    assert listed(browser) == [f"q{index}" for index in range(3, N, 6)]
     assert browser.run("return document.querySelector('.count').textContent") == "7 of 40 queries"
     choose(browser, "slice", "all slices")
     choose(browser, "show", "second system better")
@@ -279,16 +281,19 @@ def test_the_needed_words_are_marked(browser: Browser, quotes: Path, request: py
 def test_a_thousand_queries_of_two_systems_open_and_sort(
     browser: Browser, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    qrels = {f"q{at}": [f"d{at}-3"] for at in range(1000)}
+    qrels = {f"q{index}": [f"d{index}-3"] for index in range(1000)}
     words = "several words that fill the passage up to its usual length and say nothing of interest at all, "
 
-    def passage(name: str, at: int, part: int, needed: int) -> rm.Retrieved:
-        own = f"d{at}-3" if part == needed else f"d{at}-{part}-{name}"
-        return rm.Retrieved(own, f"{name} {at} {part} {words * 7}"[:600])
+    def ranking(name: str, index: int, needed_rank: int) -> list[rm.Retrieved]:
+        ranked = []
+        for rank in range(20):
+            document = f"d{index}-3" if rank == needed_rank else f"d{index}-{rank}-{name}"
+            ranked.append(rm.Retrieved(document, f"{name} {index} {rank} {words * 7}"[:600]))
+        return ranked
 
     runs = {
-        name: {query: [passage(name, at, part, needed) for part in range(20)] for at, query in enumerate(qrels)}
-        for needed, name in ((3, "one"), (4, "two"))
+        "one": {query: ranking("one", index, 3) for index, query in enumerate(qrels)},
+        "two": {query: ranking("two", index, 4) for index, query in enumerate(qrels)},
     }
     path = tmp_path / "large.html"
     rm.compare(qrels, runs, ["mrr@20"]).report(path, queries={query: f"question {query}" for query in qrels})
@@ -304,10 +309,12 @@ def test_a_thousand_queries_of_two_systems_open_and_sort(
 
 
 def test_ten_thousand_queries_open_and_show_what_they_have(browser: Browser, tmp_path: Path) -> None:
-    qrels = {f"q{at}": [f"d{at}"] for at in range(10_000)}
-    found = {query: [f"d{at}", "x"] if at % 7 else ["x", f"d{at}"] for at, query in enumerate(qrels)}
+    qrels = {f"q{index}": [f"d{index}"] for index in range(10_000)}
+    run = {}
+    for index, query in enumerate(qrels):
+        run[query] = [f"d{index}", "x"] if index % 7 else ["x", f"d{index}"]
     path = tmp_path / "huge.html"
-    rm.evaluate(qrels, found, ["mrr"]).report(path)
+    rm.evaluate(qrels, run, ["mrr"]).report(path)
     browser.open(path, LOOKS[0])
     shows(browser, "return document.querySelectorAll('.query').length", 100)
     assert browser.run("return document.querySelector('.count').textContent") == "10,000 of 10,000 queries"

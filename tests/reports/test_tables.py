@@ -40,9 +40,9 @@ def test_html_escapes_everything() -> None:
     assert page.count("<td") == 6
 
 
-def printed(thing: object) -> str:
+def printed(renderable: object) -> str:
     out = StringIO()
-    Console(file=out, width=200, no_color=True).print(thing)
+    Console(file=out, width=200, no_color=True).print(renderable)
     return out.getvalue()
 
 
@@ -61,7 +61,8 @@ def test_notes_alone_are_no_table() -> None:
 
 
 def test_every_result_is_printed_by_rich_with_all_its_parts() -> None:
-    qrels, run = {"q1": ["d"], "q2": ["d"]}, {"q1": ["x", "d"], "q2": ["x", "y"]}
+    qrels = {"q1": ["d"], "q2": ["d"]}
+    run = {"q1": ["x", "d"], "q2": ["x", "y"]}
     evaluation = rm.evaluate(qrels, run, "mrr")
     comparison = rm.compare(qrels, {"a": run, "b": {"q1": ["d"], "q2": ["d"]}}, "mrr")
     for result in (evaluation, comparison, evaluation.explain("q2"), evaluation.worst("mrr"), evaluation.group_by(str)):

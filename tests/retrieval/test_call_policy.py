@@ -7,11 +7,11 @@ import pytest
 from retrieval_metrics.retrieval import call_policy as calling
 from retrieval_metrics.retrieval.call_policy import (
     FIRST_PAUSE,
-    LONGEST_WAIT,
     MARGIN,
+    MAX_WAIT,
     FunctionCaller,
+    find_asked_wait,
     is_rate_limit,
-    wait_asked_for,
 )
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
@@ -53,13 +53,13 @@ def with_code(code: object) -> Exception:
     ],
 )
 def test_errors_of_services(error: Exception, limited: bool, seconds: float | None) -> None:  # noqa: FBT001
-    assert (is_rate_limit(error), wait_asked_for(error)) == (limited, seconds)
+    assert (is_rate_limit(error), find_asked_wait(error)) == (limited, seconds)
 
 
 def test_what_caused_an_error_counts_too() -> None:
     error = ValueError("the chain failed")
     error.__cause__ = with_response(429, {"Retry-After": "2"})
-    assert (is_rate_limit(error), wait_asked_for(error)) == (True, 2.0)
+    assert (is_rate_limit(error), find_asked_wait(error)) == (True, 2.0)
 
 
 def test_a_wait_of_hours_is_an_error() -> None:
@@ -67,9 +67,9 @@ def test_a_wait_of_hours_is_an_error() -> None:
 
     def spent(text: str) -> str:
         calls.append(text)
-        raise with_response(429, {"retry-after": str(LONGEST_WAIT + 1)})
+        raise with_response(429, {"retry-after": str(MAX_WAIT + 1)})
 
-    caller = FunctionCaller(spent, what="model", timeout=None, retries=5)
+    caller = FunctionCaller(spent, name="model", timeout=None, retries=5)
     with pytest.raises(RuntimeError, match="no"):
         run_until_complete(caller.call("a", after=lambda _: None))
     assert calls == ["a"]
@@ -93,6 +93,6 @@ def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_ho
     pace = calling.CallPacer()
     for _ in range(4):
         run_until_complete(pace.start())
-        assert pace.refused(RuntimeError(f"429 Too Many Requests{said}"))
+        assert pace.note_refusal(RuntimeError(f"429 Too Many Requests{said}"))
         pace.end()
     assert waited == pytest.approx(waits)

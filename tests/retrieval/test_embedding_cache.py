@@ -11,7 +11,7 @@ import pytest
 
 from retrieval_metrics.retrieval import embedding_cache as embedded
 from retrieval_metrics.retrieval.embedding_cache import VectorCache, vector_cache
-from retrieval_metrics.retrieval.similarity import Vectors
+from retrieval_metrics.retrieval.vectors import Vectors
 
 
 class Model:
@@ -48,13 +48,13 @@ def test_a_failure_is_raised_to_its_caller_and_the_others_go_on() -> None:
 
     with ThreadPoolExecutor(2) as threads:
         failing = threads.submit(cache.vectors, "document", ["a"], fail)
-        while not cache._of_threads:  # noqa: SLF001  (what is under way shows nowhere else)
+        while not cache._pending_in_threads:  # noqa: SLF001  (what is under way shows nowhere else)
             threading.Event().wait(0.001)
         waiting = threads.submit(cache.vectors, "document", ["a", "b"], model.embed)
         together.wait()
         assert sorted(waiting.result(10)) == ["a", "b"]
         assert isinstance(failing.exception(10), ConnectionError)
-    assert cache._of_threads == {}  # noqa: SLF001  (as above)
+    assert cache._pending_in_threads == {}  # noqa: SLF001  (as above)
 
 
 def test_a_cancelled_task_leaves_its_texts_to_the_others() -> None:
@@ -132,7 +132,7 @@ def test_nobody_waits_for_a_loop_that_has_ended(
         loop.close()
     del task, loop
     gc.collect()
-    assert not cache._of_loops  # noqa: SLF001  (the loop is gone, with what it was doing)
+    assert not cache._pending_by_loop  # noqa: SLF001  (the loop is gone, with what it was doing)
 
 
 def test_what_is_kept_for_a_model_goes_with_it() -> None:
@@ -153,5 +153,5 @@ def test_a_model_that_nobody_can_watch_lives_as_long_as_its_vectors() -> None:
     model = Slots()
     cache, name = vector_cache(model, 7), id(model)
     del model
-    assert vector_cache(embedded._shared[name, 7][1], 7) is cache  # noqa: SLF001  (as above)
+    assert vector_cache(embedded._shared[name, 7].model, 7) is cache  # noqa: SLF001  (as above)
     del embedded._shared[name, 7]  # noqa: SLF001  (as above)

@@ -1,47 +1,21 @@
 """The public functions: worked examples, rules of the edges, laws, and what they refuse."""
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import retrieval_metrics as rm
-from mmr_reference import mean_distance, select, situations
-from retrieval_metrics.retrieval import mmr_selection as solve
-
-WORKED: dict[str, tuple[list[float], list[list[float]], list[int], list[float]]] = {
-    # relevance, similarity, order, scores at lambda 0.5
-    "first": ([0.7, 0.6, 0.9], [[1, 0.2, 0.5], [0.2, 1, 0.3], [0.5, 0.3, 1]], [2, 1, 0], [0.45, 0.15, 0.1]),
-    "second": ([0.9, 0.3, 0.6], [[1, 0.4, 0.3], [0.4, 1, 0.6], [0.3, 0.6, 1]], [0, 2, 1], [0.45, 0.15, -0.15]),
-    # More relevant and less similar than its rival, the second pick is the second pick at every lambda.
-    "third": ([0.8, 0.5, 0.4], [[1, 0.3, 0.4], [0.3, 1, 0.5], [0.4, 0.5, 1]], [0, 1, 2], [0.4, 0.1, -0.05]),
-    # Here a penalty for similarity to all others, and not only to those selected, would put 1 second.
-    "selected only": ([0.9, 0.5, 0.5], [[1, 0.4, 0.3], [0.4, 1, 0.1], [0.3, 0.6, 1]], [0, 2, 1], [0.45, 0.1, 0.05]),
-}
+from mmr_reference import situations
+from retrieval_metrics.retrieval import mmr_selection
 
 small = st.integers(-3, 3)
 matrices = st.integers(1, 4).flatmap(
     lambda d: st.lists(st.lists(small, min_size=d, max_size=d), min_size=1, max_size=8).map(np.array)
 )
 lambdas = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
-
-
-@pytest.mark.parametrize("name", WORKED)
-def test_worked_examples(name: str) -> None:
-    relevance, similarity, order, scores = WORKED[name]
-    selection = rm.mmr_from_similarity(relevance, similarity)
-    assert list(selection) == order
-    assert selection.scores == pytest.approx(scores)
-
-
-@pytest.mark.parametrize("lambda_mult", np.linspace(0, 1, 12))
-def test_who_is_better_in_both_respects_is_earlier_at_every_lambda(lambda_mult: float) -> None:
-    relevance, similarity, order, _ = WORKED["third"]
-    assert list(rm.mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)) == order
 
 
 @pytest.mark.parametrize("lambda_mult", [0, 0.5, 1])
@@ -130,11 +104,6 @@ def test_relevance_takes_the_place_of_the_query() -> None:
         assert list(rm.mmr(query, candidates, relevance=[0.1, 0.2, 0.3], k=2)) == [2, 1]
 
 
-def test_similarity_is_read_in_the_row_of_the_candidate_and_its_diagonal_is_not() -> None:
-    similarity = np.array([[np.pi, 0, 0], [0.9, np.pi, 0], [0.1, 0, np.pi]])
-    assert list(rm.mmr_from_similarity([1, 0.5, 0.5], similarity)) == [0, 2, 1]
-
-
 @given(candidates=matrices, data=st.data(), lambda_mult=lambdas)
 @settings(max_examples=60, deadline=None)
 def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
@@ -149,18 +118,6 @@ def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
     assert part.scores == pytest.approx(whole.scores[:k], abs=1e-15)
     lengths = 2.0 ** np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n)))
     assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(whole)
-
-
-@given(data=st.data(), n=st.integers(1, 8), lambda_mult=lambdas)
-@settings(max_examples=60, deadline=None)
-def test_ready_numbers_are_taken_to_the_last_digit(data: st.DataObject, n: int, lambda_mult: float) -> None:
-    tenths = st.integers(-10, 10).map(lambda number: number / 10)
-    relevance = data.draw(st.lists(tenths, min_size=n, max_size=n))
-    similarity = data.draw(st.lists(st.lists(tenths, min_size=n, max_size=n), min_size=n, max_size=n))
-    picks, scores = select(relevance, similarity, n, lambda_mult)
-    selection = rm.mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)
-    assert list(selection) == picks
-    assert selection.scores.tolist() == scores
 
 
 @given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=10))
@@ -214,20 +171,6 @@ def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> Non
     arguments, options, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         rm.mmr(*arguments, **options)
-
-
-@pytest.mark.parametrize(
-    ("relevance", "similarity", "message"),
-    [
-        ([0.1, 0.2], [[1, 0]], r"similarity must have shape \(2, 2\) for 2 candidates, got shape \(1, 2\)"),
-        ([0.1, 0.2], [[1, 0], [np.inf, 1]], r"similarity\[1, 0\] is inf"),
-        ([0.1, np.nan], [[1, 0], [0, 1]], r"relevance\[1\] is nan"),
-        ([[0.1, 0.2]], [[1, 0], [0, 1]], r"relevance must be a list of numbers, shape \(n,\), got shape \(1, 2\)"),
-    ],
-)
-def test_ready_numbers_that_do_not_fit_are_refused(relevance: Any, similarity: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        rm.mmr_from_similarity(relevance, similarity)
 
 
 def same(selections: list[rm.types.Selection], others: list[rm.types.Selection]) -> bool:
@@ -327,63 +270,8 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     candidates[8] *= 1e-160  # lengths whose squares are out of range
     candidates[9] *= 1e300
     candidates[10] = np.outer(np.arange(1, 10), -1e-300 * queries[10])
-    monkeypatch.setattr(solve, "_NUMBERS_AT_ONCE", numbers)
+    monkeypatch.setattr(mmr_selection, "_NUMBERS_AT_ONCE", numbers)
     for weight in (0, 0.5):
         together = rm.mmr_batch(queries, candidates, lambda_mult=weight)
         alone = [rm.mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
         assert same(together, alone)
-
-
-vectors = st.tuples(st.integers(2, 7), st.integers(1, 4)).flatmap(
-    lambda shape: arrays(np.float64, shape, elements=st.integers(-3, 3).map(float))
-)
-
-
-@given(items=vectors)
-@settings(max_examples=60, deadline=None)
-def test_it_is_the_mean_over_all_pairs(items: Any) -> None:
-    n = len(items)
-    diversity = rm.intra_list_diversity(items)
-    assert diversity == pytest.approx(mean_distance(items), abs=1e-14)
-    assert 0 <= diversity <= n / (n - 1) + 1e-14
-    assert rm.intra_list_diversity(items[::-1]) == pytest.approx(diversity, abs=1e-14)
-    assert rm.intra_list_diversity(items * 2.0**40) == pytest.approx(diversity, abs=1e-14)
-    assert rm.intra_list_diversity(items, k=2) == pytest.approx(mean_distance(items[:2]), abs=1e-14)
-
-
-def test_worked_examples_of_diversity() -> None:
-    assert rm.intra_list_diversity([[1, 0], [-2, 0]]) == 2
-    assert rm.intra_list_diversity([[1, 0], [0, 3], [5, 0]]) == pytest.approx((1 + 0 + 1) / 3)
-    assert rm.intra_list_diversity(np.full((50, 7), 0.1, dtype=np.float32)) == pytest.approx(0, abs=1e-14)
-    assert rm.intra_list_diversity([[1, 0], [0, 0], [0, 0]]) == 1
-
-
-@pytest.mark.parametrize("too_few", [[], [[1, 2]], np.empty((0, 4))])
-def test_fewer_than_two_items_have_no_diversity(too_few: Any) -> None:
-    assert math.isnan(rm.intra_list_diversity(too_few))
-    assert math.isnan(rm.intra_list_diversity([[1, 0], [0, 1]], k=1))
-
-
-def test_it_is_what_a_smaller_lambda_buys() -> None:
-    rng = np.random.default_rng(0)
-    candidates = rng.normal(size=(5, 20))[rng.integers(5, size=60)] + 0.2 * rng.normal(size=(60, 20))
-    diversity = [
-        rm.intra_list_diversity(candidates[list(rm.mmr(candidates[0], candidates, k=10, lambda_mult=lambda_mult))])
-        for lambda_mult in (1, 0.5, 0)
-    ]
-    assert diversity[0] < diversity[1] < diversity[2]
-
-
-@pytest.mark.parametrize(
-    ("items", "options", "error", "message"),
-    [
-        ([[1, 0], [0, np.nan]], {}, ValueError, r"vectors\[1, 1\] is nan"),
-        ([1, 0], {}, ValueError, r"vectors must be a list of vectors.*\(2,\)"),
-        ([[1, 0], None], {}, TypeError, r"vectors\[1\] must be numbers, got None"),
-        ([[1, 0]], {"k": 0}, ValueError, "got 0"),
-        ([[1, 0]], {"k": "2"}, TypeError, "got '2'"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(items: Any, options: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message):
-        rm.intra_list_diversity(items, **options)

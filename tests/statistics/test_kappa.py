@@ -14,10 +14,11 @@ from retrieval_metrics.statistics import cohens_kappa, kappa_by_cluster, share_b
 def test_kappa_of_random_tables_is_that_of_scikit_learn(weights: Any) -> None:
     for seed in range(20):
         random = np.random.default_rng(seed)
-        one, other = random.integers(0, 4, 40), random.integers(0, 4, 40)
+        first = random.integers(0, 4, 40)
+        second = random.integers(0, 4, 40)
         table = np.zeros((4, 4))
-        np.add.at(table, (one, other), 1)
-        expected = cohen_kappa_score(one, other, labels=range(4), weights=weights)
+        np.add.at(table, (first, second), 1)
+        expected = cohen_kappa_score(first, second, labels=range(4), weights=weights)
         assert cohens_kappa(table, weights) == pytest.approx(expected, abs=1e-12)
 
 
@@ -27,10 +28,12 @@ def test_kappa_has_an_interval_that_covers() -> None:
 
     def tables(queries: int) -> Any:
         truth = random.integers(0, 4, (queries, 8))
-        seen = [np.where(random.random(truth.shape) < 0.3, random.integers(0, 4, truth.shape), truth) for _ in range(2)]
-        found = np.zeros((queries, 4, 4))
-        np.add.at(found, (np.arange(queries)[:, None], *seen), 1)
-        return found
+        grades = [
+            np.where(random.random(truth.shape) < 0.3, random.integers(0, 4, truth.shape), truth) for _ in range(2)
+        ]
+        counts = np.zeros((queries, 4, 4))
+        np.add.at(counts, (np.arange(queries)[:, None], *grades), 1)
+        return counts
 
     true = cohens_kappa(tables(20_000).sum(axis=0))
     ends = [kappa_by_cluster(tables(30)).interval for _ in range(300)]
@@ -44,18 +47,20 @@ def test_agreement_covers_where_a_grader_errs_query_by_query() -> None:
     def tables(queries: int) -> Any:
         wrong = random.random((queries, 12)) < random.beta(0.1, 1.9, (queries, 1))
         truth = random.choice(4, (queries, 12), p=[0.7, 0.12, 0.1, 0.08])
-        seen = np.where(wrong, np.abs(truth - 1), truth)
-        found = np.zeros((queries, 4, 4))
-        np.add.at(found, (np.arange(queries)[:, None], truth, seen), 1)
-        return found
+        grades = np.where(wrong, np.abs(truth - 1), truth)
+        counts = np.zeros((queries, 4, 4))
+        np.add.at(counts, (np.arange(queries)[:, None], truth, grades), 1)
+        return counts
 
     large = tables(60_000).sum(axis=0)
     samples = [tables(25) for _ in range(300)]
-    same = [share_by_cluster(np.einsum("qii->q", one), one.sum(axis=(1, 2))).interval for one in samples]
-    kappas = [kappa_by_cluster(one, "quadratic").interval for one in samples]
-    shown = [(low, high) for low, high in kappas if not math.isnan(low)]
+    share_intervals = [
+        share_by_cluster(np.einsum("qii->q", sample), sample.sum(axis=(1, 2))).interval for sample in samples
+    ]
+    kappa_intervals = [kappa_by_cluster(sample, "quadratic").interval for sample in samples]
+    shown = [(low, high) for low, high in kappa_intervals if not math.isnan(low)]
 
-    assert np.mean([low <= np.trace(large) / large.sum() <= high for low, high in same]) >= 0.92
+    assert np.mean([low <= np.trace(large) / large.sum() <= high for low, high in share_intervals]) >= 0.92
     assert np.mean([low <= cohens_kappa(large, "quadratic") <= high for low, high in shown]) >= 0.92  # 87 % with t(G-1)
     assert 0.1 < 1 - len(shown) / len(samples) < 0.9
 

@@ -1,5 +1,6 @@
 """The interval of a mean: closed forms, laws, and the degenerate samples on which others return a point."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -27,7 +28,7 @@ FINITE = st.floats(-1e100, 1e100) | st.floats(0, 1) | st.sampled_from([5e-324, -
 
 
 def exact(values: list[float]) -> ExactSums:
-    return ExactSums.of(np.array(values, dtype=np.float64))
+    return ExactSums.from_values(np.array(values, dtype=np.float64))
 
 
 @given(st.lists(FINITE, min_size=1, max_size=60))
@@ -35,14 +36,14 @@ def test_the_sums_are_those_of_fractions_and_rounded_once(values: list[float]) -
     sums = exact(values)
     assert Fraction(sums.total, 2**1126) == sum(map(Fraction, values))
     assert Fraction(sums.total_of_squares, 2**1126) == sum(Fraction(value * value) for value in values)
-    assert sums.rounded() == Sums.of(np.array(values))
+    assert sums.rounded() == Sums.from_values(np.array(values))
 
 
 @given(st.lists(st.lists(FINITE, max_size=20), min_size=1, max_size=6), st.randoms())
 def test_parts_in_any_order_give_the_sums_of_the_whole(parts: list[list[float]], rng: random.Random) -> None:
-    whole = exact([value for part in parts for value in part])
+    sums = exact(list(itertools.chain(*parts)))
     rng.shuffle(parts)
-    assert ExactSums.merged(map(exact, parts)) == whole
+    assert ExactSums.merge(map(exact, parts)) == sums
 
 
 def test_what_is_not_a_number_is_left_out_and_what_is_infinite_refused() -> None:
@@ -61,7 +62,7 @@ def test_of_nothing_there_is_no_mean() -> None:
 def test_a_million_values_of_all_sizes_are_summed_to_the_last_bit() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(size=1_000_000) * 2.0 ** rng.integers(-300, 300, size=1_000_000)
-    assert ExactSums.of(values).rounded().total == math.fsum(values.tolist())
+    assert ExactSums.from_values(values).rounded().total == math.fsum(values.tolist())
 
 
 UNIT = st.floats(0, 1, allow_nan=False)
@@ -89,9 +90,11 @@ def test_a_binary_metric_gets_the_interval_of_clopper_and_pearson(values: list[f
 @settings(max_examples=60, deadline=None)
 @given(BINARY_SAMPLES, LEVELS)
 def test_values_that_happen_to_be_binary_get_the_interval_of_jeffreys(values: list[float], level: float) -> None:
-    ones, zeros = sum(values), len(values) - sum(values)
+    ones = sum(values)
+    zeros = len(values) - sum(values)
     posterior = stats.beta(ones + 0.5, zeros + 0.5)
-    low, high = float(posterior.ppf((1 - level) / 2)), float(posterior.ppf((1 + level) / 2))
+    low = float(posterior.ppf((1 - level) / 2))
+    high = float(posterior.ppf((1 + level) / 2))
     expected = (low if ones else 0.0, high if zeros else 1.0)
 
     assert mean_interval(values, level=level) == pytest.approx(expected, abs=1e-9)
@@ -107,7 +110,9 @@ def test_the_interval_agrees_with_the_posterior_it_approximates(values: list[flo
 
 def test_mean_and_variance_of_the_posterior_are_matched_exactly() -> None:
     values = RECIPROCAL_RANKS
-    n, first, second = len(values), sum(values), sum(x * x for x in values)
+    n = len(values)
+    first = sum(values)
+    second = sum(x * x for x in values)
     mean = (first + 0.5) / (n + 1)
     variance = ((second + 0.5) / (n + 1) - mean**2) / (n + 2)
     draws = posterior_draws(values, 200_000)
@@ -161,7 +166,8 @@ def test_scaling_values_and_bounds_scales_the_interval(values: list[float], shif
 @settings(max_examples=60, deadline=None)
 @given(SAMPLES, LEVELS)
 def test_more_queries_of_the_same_kind_narrow_the_interval(values: list[float], level: float) -> None:
-    once, fourfold = mean_interval(values, level=level), mean_interval(values * 4, level=level)
+    once = mean_interval(values, level=level)
+    fourfold = mean_interval(values * 4, level=level)
 
     assert fourfold.high - fourfold.low < once.high - once.low
 
@@ -169,7 +175,8 @@ def test_more_queries_of_the_same_kind_narrow_the_interval(values: list[float], 
 @settings(max_examples=60, deadline=None)
 @given(SAMPLES)
 def test_a_higher_level_gives_an_interval_around_the_lower_levels(values: list[float]) -> None:
-    inner, outer = mean_interval(values, level=0.8), mean_interval(values, level=0.99)
+    inner = mean_interval(values, level=0.8)
+    outer = mean_interval(values, level=0.99)
 
     assert outer.low <= inner.low <= inner.high <= outer.high
 
@@ -183,7 +190,8 @@ def test_many_queries_give_the_interval_of_student() -> None:
 
 def test_a_bound_that_can_be_reached_gives_a_narrower_interval_than_one_out_of_reach() -> None:
     precision_at_5 = [0.2] * 40 + [0.0] * 10  # one relevant document per query
-    wide, narrow = mean_interval(precision_at_5), mean_interval(precision_at_5, bounds=(0.0, 0.2))
+    wide = mean_interval(precision_at_5)
+    narrow = mean_interval(precision_at_5, bounds=(0.0, 0.2))
 
     assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
 
@@ -210,8 +218,8 @@ def test_a_near_success_narrows_the_interval_no_more_than_a_success() -> None:
 def test_of_values_that_can_only_be_0_or_1_at_least_95_percent_of_samples_are_covered(n: int) -> None:
     ends = np.array([mean_interval([1.0] * k + [0.0] * (n - k), binary=1.0) for k in range(n + 1)])
     rates = np.arange(0.5, 0.996, 0.005)
-    held = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
-    covered = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * held).sum(axis=0)
+    covers = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
+    covered = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * covers).sum(axis=0)
 
     assert covered.min() >= 0.95  # with binary=0, 88 to 90 %
 
@@ -245,10 +253,10 @@ def test_an_unbounded_metric_gets_a_finite_interval_once_its_values_differ() -> 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(SAMPLES, min_size=1, max_size=5))
 def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(parts: list[list[float]]) -> None:
-    whole = [x for part in parts for x in part]
-    merged = ExactSums.merged(ExactSums.of(np.array(part)) for part in parts)
+    all_values = list(itertools.chain(*parts))
+    merged = ExactSums.merge(ExactSums.from_values(np.array(part)) for part in parts)
 
-    assert interval_from_sums(merged.rounded()) == mean_interval(whole)
+    assert interval_from_sums(merged.rounded()) == mean_interval(all_values)
 
 
 @pytest.mark.parametrize(
@@ -304,41 +312,41 @@ def test_a_value_a_hair_above_its_bound_is_taken_as_the_bound() -> None:
     assert mean_interval([1.0 + 2e-16, 0.5]) == pytest.approx(mean_interval([1.0, 0.5]))
 
 
-def sample(clusters: int, each: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def sample(clusters: int, cluster_size: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
-    labels = np.repeat(np.arange(clusters), each)
-    return random.normal(0.1, 1, clusters)[labels] + random.normal(0, 1, clusters * each), labels
+    labels = np.repeat(np.arange(clusters), cluster_size)
+    return random.normal(0.1, 1, clusters)[labels] + random.normal(0, 1, clusters * cluster_size), labels
 
 
-@pytest.mark.parametrize(("clusters", "each"), [(5, 4), (40, 5), (20, 10)])
-def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters: int, each: int) -> None:
-    values, labels = sample(clusters, each)
+@pytest.mark.parametrize(("clusters", "cluster_size"), [(5, 4), (40, 5), (20, 10)])
+def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters: int, cluster_size: int) -> None:
+    values, labels = sample(clusters, cluster_size)
     fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels})
 
     # statsmodels multiplies by G / (G - 1) and (n - 1) / (n - 1).
-    assert Units.of(values, labels).variance_of_mean == pytest.approx(fit.bse[0] ** 2)
+    assert Units.from_values(values, labels).variance_of_mean == pytest.approx(fit.bse[0] ** 2)
 
 
 def test_the_p_value_under_clusters_is_student_on_one_less_than_the_clusters() -> None:
     values, labels = sample(20, 3)
     fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels}, use_t=True)
-    found = paired_difference(values, np.zeros_like(values), clusters=labels, span=10.0)
+    difference = paired_difference(values, np.zeros_like(values), clusters=labels, span=10.0)
 
-    assert found.p_t == pytest.approx(2 * stats.t(19).sf(abs(fit.params[0] / fit.bse[0])))
-    assert (found.count, found.clusters) == (60, 20)
+    assert difference.p_t == pytest.approx(2 * stats.t(19).sf(abs(fit.params[0] / fit.bse[0])))
+    assert (difference.count, difference.clusters) == (60, 20)
 
 
 def test_single_queries_have_the_variance_of_a_mean() -> None:
     values = np.random.default_rng(1).random(30)
 
-    assert Units.of(values).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
-    assert Units.of(values, np.arange(30)).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
-    assert Units.of(values).design_effect == pytest.approx(1)
+    assert Units.from_values(values).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
+    assert Units.from_values(values, np.arange(30)).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
+    assert Units.from_values(values).design_effect == pytest.approx(1)
 
 
 def test_unequal_clusters_by_hand() -> None:
     # Clusters (1, 0) and (1,) and (0, 0, 0): means without one are 1/4, 1/5 and 2/3.
-    units = Units.of([1, 0, 1, 0, 0, 0], [0, 0, 1, 2, 2, 2])
+    units = Units.from_values([1, 0, 1, 0, 0, 0], [0, 0, 1, 2, 2, 2])
     without = np.array([1 / 4, 1 / 5, 2 / 3])
 
     assert units.mean == pytest.approx(1 / 3)
@@ -347,20 +355,21 @@ def test_unequal_clusters_by_hand() -> None:
 
 def test_queries_that_are_all_alike_in_a_cluster_count_as_one() -> None:
     values = np.repeat(np.random.default_rng(2).random(25), 4)
-    units = Units.of(values, np.repeat(np.arange(25), 4))
+    units = Units.from_values(values, np.repeat(np.arange(25), 4))
 
     assert units.design_effect == pytest.approx(4 * 99 / 96)
     assert units.effective_n == 25
-    assert Units.of([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_n == 4
-    assert Units.of([1.0] * 12, [*"aaaaaaaaaabc"]).effective_n == pytest.approx(12**2 / (10**2 + 1 + 1))
+    assert Units.from_values([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_n == 4
+    assert Units.from_values([1.0] * 12, [*"aaaaaaaaaabc"]).effective_n == pytest.approx(12**2 / (10**2 + 1 + 1))
 
 
 def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
     values, labels = sample(30, 4)
-    sums, effective = Sums.of(values), effective_sums(values, labels)
+    sums = Sums.from_values(values)
+    effective = effective_sums(values, labels)
 
     assert effective.mean == pytest.approx(sums.mean)
-    assert effective.count < Units.of(values, labels).effective_n < sums.count
+    assert effective.count < Units.from_values(values, labels).effective_n < sums.count
     assert effective_sums(values, np.arange(len(values))) == sums
     assert effective_sums(values, np.zeros(len(values))) == sums
 
@@ -413,13 +422,15 @@ def test_what_clusters_cost_begins_at_nothing() -> None:
 def test_equal_systems_under_clusters_are_not_told_apart() -> None:
     random = np.random.default_rng(4)
     labels = np.repeat(np.arange(40), 5)
-    alarms, covered = 0, 0
+    alarms = 0
+    covered = 0
     for seed in range(300):
-        shared, own = random.normal(0, 1, 40)[labels], random.normal(0, 1, 200)
+        shared = random.normal(0, 1, 40)[labels]
+        own = random.normal(0, 1, 200)
         values = 0.2 * (math.sqrt(0.3) * shared + math.sqrt(0.7) * own)
-        found = paired_difference(values, np.zeros(200), clusters=labels, resamples=1_000, seed=seed)
-        alarms += found.p_randomisation <= 0.05
-        covered += found.interval.low <= 0 <= found.interval.high
+        difference = paired_difference(values, np.zeros(200), clusters=labels, resamples=1_000, seed=seed)
+        alarms += difference.p_randomisation <= 0.05
+        covered += difference.interval.low <= 0 <= difference.interval.high
 
     assert covered / 300 >= 0.92
     assert alarms / 300 <= 0.065 + 0.02
@@ -427,4 +438,4 @@ def test_equal_systems_under_clusters_are_not_told_apart() -> None:
 
 def test_values_and_clusters_must_belong_together() -> None:
     with pytest.raises(ValueError, match="one cluster per value"):
-        Units.of([1.0, 2.0], [0])
+        Units.from_values([1.0, 2.0], [0])

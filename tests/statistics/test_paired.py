@@ -14,14 +14,14 @@ from scipy import stats
 from retrieval_metrics.statistics import (
     Interval,
     Units,
+    critical_value_to_p,
     difference_interval,
-    fewest_for_margin,
-    level_of_critical,
     min_significant_units,
+    min_units_for_margin,
     paired_difference,
     paired_differences,
     rare_change,
-    students_critical,
+    student_critical_value,
     within_margins,
 )
 
@@ -64,8 +64,10 @@ def test_every_number_by_hand() -> None:
 @settings(max_examples=80, deadline=None)
 @given(PAIRS)
 def test_exchanging_the_systems_changes_signs_and_nothing_else(pairs: list[tuple[float, float]]) -> None:
-    values, baseline = [a for a, _ in pairs], [b for _, b in pairs]
-    forward, backward = paired_difference(values, baseline), paired_difference(baseline, values)
+    values = [a for a, _ in pairs]
+    baseline = [b for _, b in pairs]
+    forward = paired_difference(values, baseline)
+    backward = paired_difference(baseline, values)
 
     assert backward.mean == pytest.approx(-forward.mean, abs=1e-12)
     mirrored = (-forward.interval.high, -forward.interval.low)
@@ -178,15 +180,16 @@ DIFFERENCES = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=6, 
 
 def interval(differences: object, level: float = 0.95, clusters: object = None, span: float = 1.0) -> Interval:
     """With Student's critical value."""
-    units = Units.of(differences, clusters)  # type: ignore[arg-type]  # anything array-like
-    return difference_interval(units, students_critical(len(units.sizes), level), level=level, span=span)
+    units = Units.from_values(differences, clusters)  # type: ignore[arg-type]  # anything array-like
+    return difference_interval(units, student_critical_value(len(units.sizes), level), level=level, span=span)
 
 
 @settings(max_examples=60, deadline=None)
 @given(DIFFERENCES.filter(lambda d: np.std(d) > 1e-3))
 def test_with_students_critical_value_it_is_students(differences: list[float]) -> None:
     values = np.array(differences)
-    n, mean = len(values), values.mean()
+    n = len(values)
+    mean = values.mean()
     half = stats.t(n - 1).ppf(0.975) * values.std(ddof=1) / math.sqrt(n)
 
     assert interval(values) == pytest.approx((max(mean - half, -1), min(mean + half, 1)), abs=1e-9)
@@ -195,16 +198,18 @@ def test_with_students_critical_value_it_is_students(differences: list[float]) -
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(-4, 4), min_size=2, max_size=2), min_size=6, max_size=30), st.sampled_from([1, 2]))
-def test_it_excludes_0_exactly_where_the_corrected_p_value_is_a_finding(rows: list[list[int]], each: int) -> None:
-    labels = np.arange(len(rows)) // each
-    found = paired_differences(np.array(rows) / 4, spans=[1.0, 1.0], clusters=labels)
-    for one, corrected in zip(found.each, found.corrected, strict=True):
-        if math.isnan(one.interval.low):
+def test_it_excludes_0_exactly_where_the_corrected_p_value_is_a_finding(
+    rows: list[list[int]], n_differences: int
+) -> None:
+    labels = np.arange(len(rows)) // n_differences
+    tested = paired_differences(np.array(rows) / 4, spans=[1.0, 1.0], clusters=labels)
+    for difference, corrected in zip(tested.differences, tested.corrected, strict=True):
+        if math.isnan(difference.interval.low):
             assert corrected > 0.05
             continue
-        excludes = not one.interval.low <= 0 <= one.interval.high
+        excludes = not difference.interval.low <= 0 <= difference.interval.high
         assert excludes == (corrected <= 0.05 + 1e-12)
-        assert one.interval.low <= one.mean <= one.interval.high
+        assert difference.interval.low <= difference.mean <= difference.interval.high
 
 
 @pytest.mark.parametrize("sizes", [[1, 1, 2, 3, 5, 8, 1, 1, 2, 3], [4] * 10])
@@ -212,7 +217,7 @@ def test_with_clusters_its_ends_are_the_means_that_the_test_just_rejects(sizes: 
     random = np.random.default_rng(1)
     labels = np.repeat(np.arange(len(sizes)), sizes)
     values = random.normal(0.1, 0.1, len(labels)) + random.normal(0, 0.1, len(sizes))[labels]
-    units = Units.of(values, labels)
+    units = Units.from_values(values, labels)
 
     def standardised(theta: float) -> float:
         shifted = units.totals - theta * units.sizes
@@ -223,17 +228,17 @@ def test_with_clusters_its_ends_are_the_means_that_the_test_just_rejects(sizes: 
 
 
 def test_it_is_never_narrower_than_students_but_next_to_0() -> None:
-    few = np.array([1.0] * 3 + [0.0] * 47)
-    (found,) = paired_differences(few[:, None], spans=[1.0]).each
-    assert found.critical_value < students_critical(50)
-    assert found.interval == pytest.approx(interval(few))
-    assert found.interval.low < 0
+    changed = np.array([1.0] * 3 + [0.0] * 47)
+    (difference,) = paired_differences(changed[:, None], spans=[1.0]).differences
+    assert difference.critical_value < student_critical_value(50)
+    assert difference.interval == pytest.approx(interval(changed))
+    assert difference.interval.low < 0
     many = np.array([0.3] * 5 + [0.2] * 3 + [0.0] * 92)
-    (found,) = paired_differences(many[:, None], spans=[1.0]).each
+    (difference,) = paired_differences(many[:, None], spans=[1.0]).differences
     student = interval(many)
-    assert found.p_randomisation <= 0.05
-    assert found.interval.low > 0
-    assert found.interval.high >= student.high
+    assert difference.p_randomisation <= 0.05
+    assert difference.interval.low > 0
+    assert difference.interval.high >= student.high
 
 
 def test_it_is_simultaneous() -> None:
@@ -242,8 +247,11 @@ def test_it_is_simultaneous() -> None:
     covered = 0
     for seed in range(300):
         rows = truth + random.normal(0, 0.1, (30, 1)) + random.normal(0, 0.15, (30, 5))
-        found = paired_differences(rows, spans=[1.0] * 5, resamples=500, seed=seed).each
-        covered += all(each.interval.low <= true <= each.interval.high for each, true in zip(found, truth, strict=True))
+        tested = paired_differences(rows, spans=[1.0] * 5, resamples=500, seed=seed).differences
+        covered += all(
+            difference.interval.low <= true <= difference.interval.high
+            for difference, true in zip(tested, truth, strict=True)
+        )
 
     assert covered / 300 >= 0.93
 
@@ -251,7 +259,7 @@ def test_it_is_simultaneous() -> None:
 def test_a_sample_without_spread_has_a_point_and_the_line_says_what_it_cannot_show() -> None:
     assert interval([0.0] * 50) == (0, 0)
     assert interval([0.5] * 50) == pytest.approx((0.5, 0.5))
-    share, shift = rare_change(Units.of([0.0] * 50), span=0.5)
+    share, shift = rare_change(Units.from_values([0.0] * 50), span=0.5)
     assert (1 - share) ** 50 == pytest.approx(0.05)
     assert shift == pytest.approx(share / 2)
 
@@ -262,7 +270,9 @@ def test_clusters_of_equal_queries_are_as_telling_as_one_query_each() -> None:
     fourfold = np.repeat(differences, 4)
 
     assert interval(fourfold, clusters=labels) == pytest.approx(interval(differences), rel=1e-6)
-    assert rare_change(Units.of(fourfold, labels)) == pytest.approx(rare_change(Units.of(differences)))
+    assert rare_change(Units.from_values(fourfold, labels)) == pytest.approx(
+        rare_change(Units.from_values(differences))
+    )
 
 
 def test_interval_and_line_together_cover_rare_losses() -> None:
@@ -271,7 +281,7 @@ def test_interval_and_line_together_cover_rare_losses() -> None:
     for _ in range(300):
         values = -1.0 * (random.random(50) < 0.05) + random.normal(0, 0.02, 50)
         low, high = interval(values)
-        shift = rare_change(Units.of(values)).mean_shift
+        shift = rare_change(Units.from_values(values)).mean_shift
         covered += low - shift <= -0.05 <= high + shift
 
     assert covered / 300 >= 0.93
@@ -286,35 +296,37 @@ def test_with_fewer_queries_than_a_finding_takes_there_is_no_interval(level: flo
 
 
 def test_a_critical_value_that_cannot_be_reached_excludes_nothing() -> None:
-    units = Units.of([0.1, 0.2] * 4)
+    units = Units.from_values([0.1, 0.2] * 4)
 
     assert difference_interval(units, 3.0, span=0.5) == (-0.5, 0.5)
-    assert level_of_critical(3.0, 8) == 0
+    assert critical_value_to_p(3.0, 8) == 0
 
 
 def test_a_higher_level_is_wider() -> None:
     differences = np.random.default_rng(3).normal(0, 0.3, 40)
-    (low, high), (lower, higher) = interval(differences), interval(differences, 0.99)
+    (low, high) = interval(differences)
+    (lower, higher) = interval(differences, 0.99)
 
     assert lower < low < high < higher
 
 
 def test_very_unequal_clusters_may_have_one_end_only_and_still_agree_with_the_test() -> None:
-    values, labels = np.array([0.5] * 12 + [0.2, 0.3, 0.1, 0.4, 0.2, 0.3, 0.2]), [0] * 12 + list(range(1, 8))
-    (found,) = paired_differences(values[:, None], spans=[1.0], clusters=labels).each
-    assert found.p_randomisation <= 0.05
-    assert 0 < found.interval.low <= found.mean <= found.interval.high
+    values = np.array([0.5] * 12 + [0.2, 0.3, 0.1, 0.4, 0.2, 0.3, 0.2])
+    labels = [0] * 12 + list(range(1, 8))
+    (difference,) = paired_differences(values[:, None], spans=[1.0], clusters=labels).differences
+    assert difference.p_randomisation <= 0.05
+    assert 0 < difference.interval.low <= difference.mean <= difference.interval.high
 
 
 def outcome(differences: object, margin: float = 0.02) -> str:
-    return within_margins([Units.of(differences)], [1.0], margin)[0].outcome  # type: ignore[arg-type]
+    return within_margins([Units.from_values(differences)], [1.0], margin)[0].outcome  # type: ignore[arg-type]
 
 
 def test_losses_of_1_on_2_percent_of_the_queries_pass_the_margin_at_most_as_often_as_said() -> None:
     random = np.random.default_rng(0)
     for n in (50, 200):
-        samples = [Units.of(-1.0 * (random.random(n) < 0.02)) for _ in range(500)]
-        passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 500, 0.02)]
+        samples = [Units.from_values(-1.0 * (random.random(n) < 0.02)) for _ in range(500)]
+        passed = [test.outcome == "noninferior" for test in within_margins(samples, [1.0] * 500, 0.02)]
         assert np.mean(passed) <= 0.05
 
 
@@ -322,8 +334,8 @@ def test_systems_that_do_not_differ_pass_once_there_are_enough_queries() -> None
     random = np.random.default_rng(1)
     power = {}
     for n in (100, 150, 500):
-        samples = [Units.of(random.normal(0, 0.1, n)) for _ in range(400)]
-        power[n] = np.mean([one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 400, 0.02)])
+        samples = [Units.from_values(random.normal(0, 0.1, n)) for _ in range(400)]
+        power[n] = np.mean([test.outcome == "noninferior" for test in within_margins(samples, [1.0] * 400, 0.02)])
 
     assert power[100] == 0
     assert power[150] >= 0.72
@@ -335,16 +347,16 @@ def test_its_bound_is_students_unless_few_queries_lose_much() -> None:
     values = random.normal(0, 0.1, 200)
     values -= np.minimum(0, stats.skew(values)) * (values - values.mean()) ** 2  # not skewed to the left
     student = values.mean() - stats.t(199).ppf(0.95) * stats.sem(values)
-    assert within_margins([Units.of(values)], [1.0], 0.02)[0].low == pytest.approx(student, abs=2e-4)
+    assert within_margins([Units.from_values(values)], [1.0], 0.02)[0].low == pytest.approx(student, abs=2e-4)
     skewed = np.where(np.arange(200) < 6, -0.8, 0.03)
     student = skewed.mean() - stats.t(199).ppf(0.95) * stats.sem(skewed)
-    assert within_margins([Units.of(skewed)], [1.0], 0.02)[0].low < student - 0.003
+    assert within_margins([Units.from_values(skewed)], [1.0], 0.02)[0].low < student - 0.003
 
 
 def test_against_a_margin_too_clusters_of_equal_queries_are_as_telling_as_one_query_each() -> None:
     differences = np.random.default_rng(3).gamma(1, 0.1, 40) * -1
-    fourfold = Units.of(np.repeat(differences, 4), np.repeat(np.arange(40), 4))
-    alone, together = within_margins([Units.of(differences), fourfold], [1.0, 1.0], 0.02)
+    fourfold = Units.from_values(np.repeat(differences, 4), np.repeat(np.arange(40), 4))
+    alone, together = within_margins([Units.from_values(differences), fourfold], [1.0, 1.0], 0.02)
 
     assert (together.low, together.high) == pytest.approx((alone.low, alone.high))
 
@@ -352,11 +364,11 @@ def test_against_a_margin_too_clusters_of_equal_queries_are_as_telling_as_one_qu
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0.005, 0.5), st.floats(0.01, 0.2))
 def test_below_the_fewest_queries_even_equal_systems_do_not_pass(margin: float, alpha: float) -> None:
-    fewest = fewest_for_margin(margin, alpha=alpha)
+    fewest = min_units_for_margin(margin, alpha=alpha)
 
     assert 1 - alpha ** (1 / fewest) < margin
     assert fewest == 1 or 1 - alpha ** (1 / (fewest - 1)) >= margin
-    assert fewest_for_margin(0.02) == pytest.approx(3 / 0.02, rel=0.01)
+    assert min_units_for_margin(0.02) == pytest.approx(3 / 0.02, rel=0.01)
 
 
 def test_few_queries_pass_only_systems_that_rare_losses_would_leave_above_the_margin() -> None:
@@ -365,24 +377,24 @@ def test_few_queries_pass_only_systems_that_rare_losses_would_leave_above_the_ma
     assert outcome(random.normal(0.03, 0.01, 30), 0.05) == "inconclusive"
     for n, gain in ((20, 0.1), (30, 0.05), (40, 0.05)):  # the hardest: a mean of -0.05, and the others gain
         share = (gain + 0.05) / (gain + 1)
-        samples = [Units.of(np.where(random.random(n) < share, -1.0, gain)) for _ in range(500)]
-        passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 500, 0.05)]
+        samples = [Units.from_values(np.where(random.random(n) < share, -1.0, gain)) for _ in range(500)]
+        passed = [test.outcome == "noninferior" for test in within_margins(samples, [1.0] * 500, 0.05)]
         assert np.mean(passed) <= 0.075
 
 
 def test_worse_by_more_is_said_and_bounds_mirror_each_other() -> None:
     lost = np.array([-0.3, -0.2] * 80)
-    (one,), (other,) = (within_margins([Units.of(sign * lost)], [1.0], 0.02) for sign in (1, -1))
+    (loss,), (gain,) = (within_margins([Units.from_values(sign * lost)], [1.0], 0.02) for sign in (1, -1))
 
-    assert (one.outcome, other.outcome) == ("inferior", "noninferior")
-    assert one.low == pytest.approx(-other.high)
+    assert (loss.outcome, gain.outcome) == ("inferior", "noninferior")
+    assert loss.low == pytest.approx(-gain.high)
 
 
 def test_no_query_allows_nothing_to_be_said() -> None:
-    (one,) = within_margins([Units.of([])], [1.0], 0.02)
+    (test,) = within_margins([Units.from_values([])], [1.0], 0.02)
 
-    assert one.outcome == "inconclusive"
-    assert math.isnan(one.low)
+    assert test.outcome == "inconclusive"
+    assert math.isnan(test.low)
 
 
 def test_a_margin_is_positive() -> None:

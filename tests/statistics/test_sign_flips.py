@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from retrieval_metrics.statistics import Contrasts, joint_sign_flips, level_of_critical, sign_flip_test
+from retrieval_metrics.statistics import Contrasts, critical_value_to_p, joint_sign_flips, sign_flip_test
 
 GRID = st.integers(-8, 8).map(lambda i: i / 8)  # sums are exact in binary, so that ties are ties
-FEW = st.lists(GRID, max_size=9)
+FEW_DIFFERENCES = st.lists(GRID, max_size=9)
 DIFFERENCES = st.lists(st.floats(-1, 1, allow_nan=False, allow_subnormal=False), min_size=1, max_size=9)
 
 
 def by_enumeration(differences: list[float]) -> float:
     reach = abs(sum(differences))
-    sums = [
-        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
-        for signs in itertools.product([-1, 1], repeat=len(differences))
-    ]
-    return sum(total >= reach for total in sums) / len(sums)
+    is_reached = []
+    for signs in itertools.product([-1, 1], repeat=len(differences)):
+        total = sum(sign * difference for sign, difference in zip(signs, differences, strict=True))
+        is_reached.append(abs(total) >= reach)
+    return sum(is_reached) / len(is_reached)
 
 
 @settings(max_examples=100, deadline=None)
-@given(FEW)
+@given(FEW_DIFFERENCES)
 def test_the_exact_p_value_is_the_share_of_all_sign_choices(differences: list[float]) -> None:
     p_value, exact = sign_flip_test(differences)
 
@@ -146,18 +146,18 @@ def by_definition(rows: NDArray[np.float64]) -> list[float]:
     order = np.argsort(-z[0], kind="stable")  # the first choice is the observed one
     corrected = np.empty(len(order))
     largest = 0.0
-    for place, at in enumerate(order):
+    for place, step in enumerate(order):
         left = order[place:]
-        largest = max(largest, float((z[:, left].max(axis=1) >= z[0, at] - 1e-9).mean()))
-        alone = float((z[:, at] >= z[0, at] - 1e-9).mean())
-        corrected[at] = max(largest, alone)
+        largest = max(largest, float((z[:, left].max(axis=1) >= z[0, step] - 1e-9).mean()))
+        alone = float((z[:, step] >= z[0, step] - 1e-9).mean())
+        corrected[step] = max(largest, alone)
     return corrected.tolist()
 
 
 def standardised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     scale = np.sqrt((rows**2).sum(axis=0))
-    found: NDArray[np.float64] = np.abs(rows.sum(axis=0)) / np.where(scale, scale, 1.0)
-    return found
+    test: NDArray[np.float64] = np.abs(rows.sum(axis=0)) / np.where(scale, scale, 1.0)
+    return test
 
 
 @settings(max_examples=150, deadline=None)
@@ -172,11 +172,11 @@ def test_it_is_its_definition(rows: list[list[int]]) -> None:
 @given(ROWS)
 def test_each_p_value_is_that_of_its_own_test_and_none_is_larger_than_the_corrected(rows: list[list[int]]) -> None:
     array = np.array(rows, dtype=np.float64)
-    found = joint_sign_flips(array)
+    joint = joint_sign_flips(array)
 
-    assert found.p_values.tolist() == pytest.approx([sign_flip_test(column).p_value for column in array.T])
-    assert found.exact.all()
-    assert (found.corrected >= found.p_values - 1e-12).all()
+    assert joint.p_values.tolist() == pytest.approx([sign_flip_test(column).p_value for column in array.T])
+    assert joint.exact.all()
+    assert (joint.corrected >= joint.p_values - 1e-12).all()
 
 
 @pytest.mark.parametrize("kind", ["exact", "few move", "real"])
@@ -185,37 +185,38 @@ def test_a_hypothesis_is_rejected_exactly_where_its_sum_exceeds_the_critical_val
     random = np.random.default_rng(0)
     later = 0
     for seed in range(60):
-        n, m = random.integers(4, 40), random.integers(1, 10)
+        n = random.integers(4, 40)
+        m = random.integers(1, 10)
         rows = random.normal(random.choice([0, 0.4, 0.9], m), 1, (n, m)) + random.normal(0, 1, (n, 1))
         rows = rows.round() if kind == "exact" else rows * (random.random((n, m)) < (0.4 if kind == "few move" else 1))
-        found = joint_sign_flips(rows, alpha=alpha, resamples=300, seed=seed)
-        rejected = found.corrected <= alpha + 1e-12
-        assert (rejected == (standardised(rows) > found.critical)).all()
-        later += bool(rejected.any() and len(set(found.critical.round(6).tolist())) > 1)
+        joint = joint_sign_flips(rows, alpha=alpha, resamples=300, seed=seed)
+        rejected = joint.corrected <= alpha + 1e-12
+        assert (rejected == (standardised(rows) > joint.critical)).all()
+        later += bool(rejected.any() and len(set(joint.critical.round(6).tolist())) > 1)
 
     assert later > 0
 
 
 def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one_what_holm_asks() -> None:
     random = np.random.default_rng(0)
-    one, other = random.normal(0.03, 0.1, (2, 80))
-    alone = joint_sign_flips(one[:, None])
-    twice = joint_sign_flips(np.column_stack([one, 2 * one, one]))
-    both = joint_sign_flips(np.column_stack([one, other]), resamples=50_000)
+    single, other = random.normal(0.03, 0.1, (2, 80))
+    alone = joint_sign_flips(single[:, None])
+    twice = joint_sign_flips(np.column_stack([single, 2 * single, single]))
+    joint = joint_sign_flips(np.column_stack([single, other]), resamples=50_000)
 
     assert twice.corrected.tolist() == pytest.approx([float(alone.p_values[0])] * 3)
-    assert level_of_critical(float(twice.critical[0]), 80) == pytest.approx(0.05, abs=4e-3)
-    assert level_of_critical(float(both.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
+    assert critical_value_to_p(float(twice.critical[0]), 80) == pytest.approx(0.05, abs=4e-3)
+    assert critical_value_to_p(float(joint.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
 
 
 def test_a_metric_that_few_queries_move_is_not_drowned_by_one_that_all_do() -> None:
     random = np.random.default_rng(1)
-    few = np.zeros(60)
-    few[:8] = 1
-    found = joint_sign_flips(np.column_stack([random.normal(0, 0.1, 60), *[few] * 5]))
+    rare = np.zeros(60)
+    rare[:8] = 1
+    joint = joint_sign_flips(np.column_stack([random.normal(0, 0.1, 60), *[rare] * 5]))
 
-    assert found.p_values[1] == pytest.approx(2 / 2**8)
-    assert found.corrected[1] < 2 * found.p_values[1]  # two things are tested, not six
+    assert joint.p_values[1] == pytest.approx(2 / 2**8)
+    assert joint.corrected[1] < 2 * joint.p_values[1]  # two things are tested, not six
 
 
 def test_contrasts_of_columns_are_their_differences() -> None:
@@ -223,7 +224,8 @@ def test_contrasts_of_columns_are_their_differences() -> None:
     systems = random.normal(0.5, 0.2, (60, 5))
     plus, minus = np.array(list(itertools.combinations(range(5), 2))).T
     pairs = systems[:, plus] - systems[:, minus]
-    direct, fast = joint_sign_flips(pairs), joint_sign_flips(pairs, contrasts=Contrasts(systems, plus, minus))
+    direct = joint_sign_flips(pairs)
+    fast = joint_sign_flips(pairs, contrasts=Contrasts(systems, plus, minus))
 
     assert fast.corrected.tolist() == direct.corrected.tolist()
     assert fast.critical.tolist() == pytest.approx(direct.critical.tolist(), rel=1e-9)
@@ -241,10 +243,10 @@ def test_as_many_choices_are_drawn_as_asked_however_many_hypotheses_there_are() 
     random = np.random.default_rng(3)
     rows = random.normal(0, 0.1, (100, 200))
     rows[:, 0] += 0.2
-    found = joint_sign_flips(rows, resamples=99)
+    joint = joint_sign_flips(rows, resamples=99)
 
-    assert found.corrected[0] == pytest.approx(1 / 100)
-    assert (found.corrected[1:] > 0.05).mean() > 0.95
+    assert joint.corrected[0] == pytest.approx(1 / 100)
+    assert (joint.corrected[1:] > 0.05).mean() > 0.95
 
 
 def test_memory_is_linear_in_the_hypotheses() -> None:
@@ -273,8 +275,8 @@ def test_clones_are_called_different_no_more_often_than_alpha(systems: int) -> N
 
 def test_nothing_that_moves_and_no_query_are_no_finding() -> None:
     for rows in (np.zeros((5, 2)), np.zeros((0, 2))):
-        found = joint_sign_flips(rows)
-        assert (found.p_values.tolist(), found.corrected.tolist()) == ([1, 1], [1, 1])
+        joint = joint_sign_flips(rows)
+        assert (joint.p_values.tolist(), joint.corrected.tolist()) == ([1, 1], [1, 1])
 
 
 @pytest.mark.parametrize(

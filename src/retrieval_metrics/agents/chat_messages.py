@@ -4,322 +4,496 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.agents.model_message import PROVIDER_SEARCHES, ModelMessage, ToolCall, read_message
+from retrieval_metrics.agents.payload_decoding import decode_payload
+from retrieval_metrics.agents.span_payloads import BLOCK_LIST_KEYS, RESULT_KEYS, find_failure, last_text
 from retrieval_metrics.agents.trace_formats import read_spans
-from retrieval_metrics.agents.trace_span import (
-    BLOCK_LIST_KEYS,
-    MODEL,
-    OTHER,
-    PROVIDER_SEARCHES,
-    RESULT_KEYS,
-    TOOL,
-    ModelMessage,
-    TraceError,
-    TraceSpan,
-    decode_payload,
-    find_failure,
-    last_text,
-    read_message,
-)
+from retrieval_metrics.agents.trace_span import MODEL, OTHER, TOOL, SpanFields, TraceError, TraceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
+class ResultForm(NamedTuple):
+    """Where a result of one form names its call, and where it has its content.
+
+    Attributes:
+        id_key: The key of the id of its call.
+        content_key: The key of its content, which is there if it is a result.
+        nested_key: The key of the id inside the object under `id_key`; empty if the id stands there itself.
+    """
+
+    id_key: str
+    content_key: str
+    nested_key: str = ""
+
+
+# Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms.
 FORMS = {
-    "Anthropic messages, transcripts of coding agents": ("tool_use_id", "content"),
-    "OpenAI chat, LangChain, LangGraph, pydantic-ai": ("tool_call_id", "content"),
-    "OpenAI responses, run items and rollouts": ("call_id", "output"),
-    "MCP tools that OpenAI runs": ("id", "output"),
-    "file search that OpenAI runs": ("id", "results"),
-    "LlamaIndex events": ("tool_id", "tool_output"),
-    "LlamaIndex chat messages": ("additional_kwargs.tool_call_id", "blocks"),
-    "Haystack chat messages": ("origin.id", "result"),
-    "OpenTelemetry GenAI messages": ("id", "response"),
+    "Anthropic messages, transcripts of coding agents": ResultForm("tool_use_id", "content"),
+    "OpenAI chat, LangChain, LangGraph, pydantic-ai": ResultForm("tool_call_id", "content"),
+    "OpenAI responses, run items and rollouts": ResultForm("call_id", "output"),
+    "MCP tools that OpenAI runs": ResultForm("id", "output"),
+    "file search that OpenAI runs": ResultForm("id", "results"),
+    "LlamaIndex events": ResultForm("tool_id", "tool_output"),
+    "LlamaIndex chat messages": ResultForm("additional_kwargs", "blocks", "tool_call_id"),
+    "Haystack chat messages": ResultForm("origin", "result", "id"),
+    "OpenTelemetry GenAI messages": ResultForm("id", "response"),
 }
-"""Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
-NOT_ASKED = "results"
-"""What stays empty where the provider was not asked to include it."""
-PATHS = [(call.partition(".")[::2], result) for call, result in FORMS.values()]
-NAMES_CALL = {first for (first, _), _ in PATHS}
+# What stays empty where the provider was not asked to include it.
+OPTIONAL_CONTENT_KEY = "results"
+CALL_NAMING_KEYS = {form.id_key for form in FORMS.values()}
+# What the forms call a message that a model has written, and one that it reads.
 ROLES = {
     **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call"), MODEL),
     **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *PROVIDER_SEARCHES), MODEL),
     **dict.fromkeys(("user", "human", "system", "developer", "tool", "function", "request"), OTHER),
     **dict.fromkeys(("function_call_output", "custom_tool_call_output"), OTHER),
 }
-ROLE_UNDER = ("role", "type", "kind")
-"""What the forms call a message that a model has written, and one that it reads, and where they say so."""
-WRAPPED_IN = dict.fromkeys(("message", "payload", "data", "kwargs", "raw_item", "value"))
-WITHIN = {"tool_call_result", "functionResponse", "function_response"}
-"""Where a line or an event has its message, and a block its result."""
-LISTS = {*BLOCK_LIST_KEYS, "tool_calls"}
+ROLE_KEYS = ("role", "type", "kind")
+# Where a line or an event has its message.
+MESSAGE_KEYS = ("message", "payload", "data", "kwargs", "raw_item", "value")
+_MESSAGE_KEY_SET = set(MESSAGE_KEYS)
+# Where a block has its result.
+RESULT_BLOCK_KEYS = {"tool_call_result", "functionResponse", "function_response"}
+# Where a message has lists of objects that may be of a host's class.
+OBJECT_LIST_KEYS = {*BLOCK_LIST_KEYS, "tool_calls"}
 CONVERSATION_KIND = "conversation"
-NAMED_BY = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
+# What names a conversation.
+CONVERSATION_ID_KEYS = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
+# What a span has and no message.
 SPAN_KEYS = {
     "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
     "resourceSpans", "observations", "info",
 }  # fmt: skip
-"""What names a conversation, and what no message has."""
+# The messages that several parts of one message make are numbered in thousandths.
+PART_STEP = 1000
 
 
-def iterate_spans(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
+class WholeConversation(NamedTuple):
+    """A conversation that one object of a file holds.
+
+    Attributes:
+        name: Its id, or the number of the object.
+        messages: Its messages.
+        fields: What stands beside them.
+    """
+
+    name: Any
+    messages: list[Any]
+    fields: Mapping[str, Any]
+
+
+class CallResult(NamedTuple):
+    """What came out of a tool call, and the id of the call, if the result names it."""
+
+    result: dict[str, Any]
+    call_id: str | None
+
+
+class LastAnswer(NamedTuple):
+    """The last answer of a model, and how many of the messages it has read."""
+
+    model: TraceSpan
+    messages: list[Any]
+    n_read: int
+
+
+def iterate_spans(records: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
     """Yield the spans of traces and conversations; what is neither is added to `strays` if it stands among messages."""
-    loose: dict[Any, list[Any]] = {}
-    for number, given in enumerate(units, start=1):
-        if isinstance(given, dict) and not SPAN_KEYS.isdisjoint(given):  # most files hold only these
-            yield from read_spans(given)
+    loose_messages: dict[Any, list[Any]] = {}
+    for number, record in enumerate(records, start=1):
+        if _is_span(record):  # most files hold only these
+            yield from read_spans(record)
             continue
-        unit = _plain(given)
-        first = unit[0] if isinstance(unit, list) and unit else unit
-        if isinstance(first, dict) and not SPAN_KEYS.isdisjoint(first):
-            yield from read_spans(unit) if first is unit else iterate_spans(unit, strays)
-        elif conversations := _conversations(unit, str(number)):
-            for name, messages, about in conversations:
-                yield from _Conversation(name, about).spans(messages)
-        elif isinstance(unit, dict) and (_role(unit) or _results(_inner(unit))):
-            loose.setdefault(_name(unit, NAMED_BY[1:], "1"), []).append(unit)
+        plain = _as_dict(record)
+        if isinstance(plain, list) and plain and _is_span(plain[0]):
+            yield from iterate_spans(plain, strays)
+            continue
+        if _is_span(plain):
+            yield from read_spans(plain)
+            continue
+        conversations = _find_conversations(plain, str(number))
+        for conversation in conversations:
+            yield from _Conversation(conversation.name, conversation.fields).read_messages(conversation.messages)
+        if conversations:
+            continue
+        if isinstance(plain, dict) and (_find_role(plain) or _find_results(_inner_message(plain))):
+            # A loose message has an id of its own, so "id" does not name its conversation.
+            name = _conversation_name(plain, CONVERSATION_ID_KEYS[1:], "1")
+            loose_messages.setdefault(name, []).append(plain)
         else:
-            strays.append(unit)
-    if not loose:
-        for unit in strays:
-            yield from read_spans(unit)
+            strays.append(plain)
+    if not loose_messages:
+        for stray in strays:
+            yield from read_spans(stray)
         strays.clear()
-    for name, messages in loose.items():
-        yield from _Conversation(name, {}).spans(messages)
+    for name, messages in loose_messages.items():
+        yield from _Conversation(name, {}).read_messages(messages)
 
 
-def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping[str, Any]]]:
-    """Return the conversations that an object holds whole: their names, their messages and what stands beside them."""
-    if isinstance(unit, list):
-        return [(number, unit, {})]
-    if not isinstance(unit, dict) or _role(unit):
+def _is_span(record: Any) -> bool:
+    return isinstance(record, dict) and not SPAN_KEYS.isdisjoint(record)
+
+
+def _find_conversations(record: Any, number: str) -> list[WholeConversation]:
+    """Return the conversations that an object holds whole."""
+    if isinstance(record, list):
+        return [WholeConversation(number, record, {})]
+    if not isinstance(record, dict) or _find_role(record):
         return []
     for key in ("messages", "input"):
-        if isinstance(messages := decode_payload(unit.get(key)), list) and "current_agent_name" not in unit:
-            answer = unit.get("output", unit.get("response"))
-            if not isinstance(answer, list):  # a text, or what has no role itself, is what the model said
-                whole = answer is None or (isinstance(plain := _plain(answer), dict) and _role(plain))
-                answer = [answer if whole else {"role": "assistant", "content": answer}] if answer else []
-            messages = [*messages, *answer]
-            return [(_name(unit, NAMED_BY, number), messages, unit)]
-    held: dict[Any, Any] = {name: one.get("messages") if isinstance(one, dict) else one for name, one in unit.items()}
-    if not {list}.issuperset(map(type, held.values())):
+        messages = decode_payload(record.get(key))
+        if isinstance(messages, list) and "current_agent_name" not in record:
+            name = _conversation_name(record, CONVERSATION_ID_KEYS, number)
+            return [WholeConversation(name, [*messages, *_find_answer_messages(record)], record)]
+    return _conversations_by_name(record)
+
+
+def _find_answer_messages(record: Mapping[str, Any]) -> list[Any]:
+    """Return the answer that stands beside messages as messages."""
+    answer = record.get("output", record.get("response"))
+    if isinstance(answer, list):
+        return answer
+    if not answer:
         return []
-    first = [plain for one in held.values() if one and isinstance(plain := _plain(one[0]), dict)]
-    return [(name, messages, {}) for name, messages in held.items()] if any(map(_role, first)) else []
+    plain = _as_dict(answer)
+    if isinstance(plain, dict) and _find_role(plain):
+        return [answer]
+    return [{"role": "assistant", "content": answer}]  # a text, or what has no role itself, is what the model said
 
 
-def _name(unit: Mapping[str, Any], keys: Sequence[str], otherwise: str) -> str | int:
-    return next((unit[key] for key in keys if isinstance(unit.get(key), (str, int))), otherwise)
+def _conversations_by_name(record: dict[Any, Any]) -> list[WholeConversation]:
+    """Return the conversations of a mapping of names to lists of messages."""
+    conversations: list[WholeConversation] = []
+    for name, value in record.items():
+        messages = value.get("messages") if isinstance(value, dict) else value
+        if type(messages) is not list:
+            return []
+        conversations.append(WholeConversation(name, messages, {}))
+    for conversation in conversations:
+        first = _as_dict(conversation.messages[0]) if conversation.messages else None
+        if isinstance(first, dict) and _find_role(first) is not None:
+            return conversations
+    return []
 
 
-def _plain(given: Any) -> Any:
+def _conversation_name(record: Mapping[str, Any], keys: Sequence[str], default: str) -> str | int:
+    for key in keys:
+        name = record.get(key)
+        if isinstance(name, (str, int)):
+            return name
+    return default
+
+
+def _as_dict(message: Any) -> Any:
     """Return a message as a dict, whatever class of a host it is."""
-    if isinstance(given, dict):
-        for key in LISTS.intersection(given):
-            if isinstance(blocks := given[key], list) and not {dict, str}.issuperset(map(type, blocks)):
-                given = given | {key: [_plain(one) for one in blocks]}
-        return given
-    for method in ("model_dump", "to_dict", "dict"):
-        if callable(getattr(given, method, None)):
-            return getattr(given, method)()
-    if is_dataclass(given) and not isinstance(given, type):
-        return asdict(given)
-    return dict(given) if isinstance(given, Mapping) else given
+    if isinstance(message, dict):
+        return _with_plain_lists(message)
+    for method_name in ("model_dump", "to_dict", "dict"):
+        method = getattr(message, method_name, None)
+        if callable(method):
+            return method()
+    if is_dataclass(message) and not isinstance(message, type):
+        return asdict(message)
+    if isinstance(message, Mapping):
+        return dict(message)
+    return message
 
 
-def _inner(unit: dict[str, Any]) -> dict[str, Any]:
+def _with_plain_lists(message: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a message in whose lists objects of a host's class are dicts."""
+    for key in OBJECT_LIST_KEYS.intersection(message):
+        blocks = message[key]
+        if isinstance(blocks, list) and not {dict, str}.issuperset(map(type, blocks)):
+            message = message | {key: [_as_dict(block) for block in blocks]}
+    return message
+
+
+def _inner_message(record: dict[str, Any]) -> dict[str, Any]:
     """Return the message in a line or an event."""
-    for key in () if WRAPPED_IN.keys().isdisjoint(unit) else WRAPPED_IN:
-        if isinstance(held := unit.get(key), dict):
-            return _inner(held)
-    return unit
+    if _MESSAGE_KEY_SET.isdisjoint(record):
+        return record
+    for key in MESSAGE_KEYS:
+        inner = record.get(key)
+        if isinstance(inner, dict):
+            return _inner_message(inner)
+    return record
 
 
-def _role(unit: dict[str, Any], inner: dict[str, Any] | None = None) -> str | None:
+def _find_role(record: dict[str, Any], message: dict[str, Any] | None = None) -> str | None:
     """Return whether a model has written a message or reads it; None if it is none."""
-    if "current_agent_name" in unit:  # events of LlamaIndex
-        return MODEL if isinstance(unit.get("response"), dict) else OTHER if "input" in unit else None
-    if "session_id" in unit and "message" not in unit:
+    if "current_agent_name" in record:  # events of LlamaIndex
+        if isinstance(record.get("response"), dict):
+            return MODEL
+        return OTHER if "input" in record else None
+    if "session_id" in record and "message" not in record:
         return None
-    inner = _inner(unit) if inner is None else inner
-    for one in (inner,) if inner is unit else (inner, unit):
-        for key in ROLE_UNDER:
-            if key in one and (role := ROLES.get(str(one[key]).lower())) is not None:
-                return role
+    if message is None:
+        message = _inner_message(record)
+    role = _find_own_role(message)
+    if role is None and message is not record:
+        role = _find_own_role(record)
+    return role
+
+
+def _find_own_role(message: dict[str, Any]) -> str | None:
+    for key in ROLE_KEYS:
+        role = ROLES.get(str(message[key]).lower()) if key in message else None
+        if role is not None:
+            return role
     return None
 
 
-def _results(said: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
+def _find_results(message: dict[str, Any]) -> list[CallResult]:
     """Return the results in a message, each with the id of its call, if it has one."""
-    blocks = [one for key in BLOCK_LIST_KEYS.intersection(said) if isinstance(said[key], list) for one in said[key]]
-    found: list[tuple[dict[str, Any], str | None]] = []
-    for one in (said, *blocks):
-        if isinstance(one, dict):
-            held = (
-                one
-                if WITHIN.isdisjoint(one)
-                else next((one[key] for key in WITHIN if isinstance(one.get(key), dict)), one)
-            )
-            id_ = _call_of(held)
-            if id_ is not None or held is not one:
-                found.append((held, id_))
-            if found and one is said:  # its blocks are what came out
+    own_result = _find_result(message)
+    if own_result is not None:  # its blocks are what came out
+        return [own_result]
+    results = []
+    for key in BLOCK_LIST_KEYS.intersection(message):
+        blocks = message[key]
+        for block in blocks if isinstance(blocks, list) else ():
+            result = _find_result(block) if isinstance(block, dict) else None
+            if result is not None:
+                results.append(result)
+    if not results and message.get("role", message.get("type")) in ("tool", "function"):
+        return [CallResult(message, None)]
+    return results
+
+
+def _find_result(part: dict[str, Any]) -> CallResult | None:
+    """Return the result that a message or a block is, or that it wraps; None if it is none."""
+    result = part
+    if not RESULT_BLOCK_KEYS.isdisjoint(part):
+        for key in RESULT_BLOCK_KEYS:
+            if isinstance(part.get(key), dict):
+                result = part[key]
                 break
-    return found or ([(said, None)] if said.get("role", said.get("type")) in ("tool", "function") else [])
+    call_id = _find_call_id(result)
+    if call_id is None and result is part:
+        return None
+    return CallResult(result, call_id)
 
 
-def _call_of(result: dict[str, Any]) -> str | None:
+def _find_call_id(result: dict[str, Any]) -> str | None:
     """Return the id of the call that a result names."""
-    for (first, inner), under in () if NAMES_CALL.isdisjoint(result) else PATHS:
-        there = result.get(under) is not None or result.get("error") is not None
-        if first in result and (there or (under == NOT_ASKED and under in result)):
-            at = result[first]
-            if inner:
-                at = at.get(inner) if isinstance(at, dict) else None
-            if isinstance(at, (str, int)) and at != "":
-                return str(at)
+    if CALL_NAMING_KEYS.isdisjoint(result):
+        return None
+    has_error = result.get("error") is not None
+    for form in FORMS.values():
+        if form.id_key not in result:
+            continue
+        has_content = has_error or result.get(form.content_key) is not None
+        is_optional = form.content_key == OPTIONAL_CONTENT_KEY and form.content_key in result
+        if not has_content and not is_optional:
+            continue
+        call_id = result[form.id_key]
+        if form.nested_key:
+            call_id = call_id.get(form.nested_key) if isinstance(call_id, dict) else None
+        if isinstance(call_id, (str, int)) and call_id != "":
+            return str(call_id)
     return None
 
 
-def _parts(said: dict[str, Any]) -> list[dict[str, Any]]:
+def _split_at_results(message: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the message of a model in parts, each of which ends with what tools of its provider found."""
-    parts: list[list[Any]] = [[]]
-    known = False
-    for block in said["content"] if isinstance(said.get("content"), list) else ():
-        is_result = isinstance(block, dict) and _call_of(block) is not None
-        if known and not is_result:
-            parts.append([])
-        parts[-1].append(block)
-        known = is_result
-    if len(parts) == 1:
-        return [said]
-    return [{key: part if key == "content" else held for key, held in said.items() if key != "id"} for part in parts]
+    content = message.get("content")
+    block_groups: list[list[Any]] = [[]]
+    follows_result = False
+    for block in content if isinstance(content, list) else ():
+        is_result = isinstance(block, dict) and _find_call_id(block) is not None
+        if follows_result and not is_result:
+            block_groups.append([])
+        block_groups[-1].append(block)
+        follows_result = is_result
+    if len(block_groups) == 1:
+        return [message]
+    # The parts are answers of their own, so they do not share the id of the message.
+    shared = {key: value for key, value in message.items() if key != "id"}
+    return [shared | {"content": blocks} for blocks in block_groups]
 
 
 class _Conversation:
     """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
 
-    def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
-        self._root = TraceSpan(name, CONVERSATION_KIND, None, OTHER, CONVERSATION_KIND, root=(about, about))
+    def __init__(self, name: Any, fields: Mapping[str, Any]) -> None:
+        self._root = TraceSpan(
+            name, CONVERSATION_KIND, None, OTHER, CONVERSATION_KIND, fields=SpanFields(fields, fields)
+        )
         self._spans = [self._root]
         self._calls: dict[Any, list[TraceSpan]] = {}
-        self._early: dict[Any, TraceSpan] = {}
-        self._again: set[Any] = set()
+        # Calls whose results came before the message that asks for them.
+        self._early_calls: dict[Any, TraceSpan] = {}
+        # The ids of calls that a later message listed once more.
+        self._repeated_ids: set[Any] = set()
         self._models: dict[Any, TraceSpan] = {}
-        self._speaking: dict[Any, TraceSpan | None] = {}
-        self._read: dict[Any, list[Any]] = {}
-        self._last: dict[Any, tuple[TraceSpan, list[Any], int]] = {}
+        # Per scope, the model that has the word: what it writes until a result comes is one answer.
+        self._speakers: dict[Any, TraceSpan | None] = {}
+        self._messages: dict[Any, list[Any]] = {}
+        self._last_answers: dict[Any, LastAnswer] = {}
 
-    def spans(self, messages: Iterable[Any]) -> list[TraceSpan]:
+    def read_messages(self, messages: Iterable[Any]) -> list[TraceSpan]:
         """Return each answer of a model, and each call of a tool at the place of its result."""
-        for at, given in enumerate(messages, start=1):
-            unit = _plain(given)
-            if not isinstance(unit, dict):
-                raise TraceError(f"message {at} of conversation {self._root.trace!r} is no message: {unit!r:.40}")
-            said, scope = _inner(unit), self._scope(unit)
-            role = _role(unit, said)
-            # An event with all that the model reads, or what a coding agent keeps instead of all before.
-            if role == OTHER and ("current_agent_name" in unit or unit.get("isCompactSummary")):
-                self._read[scope] = []
-            for number, part in enumerate(_parts(said) if role == MODEL else [said]):
-                self._take(at + number / 1000 if number else at, part, role, scope)
-        for span in self._unanswered():
+        for number, record in enumerate(messages, start=1):
+            plain = _as_dict(record)
+            if not isinstance(plain, dict):
+                raise TraceError(f"message {number} of conversation {self._root.trace!r} is no message: {plain!r:.40}")
+            self._read_record(number, plain)
+        for span in self._unanswered_calls():
             span.error = "the messages hold no result of this call"
-        for model, read, before in self._last.values():
-            model.input = read[:before]
+        for answer in self._last_answers.values():
+            answer.model.input = answer.messages[: answer.n_read]
         return self._spans
 
-    def _take(self, at: float, said: dict[str, Any], role: str | None, scope: str | None) -> None:
-        """Note a message, or the part of one up to what a tool of the provider found."""
-        read = self._read.setdefault(scope, [])
-        if role == MODEL:
-            self._say(at, said, scope, read)
-        else:
-            self._speaking[scope] = None
-            self._root.input = self._root.input or last_text(said)
-        read.append(said)
-        for result, id_ in _results(said):
-            self._answer(at, result, id_, scope)
-            self._speaking[scope] = None  # what the model says next it says with this result, also its provider's
+    def _read_record(self, number: int, record: dict[str, Any]) -> None:
+        message = _inner_message(record)
+        scope = self._find_scope(record)
+        role = _find_role(record, message)
+        # An event with all that the model reads, or what a coding agent keeps instead of all before.
+        replaces_context = "current_agent_name" in record or record.get("isCompactSummary")
+        if role == OTHER and replaces_context:
+            self._messages[scope] = []
+        parts = _split_at_results(message) if role == MODEL else [message]
+        for part_number, part in enumerate(parts):
+            time = number + part_number / PART_STEP if part_number else number
+            self._read_part(time, part, role, scope)
 
-    def _scope(self, unit: dict[str, Any]) -> str | None:
+    def _read_part(self, time: float, message: dict[str, Any], role: str | None, scope: str | None) -> None:
+        """Note a message, or the part of one up to what a tool of the provider found."""
+        messages = self._messages.setdefault(scope, [])
+        if role == MODEL:
+            self._read_model_message(time, message, scope, messages)
+        else:
+            self._speakers[scope] = None
+            self._root.input = self._root.input or last_text(message)
+        messages.append(message)
+        for result, call_id in _find_results(message):
+            self._read_result(time, result, call_id, scope)
+            self._speakers[scope] = None  # what the model says next it says with this result, also its provider's
+
+    def _find_scope(self, record: dict[str, Any]) -> str | None:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
-        if not unit.get("isSidechain"):
-            around = self._calls.get(unit.get("parent_tool_use_id"))
-            return around[-1].id if around else None
-        waiting = [one for one in self._unanswered() if one.parent == self._root.id]
+        if not record.get("isSidechain"):
+            calls = self._calls.get(record.get("parent_tool_use_id"))
+            return calls[-1].id if calls else None
+        waiting = [call for call in self._unanswered_calls() if call.parent == self._root.id]
         return waiting[-1].id if waiting else None
 
-    def _unanswered(self) -> list[TraceSpan]:
-        return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
+    def _unanswered_calls(self) -> list[TraceSpan]:
+        return [span for span in self._spans if span.kind == TOOL and span.outcome is None]
 
-    def _add(self, id_: str, kind: str, at: float, scope: str | None, *, name: str = MODEL, **more: Any) -> TraceSpan:
-        self._spans.append(TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more))
-        return self._spans[-1]
+    def _add_span(
+        self, span_id: str, kind: str, time: float, scope: str | None, *, name: str = MODEL, **fields: Any
+    ) -> TraceSpan:
+        span = TraceSpan(self._root.trace, span_id, scope or self._root.id, kind, name, time, time, **fields)
+        self._spans.append(span)
+        return span
 
-    def _say(self, at: float, said: dict[str, Any], scope: str | None, read: list[Any]) -> None:
+    def _read_model_message(self, time: float, part: dict[str, Any], scope: str | None, messages: list[Any]) -> None:
         """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
-        key = scope, _name(said, ("id",), "") or at
-        model = self._models.get(key) or self._speaking.get(scope)
+        message_key = scope, _conversation_name(part, ("id",), "") or time
+        model = self._models.get(message_key) or self._speakers.get(scope)
         if model is None:
-            model = self._add(f"message {at}", MODEL, at, scope, output=[])
-            self._last[scope] = model, read, len(read)
-        self._models[key] = self._speaking[scope] = model
-        same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
-        if same is not None and str(said.get("type")).lower() == "aimessagechunk":
-            raise TraceError(
-                f"message {at} of conversation {self._root.trace!r} is one of several chunks of a message; add "
-                "them to one first, as in chunk + chunk"
-            )
-        if same is not None and isinstance(same.get("content"), list) and isinstance(said.get("content"), list):
-            model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
-        else:
-            model.output.append(said)
-        told, before = read_message(said), model.message or ModelMessage([], [])
-        model.message = ModelMessage(before.objects + told.objects, before.calls + told.calls)
-        here = set()
-        for number, (id_, name, arguments) in enumerate(told.calls):
-            known = self._calls.get(id_, [])
-            call = self._early.pop(id_, None)
-            if call is not None:  # its result came first
-                call.start = call.end = at
-            elif known and known[-1].outcome is None and id_ not in here:  # a stream tells more and more of a call
-                call = known[-1]
-            if call is not None:
-                call.name, call.input = name, arguments
-            elif any((one.name, one.input) == (name, arguments) for one in known):
-                self._again.add(id_)  # also by the last event of LlamaIndex, which lists the calls of all its turns
+            model = self._add_span(f"message {time}", MODEL, time, scope, output=[])
+            self._last_answers[scope] = LastAnswer(model, messages, len(messages))
+        self._models[message_key] = model
+        self._speakers[scope] = model
+        self._add_output(model, time, part)
+        message = read_message(part)
+        model.message = message if model.message is None else model.message + message
+        self._read_calls(message, time, scope)
+
+    def _add_output(self, model: TraceSpan, time: float, part: dict[str, Any]) -> None:
+        """Add a message to the answer of a model, or its blocks to the message of the same id."""
+        for index, earlier in enumerate(model.output):
+            if "id" not in part or earlier.get("id") != part["id"]:
+                continue
+            if str(part.get("type")).lower() == "aimessagechunk":
+                raise TraceError(
+                    f"message {time} of conversation {self._root.trace!r} is one of several chunks of a message; add "
+                    "them to one first, as in chunk + chunk"
+                )
+            if isinstance(earlier.get("content"), list) and isinstance(part.get("content"), list):
+                model.output[index] = {**earlier, "content": [*earlier["content"], *part["content"]]}
+                return
+            break
+        model.output.append(part)
+
+    def _read_calls(self, message: ModelMessage, time: float, scope: str | None) -> None:
+        """Note the calls that a message asks for."""
+        ids_here: set[str | None] = set()
+        for number, call in enumerate(message.calls):
+            earlier_calls = self._calls.get(call.id, [])
+            span = self._early_calls.pop(call.id, None)
+            if span is not None:  # its result came first
+                span.start = time
+                span.end = time
+            elif earlier_calls and earlier_calls[-1].outcome is None and call.id not in ids_here:
+                span = earlier_calls[-1]  # a stream tells more and more of a call
+            if span is not None:
+                span.name = call.name
+                span.input = call.arguments
+            elif any((earlier.name, earlier.input) == (call.name, call.arguments) for earlier in earlier_calls):
+                self._repeated_ids.add(call.id)  # also by the last event of LlamaIndex, which lists all its calls
             else:
-                self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)
-            here.add(id_)
+                self._add_call(call, f"call {number} of message {time}", time, scope)
+            ids_here.add(call.id)
 
-    def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: float, scope: str | None) -> TraceSpan:
-        named = place if id_ is None else id_ if id_ not in self._calls else f"{id_}, {place}"
-        call = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
-        self._calls.setdefault(id_ or named, []).append(call)
-        return call
+    def _add_call(self, call: ToolCall, place: str, time: float, scope: str | None) -> TraceSpan:
+        if call.id is None:
+            span_id = place
+        elif call.id in self._calls:
+            span_id = f"{call.id}, {place}"
+        else:
+            span_id = call.id
+        span = self._add_span(span_id, TOOL, time, scope, name=call.name, input=call.arguments, call=call.id)
+        self._calls.setdefault(call.id or span_id, []).append(span)
+        return span
 
-    def _answer(self, at: float, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
+    def _read_result(self, time: float, result: dict[str, Any], call_id: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
         name = result.get("name", result.get("tool_name"))
-        held = {key: result[key] for key in RESULT_KEYS if result.get(key) is not None}
-        output = next(iter(held.values())) if len(held) == 1 else held
-        known = self._calls.get(id_, [])
-        if id_ is None:
-            known = [one for one in self._unanswered() if one.call is None and name in (None, one.name)]
-        call = next((one for one in known if one.outcome is None), None)
-        if call is None:
-            if known and id_ not in self._again and known[-1].output == output:  # the same message once more
+        contents = {key: result[key] for key in RESULT_KEYS if result.get(key) is not None}
+        output = next(iter(contents.values())) if len(contents) == 1 else contents
+        candidates = self._calls.get(call_id, [])
+        if call_id is None:
+            candidates = [call for call in self._unanswered_calls() if call.call is None and name in (None, call.name)]
+        span = _first_unanswered(candidates)
+        if span is None:
+            is_repeat = candidates and call_id not in self._repeated_ids and candidates[-1].output == output
+            if is_repeat:  # the same message once more
                 return
-            asked = (known[-1].name, known[-1].input) if known else (str(name or "unnamed"), result.get("tool_kwargs"))
-            call = self._call(id_, f"result of message {at}", asked, at, scope)
-            if id_ is not None and not known:
-                self._early[id_] = call
-        self._again.discard(id_)
-        call.start = call.end = at
-        call.output = output
-        failures = (*map(find_failure, (result, *held.values())), None if held else result.get("error"))
-        call.error = next((str(why) for why in failures if why is not None), None)
+            if candidates:
+                call = ToolCall(call_id, candidates[-1].name, candidates[-1].input)
+            else:
+                call = ToolCall(call_id, str(name or "unnamed"), result.get("tool_kwargs"))
+            span = self._add_call(call, f"result of message {time}", time, scope)
+            if call_id is not None and not candidates:
+                self._early_calls[call_id] = span
+        self._repeated_ids.discard(call_id)
+        span.start = time
+        span.end = time
+        span.output = output
+        span.error = _find_result_error(result, contents)
+
+
+def _first_unanswered(calls: Iterable[TraceSpan]) -> TraceSpan | None:
+    for call in calls:
+        if call.outcome is None:
+            return call
+    return None
+
+
+def _find_result_error(result: dict[str, Any], contents: Mapping[str, Any]) -> str | None:
+    """Return why a call failed, as its result or one of its contents says; None if none does."""
+    for payload in (result, *contents.values()):
+        failure = find_failure(payload)
+        if failure is not None:
+            return failure
+    error = result.get("error")
+    if contents or error is None:
+        return None
+    return str(error)

@@ -1,4 +1,4 @@
-"""What agents do while they are recorded."""
+"""Record what agents do while they run."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class TraceRecording:
         Args:
             query: Its id in the judgments.
         """
-        before = self._question.set(query)
+        token = self._question.set(query)
         try:
             yield
         finally:
-            self._question.reset(before)
+            self._question.reset(token)
 
     def start(
         self,
@@ -56,26 +56,37 @@ class TraceRecording:
         parent: str | None,
         kind: str,
         name: str,
-        given: Any,
+        payload: Any,
         *,
         query: QueryId | None = None,
-        **more: Any,
+        **fields: Any,
     ) -> None:
-        """Note that a span began; `query` is the question of an outermost span, if it is known by another way."""
-        within = self._open.get(parent) if parent is not None else None
-        asked = query if query is not None else self._question.get()
-        self._open[span] = {
-            "trace": within["trace"] if within is not None else span,
+        """Note that a span began.
+
+        Args:
+            span: Its id.
+            parent: The id of the span around it; one that is not open counts as none.
+            kind: What it is, as in `read_traces`.
+            name: The name of the step, or of the tool.
+            payload: What went in.
+            query: The question of an outermost span, if it is known by another way.
+            fields: Other fields of the span.
+        """
+        parent_span = self._open.get(parent) if parent is not None else None
+        question = query if query is not None else self._question.get()
+        recorded = {
+            "trace": parent_span["trace"] if parent_span is not None else span,
             "span": span,
-            "parent": None if within is None else parent,
+            "parent": None if parent_span is None else parent,
             "kind": kind,
             "name": name,
-            "input": given,
+            "input": payload,
             "start": perf_counter(),
-            "metadata": {} if asked is None else {"question": asked},
-            **more,
+            "metadata": {} if question is None else {"question": question},
+            **fields,
         }
-        self.spans.append(self._open[span])
+        self._open[span] = recorded
+        self.spans.append(recorded)
 
     def change(self, span: str, **values: Any) -> None:
         """Add to what is known of a span that has begun; another span is ignored."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.agents.payload_decoding import FlattenedList, decode_payload
+from retrieval_metrics.agents.span_payloads import find_failure
 from retrieval_metrics.agents.trace_span import (
     MODEL,
     OTHER,
@@ -14,17 +16,16 @@ from retrieval_metrics.agents.trace_span import (
     RETRIEVER,
     TOOL,
     UNKNOWN_KIND,
-    FlattenedList,
+    SpanFields,
     TraceError,
     TraceSpan,
-    decode_payload,
-    find_failure,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-PARTS = {
+# The names of each part in every form, first those that count: with a dot in the attributes, else beside them.
+PART_NAMES = {
     "trace": ("trace", "trace_id", "traceId", "context.trace_id"),
     "id": ("span", "span_id", "spanId", "context.span_id", "id"),
     "parent": ("parent", "parent_id", "parent_span_id", "parentSpanId", "parent_run_id", "parentObservationId"),
@@ -55,9 +56,9 @@ PARTS = {
     "events": ("events",),
     "dropped": ("droppedAttributesCount", "dropped_attributes_count"),
 }  # fmt: skip
-"""The names of each part in every form, first those that count: with a dot in the attributes, else beside them."""
-BESIDE = ("context", "extra", "span_data")
-"""Objects with more of a span, beside its attributes: of OpenTelemetry, LangSmith and the OpenAI Agents SDK."""
+# Objects with more of a span, beside its attributes: of OpenTelemetry, LangSmith and the OpenAI Agents SDK.
+NESTED_FIELDS = ("context", "extra", "span_data")
+# The kinds of spans, as each form calls them in any case of letters; any other is unknown.
 KINDS = {
     **dict.fromkeys(("retriever", "retrieval", "vector_db_retrieve"), RETRIEVER),
     "reranker": RERANKER,
@@ -69,66 +70,79 @@ KINDS = {
     **dict.fromkeys(("embedding", "embeddings", "prompt", "parser", "memory", "guardrail", "evaluator"), OTHER),
     **dict.fromkeys(("mcp_tools", "speech", "speech_group", "transcription"), OTHER),
     **dict.fromkeys(("unknown", "span", "custom"), UNKNOWN_KIND),
-    **{  # what OpenTelemetry itself calls a kind
-        f"{before}{kind}": UNKNOWN_KIND
-        for before in ("", "span_kind_", "spankind.")
-        for kind in ("unspecified", "internal", "server", "client", "producer", "consumer", *"012345")
-    },
 }
-"""The kinds of spans, as each form calls them in any case of letters; any other is unknown."""
-BY_NAME = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystack.agent.step.llm": MODEL}
-BY_NAME |= {"turn": OTHER, "task": OTHER}
-"""The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI."""
+# What OpenTelemetry itself calls a kind, which says nothing of retrieval.
+OTEL_KINDS = ("unspecified", "internal", "server", "client", "producer", "consumer", "0", "1", "2", "3", "4", "5")
+for _prefix in ("", "span_kind_", "spankind."):
+    KINDS |= {f"{_prefix}{kind}": UNKNOWN_KIND for kind in OTEL_KINDS}
+# The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI.
+KINDS_BY_NAME = {
+    "haystack.agent.step.tool": TOOL,
+    "haystack.tool.run": TOOL,
+    "haystack.agent.step.llm": MODEL,
+    "turn": OTHER,
+    "task": OTHER,
+}
+# What is taken for spans, by a key that it has.
 NO_SPANS = {
     "tags": "a span of Haystack's tracer; add its trace, its start and its end, or record with the integration",
     "event": "an event of callbacks, not a span; record with the integration for LangChain",
 }
-"""What is taken for spans, by a key that it has."""
-COMPONENT = "haystack.component.run"
-LISTED = {RETRIEVER: "retrieval.documents", RERANKER: "reranker.output_documents"}
-"""What the names of attributes begin with in which OpenInference lists documents."""
+HAYSTACK_COMPONENT = "haystack.component.run"
+# What the names of attributes begin with in which OpenInference lists documents.
+DOCUMENT_LIST_PREFIXES = {RETRIEVER: "retrieval.documents", RERANKER: "reranker.output_documents"}
+# Where MLflow and the OpenTelemetry exporters of Langfuse keep metadata one by one.
+METADATA_PREFIXES = ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata.")
+# The status code by which OTLP says that a span failed.
 OTLP_ERROR = 2
-UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
-"""From which number on a time is in nanoseconds, in microseconds and in milliseconds, and how many make a second."""
+NO_MESSAGE = "failed without a message"
 
 
-def read_spans(unit: Any) -> Iterator[TraceSpan]:
+class TimeUnit(NamedTuple):
+    """A unit of times since 1970."""
+
+    min_time: float
+    per_second: float
+
+
+# Nanoseconds, microseconds and milliseconds, told by the size of the number.
+TIME_UNITS = (TimeUnit(1e17, 1e9), TimeUnit(1e14, 1e6), TimeUnit(1e11, 1e3))
+
+
+def read_spans(record: Any) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
-    if not isinstance(unit, dict):
-        raise TraceError(f"a trace must hold spans as objects, got {unit!r:.80} ({type(unit).__name__})")
-    if not isinstance(unit.get("attributes"), dict):  # the usual form comes first: files hold many of them
-        inner = _inside(unit)
-        if inner is not None:
-            for one in inner:
-                yield from read_spans(one)
+    if not isinstance(record, dict):
+        raise TraceError(f"a trace must hold spans as objects, got {record!r:.80} ({type(record).__name__})")
+    if not isinstance(record.get("attributes"), dict):  # the usual form comes first: files hold many of them
+        inner_records = _find_inner_records(record)
+        if inner_records is not None:
+            for inner_record in inner_records:
+                yield from read_spans(inner_record)
             return
-    yield _span(unit)
+    yield _read_span(record)
 
 
-def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
+def _find_inner_records(record: Mapping[str, Any]) -> list[Any] | None:
     """Return the spans of a whole trace, or of an export of many; None if it is a span."""
-    if "resourceSpans" in unit:
-        return list(_of_collector(unit))
-    if unit.get("object") == "trace":  # of the OpenAI Agents SDK: a heading
+    if "resourceSpans" in record:
+        return list(_collector_spans(record))
+    if record.get("object") == "trace":  # of the OpenAI Agents SDK: a heading
         return []
-    if isinstance(unit.get("observations"), list):  # of Langfuse's API
-        observations: list[Any] = unit["observations"]
+    observations = record.get("observations")
+    if isinstance(observations, list):  # of Langfuse's API
         return observations
-    if isinstance(trace := decode_payload(unit.get("trace")), dict):  # a row of mlflow.search_traces
-        return [trace]
-    if isinstance(unit.get("data"), dict) and "spans" in unit["data"]:  # a trace of MLflow
-        info, spans = unit.get("info"), unit["data"]["spans"]
-        name = info.get("trace_id") if isinstance(info, dict) else None
-        if not isinstance(spans, list):
-            raise TraceError(f"the spans of a trace of MLflow are a list, got {spans!r:.80}")
-        return [one | {"trace": name} if isinstance(one, dict) else one for one in spans]
+    mlflow_trace = decode_payload(record.get("trace"))
+    if isinstance(mlflow_trace, dict):  # a row of mlflow.search_traces
+        return [mlflow_trace]
+    if isinstance(record.get("data"), dict) and "spans" in record["data"]:
+        return _mlflow_spans(record)
     return None
 
 
-def _of_collector(unit: Mapping[str, Any]) -> Iterator[Any]:
+def _collector_spans(export: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the spans of an export of OpenTelemetry, in the form of today and of before 2022."""
     try:
-        for resource in unit["resourceSpans"]:
+        for resource in export["resourceSpans"]:
             for name in ("scopeSpans", "instrumentationLibrarySpans"):
                 for scope in resource.get(name) or ():
                     yield from scope.get("spans") or ()
@@ -136,161 +150,221 @@ def _of_collector(unit: Mapping[str, Any]) -> Iterator[Any]:
         raise TraceError("resourceSpans must hold lists of objects, as a collector of OpenTelemetry writes") from None
 
 
-def _span(unit: Mapping[str, Any]) -> TraceSpan:
-    own, attributes = _own(unit), _attributes(unit)
+def _mlflow_spans(trace: Mapping[str, Any]) -> list[Any]:
+    info = trace.get("info")
+    spans = trace["data"]["spans"]
+    trace_id = info.get("trace_id") if isinstance(info, dict) else None
+    if not isinstance(spans, list):
+        raise TraceError(f"the spans of a trace of MLflow are a list, got {spans!r:.80}")
+    return [span | {"trace": trace_id} if isinstance(span, dict) else span for span in spans]
 
-    def part(name: str) -> Any:
-        for key in PARTS[name]:
-            found = (attributes if "." in key else own).get(key)
-            if found is not None:
-                return found
-        return None
 
-    id_, trace, parent, name = part("id"), part("trace"), part("parent"), str(own.get("name") or "")
-    if id_ is None or trace is None:
-        said = next((f"this is {what}" for key, what in NO_SPANS.items() if key in unit), None)
-        there = f"this one has {', '.join(map(repr, unit)) or 'nothing'}"
+def _read_span(record: Mapping[str, Any]) -> TraceSpan:
+    fields = SpanFields(_read_own_fields(record), _read_attributes(record))
+    span_id = _find_part(fields, "id")
+    trace_id = _find_part(fields, "trace")
+    parent_id = _find_part(fields, "parent")
+    name = str(fields.own.get("name") or "")
+    if span_id is None or trace_id is None:
         raise TraceError(
             "a span needs an id and a trace, as in {'trace': 't1', 'span': 's1', 'parent': None, 'kind': 'retriever'}; "
-            f"{said or there}"
+            f"{_describe_other_record(record)}"
         )
-    plain = "span" in unit and not attributes
-    kind = _kind(part("kind"), name, str(id_), plain=plain)
-    span = TraceSpan(str(trace), str(id_), str(parent) if parent else None, kind, name, root=(own, attributes))
+    is_plain = "span" in record and not fields.attributes
+    kind = _read_kind(_find_part(fields, "kind"), name, str(span_id), is_plain=is_plain)
+    span = TraceSpan(str(trace_id), str(span_id), str(parent_id) if parent_id else None, kind, name, fields=fields)
     # Of a step between the others, only its place counts.
-    if kind not in {OTHER, UNKNOWN_KIND} or span.parent is None or name == COMPONENT or "output" in own:
-        _fill(span, part)
+    says_something = kind not in {OTHER, UNKNOWN_KIND}
+    if says_something or span.parent is None or name == HAYSTACK_COMPONENT or "output" in fields.own:
+        _fill(span)
     return span
 
 
-def _kind(said: Any, name: str, id_: str, *, plain: bool) -> str:
+def _find_part(fields: SpanFields, part: str) -> Any:
+    """Return a part of a span by the first of its names that has a value; None if none has."""
+    for name in PART_NAMES[part]:
+        value = (fields.attributes if "." in name else fields.own).get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def _describe_other_record(record: Mapping[str, Any]) -> str:
+    """Return what an object without the ids of a span is, or what it has."""
+    for key, description in NO_SPANS.items():
+        if key in record:
+            return f"this is {description}"
+    return f"this one has {', '.join(map(repr, record)) or 'nothing'}"
+
+
+def _read_kind(form_kind: Any, name: str, span_id: str, *, is_plain: bool) -> str:
     """Return the kind of a span, an unknown one as the form calls it."""
-    kind = UNKNOWN_KIND if said is None else KINDS.get(str(said).lower())
+    kind = UNKNOWN_KIND if form_kind is None else KINDS.get(str(form_kind).lower())
     if kind in {None, OTHER, UNKNOWN_KIND}:
-        kind = BY_NAME.get(name, kind)
-    if kind is None and plain:
+        kind = KINDS_BY_NAME.get(name, kind)
+    if kind is not None:
+        return kind
+    if is_plain:
         raise TraceError(
-            f"span {id_!r} has the kind {said!r}; a plain span is 'retriever', 'reranker', 'tool', 'model' or 'other'"
+            f"span {span_id!r} has the kind {form_kind!r}; a plain span is 'retriever', 'reranker', 'tool', 'model' or "
+            "'other'"
         )
-    return str(said) if kind is None else kind
+    return str(form_kind)
 
 
-def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
+def _fill(span: TraceSpan) -> None:
     """Add to a span when it ran, and what went in and came out."""
+    fields = span.fields
     try:
-        span.start, span.end = seconds(part("start")), seconds(part("end"))
+        span.start = parse_seconds(_find_part(fields, "start"))
+        span.end = parse_seconds(_find_part(fields, "end"))
     except (TypeError, ValueError) as error:
         raise TraceError(f"the time of {span.label} cannot be read: {error}") from None
     span.end = span.end or span.start
-    span.input, span.output, span.dropped = part("input"), part("output"), part("dropped") or 0
-    span.error = _error(part, span.output)
-    if span.name == COMPONENT:
+    span.input = _find_part(fields, "input")
+    span.output = _find_part(fields, "output")
+    span.dropped = _find_part(fields, "dropped") or 0
+    span.error = _find_error(fields, span.output)
+    if span.name == HAYSTACK_COMPONENT:
         span.kind = _kind_of_component(span)
-    _, attributes = span.root
     if span.kind == TOOL:
-        span.name = str(part("name") or "")
-        span.call = None if (call := part("call")) is None else str(call)
-    elif (name := LISTED.get(span.kind)) is not None:
-        with_ids = name in attributes or f"{name}.0.document.id" in attributes
-        # Those of LangChain have ids in the output alone.
-        if with_ids or not (isinstance(span.output, str) and '"page_content"' in span.output):
-            span.listed = FlattenedList(attributes, name)
-    elif span.kind == MODEL and any(key.startswith("llm.") for key in attributes):
-        span.input = FlattenedList(attributes, "llm.input_messages", span.input, keep_flat=True)
-        span.output = FlattenedList(attributes, "llm.output_messages", span.output)
+        span.name = str(_find_part(fields, "name") or "")
+        call_id = _find_part(fields, "call")
+        if call_id is not None:
+            span.call = str(call_id)
+    elif span.kind in DOCUMENT_LIST_PREFIXES:
+        span.flattened_documents = _find_flattened_documents(span)
+    elif span.kind == MODEL and any(name.startswith("llm.") for name in fields.attributes):
+        span.input = FlattenedList(fields.attributes, "llm.input_messages", span.input, keep_flat=True)
+        span.output = FlattenedList(fields.attributes, "llm.output_messages", span.output)
 
 
-def _own(unit: Mapping[str, Any]) -> dict[str, Any]:
+def _find_flattened_documents(span: TraceSpan) -> FlattenedList | None:
+    """Return the list of documents in the attributes; None if their ids stand in the output alone, as LangChain's."""
+    attributes = span.fields.attributes
+    prefix = DOCUMENT_LIST_PREFIXES[span.kind]
+    has_ids = prefix in attributes or f"{prefix}.0.document.id" in attributes
+    is_langchain_output = isinstance(span.output, str) and '"page_content"' in span.output
+    if is_langchain_output and not has_ids:
+        return None
+    return FlattenedList(attributes, prefix)
+
+
+def _read_own_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stands beside the attributes of a span."""
     own: dict[str, Any] = {}
-    for key in BESIDE:
-        if isinstance(more := unit.get(key), dict):
-            own |= more
-    own |= unit
-    if isinstance(status := unit.get("status"), dict):
+    for key in NESTED_FIELDS:
+        nested = record.get(key)
+        if isinstance(nested, dict):
+            own |= nested
+    own |= record
+    status = record.get("status")
+    if isinstance(status, dict):
         own["status_code"] = status.get("status_code", status.get("code"))
         own["status_message"] = status.get("description") or status.get("message")
     return own
 
 
-def _attributes(unit: Mapping[str, Any]) -> dict[str, Any]:
-    found = unit.get("attributes", unit.get("tags"))
-    if isinstance(found, list):  # of OTLP; tags of LangSmith are texts
-        said = [one for one in found if isinstance(one, dict) and "key" in one]
-        try:
-            found = {str(one["key"]): _otlp_value(one.get("value") or {}) for one in said}
-        except (AttributeError, KeyError, TypeError, ValueError):
-            there = f"{unit.get('spanId')!r} cannot be read: {found!r:.80}"
-            raise TraceError(
-                f"the attributes of span {there}; {{'key': 'a', 'value': {{'stringValue': 'b'}}}} is one"
-            ) from None
-    if not isinstance(found, dict):  # a row of a frame of Phoenix
-        return {key.removeprefix("attributes."): value for key, value in unit.items() if "." in key}
-    if "mlflow.spanType" in found:  # MLflow writes every attribute as JSON
-        return {key: decode_payload(value) for key, value in found.items()}
-    return found
+def _read_attributes(record: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = record.get("attributes", record.get("tags"))
+    if isinstance(attributes, list):
+        attributes = _decode_otlp_attributes(attributes, record.get("spanId"))
+    if not isinstance(attributes, dict):  # a row of a frame of Phoenix
+        return {name.removeprefix("attributes."): value for name, value in record.items() if "." in name}
+    if "mlflow.spanType" in attributes:  # MLflow writes every attribute as JSON
+        return {name: decode_payload(value) for name, value in attributes.items()}
+    return attributes
 
 
-def _otlp_value(value: Mapping[str, Any]) -> Any:
-    for kind, held in value.items():
-        if kind == "arrayValue":
-            return [_otlp_value(each) for each in held.get("values", ())]
-        if kind == "kvlistValue":
-            return {each["key"]: _otlp_value(each.get("value") or {}) for each in held.get("values", ())}
-        return int(held) if kind == "intValue" else held
+def _decode_otlp_attributes(otlp_attributes: list[Any], span_id: Any) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    try:
+        for attribute in otlp_attributes:
+            if isinstance(attribute, dict) and "key" in attribute:  # tags of LangSmith are texts
+                attributes[str(attribute["key"])] = _decode_otlp_value(attribute.get("value") or {})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise TraceError(
+            f"the attributes of span {span_id!r} cannot be read: {otlp_attributes!r:.80}; "
+            "{'key': 'a', 'value': {'stringValue': 'b'}} is one"
+        ) from None
+    return attributes
+
+
+def _decode_otlp_value(otlp_value: Mapping[str, Any]) -> Any:
+    for value_type, value in otlp_value.items():
+        if value_type == "arrayValue":
+            return [_decode_otlp_value(element) for element in value.get("values", ())]
+        if value_type == "kvlistValue":
+            return {pair["key"]: _decode_otlp_value(pair.get("value") or {}) for pair in value.get("values", ())}
+        if value_type == "intValue":  # OTLP writes integers as text
+            return int(value)
+        return value
     return None
 
 
 def _kind_of_component(span: TraceSpan) -> str:
     """Return what a component of Haystack is, by what goes in and comes out."""
-    given, made = decode_payload(span.input) or {}, decode_payload(span.output)
-    documents = isinstance(made, dict) and "documents" in made
-    if "documents" in given:
-        return RERANKER if documents else OTHER
-    if "query" in given or "query_embedding" in given:
-        return RETRIEVER if documents or span.error is not None else OTHER
-    return MODEL if isinstance(made, dict) and "replies" in made else OTHER
+    inputs = decode_payload(span.input) or {}
+    outputs = decode_payload(span.output)
+    returns_documents = isinstance(outputs, dict) and "documents" in outputs
+    if "documents" in inputs:
+        return RERANKER if returns_documents else OTHER
+    if "query" in inputs or "query_embedding" in inputs:
+        return RETRIEVER if returns_documents or span.error is not None else OTHER
+    if isinstance(outputs, dict) and "replies" in outputs:
+        return MODEL
+    return OTHER
 
 
-def _error(part: Callable[[str], Any], output: Any) -> str | None:
+def _find_error(fields: SpanFields, output: Any) -> str | None:
     """Return why a span failed; None if it did not."""
-    status = part("status")
+    status = _find_part(fields, "status")
     if "ERROR" in str(status).upper() or status == OTLP_ERROR:
-        events = [one.get("attributes") for one in decode_payload(part("events")) or () if isinstance(one, dict)]
-        raised = next((said for said in events if isinstance(said, dict) and "exception.message" in said), None)
-        if raised is None:
-            return str(part("failure") or "failed without a message")
-        return f"{str(raised.get('exception.type', 'error')).rpartition('.')[2]}: {raised['exception.message']}"
-    said = part("error")
-    if said is None and str(part("outcome")).upper() == "ERROR":
-        said = "failed without a message"
-    if isinstance(said, dict):
-        said = said.get("message") or (str(said) if said else None)
-    return str(said) if said else find_failure(output)
+        return _find_exception(fields) or str(_find_part(fields, "failure") or NO_MESSAGE)
+    error = _find_part(fields, "error")
+    if error is None and str(_find_part(fields, "outcome")).upper() == "ERROR":
+        error = NO_MESSAGE
+    if isinstance(error, dict):
+        error = error.get("message") or (str(error) if error else None)
+    return str(error) if error else find_failure(output)
+
+
+def _find_exception(fields: SpanFields) -> str | None:
+    """Return the class and the message of the exception that an event of a span holds."""
+    for event in decode_payload(_find_part(fields, "events")) or ():
+        attributes = event.get("attributes") if isinstance(event, dict) else None
+        if isinstance(attributes, dict) and "exception.message" in attributes:
+            class_name = str(attributes.get("exception.type", "error")).rpartition(".")[2]
+            return f"{class_name}: {attributes['exception.message']}"
+    return None
 
 
 def span_metadata(span: TraceSpan) -> dict[str, Any]:
     """Return the metadata of a span, wherever its tool keeps them."""
-    own, attributes = span.root
-    found: dict[str, Any] = {}
-    for held in (attributes, own):
-        if isinstance(said := decode_payload(held.get("metadata")), Mapping):
-            found |= said
-    for before in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
-        found |= {
-            key.removeprefix(before): decode_payload(at) for key, at in attributes.items() if key.startswith(before)
-        }
-    return found
+    own, attributes = span.fields
+    metadata: dict[str, Any] = {}
+    for fields in (attributes, own):
+        nested = decode_payload(fields.get("metadata"))
+        if isinstance(nested, Mapping):
+            metadata |= nested
+    for prefix in METADATA_PREFIXES:
+        for name, value in attributes.items():
+            if name.startswith(prefix):
+                metadata[name.removeprefix(prefix)] = decode_payload(value)
+    return metadata
 
 
-def seconds(at: Any) -> float:
+def parse_seconds(time: Any) -> float:
     """Return a time in seconds: from a text, a datetime, or a number since 1970 in a unit that its size tells."""
-    if isinstance(at, str):
-        at = int(at) if at.isdigit() else datetime.fromisoformat(at)
-    if isinstance(at, datetime):
-        return at.timestamp()
-    if at is None:
+    if isinstance(time, str):
+        time = int(time) if time.isdigit() else datetime.fromisoformat(time)
+    if isinstance(time, datetime):
+        return time.timestamp()
+    if time is None:
         return 0.0
-    if not math.isfinite(at):
-        raise ValueError(f"{at} is no time")
-    return next((at / each for least, each in UNITS if at >= least), float(at))
+    if not math.isfinite(time):
+        raise ValueError(f"{time} is no time")
+    for unit in TIME_UNITS:
+        if time >= unit.min_time:
+            return float(time / unit.per_second)
+    return float(time)

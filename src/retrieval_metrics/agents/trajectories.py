@@ -1,4 +1,4 @@
-"""The searches of an agent over many questions, and the runs that they make."""
+"""What an agent did for many questions, and the runs that its searches make."""
 
 from __future__ import annotations
 
@@ -7,24 +7,41 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
 
-from retrieval_metrics._internal.validation import positive_integer, python_or_cli_text
-from retrieval_metrics.agents.trajectory import COUNT_COLUMNS, VIEW_FIELDS, Trajectory, View
+from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics.agents.merged_searches import VIEW_FIELDS
+from retrieval_metrics.agents.trajectory import COUNT_COLUMNS, Trajectory
+from retrieval_metrics.agents.trajectory_view import View
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import Provenance, Questions
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.agents.trajectory import CallsView
+    from retrieval_metrics.agents.merged_searches import CallsView
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
-    Row = tuple[Any, Any, int, Trajectory]
-    """A row: its id, its question, its number, and what was done."""
+# What a trace may not tell of a trajectory.
+RecordedField = Literal["context", "citations"]
 
-Known = Literal["context", "citations"]
+
+class TrajectoryRow(NamedTuple):
+    """One trajectory of a question.
+
+    Attributes:
+        id: The id of the row, which is the id of a query in runs.
+        question: The id of its question.
+        number: Which trajectory of its question it is, from 1; or which call.
+        trajectory: What was done.
+    """
+
+    id: Any
+    question: Any
+    number: int
+    trajectory: Trajectory
 
 
 class Trajectories(Mapping[Any, Trajectory]):
@@ -65,31 +82,36 @@ class Trajectories(Mapping[Any, Trajectory]):
             raise TypeError(
                 f"Trajectories maps each query id to a Trajectory, or to several, got {type(of_questions).__name__}"
             )
-        given = {query: _several(query, one) for query, one in of_questions.items()}
-        as_text = any(len(several) > 1 for several in given.values())
-        self._set(
-            [
-                (f"{query}#{number}" if len(several) > 1 else str(query) if as_text else query, query, number, one)
-                for query, several in given.items()
-                for number, one in enumerate(several, start=1)
-            ],
-            notes,
-        )
+        trajectories = {question: _as_trajectories(question, value) for question, value in of_questions.items()}
+        # Where a question has rows of its own their names are texts, so those of the others are, too.
+        has_text_ids = any(len(several) > 1 for several in trajectories.values())
+        rows = []
+        for question, several in trajectories.items():
+            for number, trajectory in enumerate(several, start=1):
+                row_id = question
+                if len(several) > 1:
+                    row_id = f"{question}#{number}"
+                elif has_text_ids:
+                    row_id = str(question)
+                rows.append(TrajectoryRow(row_id, question, number, trajectory))
+        self._set_rows(rows, notes)
 
     @classmethod
-    def _of(cls, rows: Sequence[Row], notes: Sequence[str] = (), *, whole: bool) -> Trajectories:
-        made = cls({})
-        made._set(rows, notes, whole=whole)
-        return made
+    def _from_rows(cls, rows: Sequence[TrajectoryRow], notes: Sequence[str] = (), *, is_whole: bool) -> Trajectories:
+        trajectories = cls({})
+        trajectories._set_rows(rows, notes, is_whole=is_whole)
+        return trajectories
 
-    def _set(self, rows: Sequence[Row], notes: Sequence[str], *, whole: bool = True) -> None:
-        self._trajectories = {row: one for row, _, _, one in rows}
-        if twice := [row for row, number in Counter(row for row, *_ in rows).items() if number > 1]:
-            raise ValueError(f"two rows would be named {twice[0]!r}; rename the question of that name")
-        self.questions: dict[Any, Any] = {row: query for row, query, _, _ in rows}
-        self.numbers: dict[Any, int] = {row: number for row, _, number, _ in rows}
+    def _set_rows(self, rows: Sequence[TrajectoryRow], notes: Sequence[str], *, is_whole: bool = True) -> None:
+        for row_id, n_rows in Counter(row.id for row in rows).items():
+            if n_rows > 1:
+                raise ValueError(f"two rows would be named {row_id!r}; rename the question of that name")
+        self._trajectories = {row.id: row.trajectory for row in rows}
+        self.questions: dict[Any, Any] = {row.id: row.question for row in rows}
+        self.numbers: dict[Any, int] = {row.id: row.number for row in rows}
         self.notes = tuple(notes)
-        self._whole = whole
+        # Whether no row was left out on purpose, so that judged questions without a row count as 0.
+        self._is_whole = is_whole
 
     def __getitem__(self, query: QueryId) -> Trajectory:
         return self._trajectories[query]
@@ -101,11 +123,13 @@ class Trajectories(Mapping[Any, Trajectory]):
         return len(self._trajectories)
 
     def __repr__(self) -> str:
-        asked = len(set(self.questions.values()))
-        rows = f"{len(self)} trajectories of " if asked != len(self) else ""
-        calls, failed = (sum(counts) for counts in zip(*((len(t.calls), t.failed) for t in self.values()), (0, 0)))  # noqa: B905  (pairs)
-        said = f"{rows}{format_count(asked, 'query', 'queries')}, {format_count(calls, 'call')}, {failed} failed"
-        return f"<Trajectories: {'; '.join((said, *self.notes))}>"
+        n_questions = len(set(self.questions.values()))
+        n_calls = sum(len(trajectory.calls) for trajectory in self.values())
+        n_failed = sum(trajectory.failed for trajectory in self.values())
+        counts = f"{format_count(n_questions, 'query', 'queries')}, {format_count(n_calls, 'call')}, {n_failed} failed"
+        if n_questions != len(self):
+            counts = f"{len(self)} trajectories of {counts}"
+        return f"<Trajectories: {'; '.join((counts, *self.notes))}>"
 
     def union(self, *, per_call: int | None = None) -> View:
         """Return all items that the calls found, in the order of the calls.
@@ -155,32 +179,34 @@ class Trajectories(Mapping[Any, Trajectory]):
 
         Means for one number compare different questions: only those with four calls have a fourth.
         """
-        rows = [
-            (f"{row}#{number}", self.questions[row], number, Trajectory([replace(call, turn=1)]))
-            for row, one in self.items()
-            for number, call in enumerate(one.calls, start=1)
-        ]
-        return self._of(rows, whole=False)
+        rows = []
+        for row_id, trajectory in self.items():
+            for number, call in enumerate(trajectory.calls, start=1):
+                one_call = Trajectory([replace(call, turn=1)])
+                rows.append(TrajectoryRow(f"{row_id}#{number}", self.questions[row_id], number, one_call))
+        return self._from_rows(rows, is_whole=False)
 
-    def with_recorded(self, *what: Known) -> Trajectories:
+    def with_recorded(self, *fields: RecordedField) -> Trajectories:
         """Return the trajectories whose context (and citations) are known; `judgments` then leaves out the others.
 
         Args:
-            what: `"context"`, `"citations"`, or both.
+            fields: `"context"`, `"citations"`, or both.
 
         Raises:
             ValueError: If it is neither.
         """
-        if stray := [name for name in what if name not in get_args(Known)]:
-            raise ValueError(f"only 'context' and 'citations' can be unknown, got {stray[0]!r}")
-        rows = [
-            (row, self.questions[row], self.numbers[row], one)
-            for row, one in self.items()
-            if all(getattr(one, name) is not None for name in what)
-        ]
-        left = len(self) - len(rows)
-        notes = [*self.notes, *([f"{left} with unknown {' or '.join(what)} left out"] if left else [])]
-        return self._of(rows, notes, whole=self._whole and not left)
+        for field in fields:
+            if field not in get_args(RecordedField):
+                raise ValueError(f"only 'context' and 'citations' can be unknown, got {field!r}")
+        rows = []
+        for row_id, trajectory in self.items():
+            if all(getattr(trajectory, field) is not None for field in fields):
+                rows.append(TrajectoryRow(row_id, self.questions[row_id], self.numbers[row_id], trajectory))
+        n_left_out = len(self) - len(rows)
+        notes = [*self.notes]
+        if n_left_out:
+            notes.append(f"{n_left_out} with unknown {' or '.join(fields)} left out")
+        return self._from_rows(rows, notes, is_whole=self._is_whole and not n_left_out)
 
     def judgments(self, questions: QuestionsOrQrels) -> Questions:
         """Return the judgments of each row, in which the rows of a question are a cluster.
@@ -192,20 +218,28 @@ class Trajectories(Mapping[Any, Trajectory]):
         """
         if isinstance(questions, Qrels):
             questions = Questions(questions.texts, questions.as_dict(), questions.provenance)
-        given = questions if isinstance(questions, Questions) else Questions({}, questions)
-        judged: Mapping[Any, Any] = given.qrels
-        texts: Mapping[Any, str] = given.queries
-        provenance: Mapping[Any, Provenance] = given.provenance
-        rows = {row: question for row, question in self.questions.items() if question in judged}
-        if self._whole:
-            as_text = any(isinstance(row, str) for row in rows)
-            rows |= {str(one) if as_text else one: one for one in judged if one not in {*self.questions.values()}}
-        made = {row: provenance.get(question, Provenance()) for row, question in rows.items()}
+        if not isinstance(questions, Questions):
+            questions = Questions({}, questions)
+        qrels: Mapping[Any, Any] = questions.qrels
+        question_by_row = {row_id: question for row_id, question in self.questions.items() if question in qrels}
+        if self._is_whole:
+            question_by_row |= self._rows_without_trajectory(question_by_row, qrels)
         return Questions(
-            {row: texts[question] for row, question in rows.items() if question in texts},
-            {row: judged[question] for row, question in rows.items()},
-            {row: one if one.source is not None else replace(one, source=str(rows[row])) for row, one in made.items()},
+            _rename_rows(questions.queries, question_by_row),
+            _rename_rows(qrels, question_by_row),
+            _row_provenance(questions.provenance, question_by_row),
         )
+
+    def _rows_without_trajectory(self, judged_rows: Iterable[Any], qrels: Iterable[Any]) -> dict[Any, Any]:
+        """Return rows for the judged questions that have none here."""
+        has_text_ids = any(isinstance(row_id, str) for row_id in judged_rows)
+        questions_here = {*self.questions.values()}
+        question_by_row: dict[Any, Any] = {}
+        for question in qrels:
+            if question not in questions_here:
+                row_id = str(question) if has_text_ids else question
+                question_by_row[row_id] = question
+        return question_by_row
 
     def properties(self) -> Evaluation:
         """Return what can be said without judgments, as an evaluation: calls, repeats, what was not read or not cited.
@@ -223,49 +257,82 @@ class Trajectories(Mapping[Any, Trajectory]):
             >>> import retrieval_metrics as rm
             >>> calls = [rm.SearchCall("a", ["d1"]), rm.SearchCall("b", ["d1"], turn=2)]
             >>> t = rm.Trajectories({"q1": rm.Trajectory(calls), "q2": rm.Trajectory(calls[:1])})
-            >>> found = t.properties()
-            >>> found.means["calls"], found.per_query["redundant"]["q1"]
+            >>> properties = t.properties()
+            >>> properties.means["calls"], properties.per_query["redundant"]["q1"]
             (1.5, 0.5)
         """
         from retrieval_metrics.evaluation.evaluation import Evaluation  # noqa: PLC0415  (brings the statistics)
 
-        told = {row: one.properties() for row, one in self.items()}
         values: dict[str, dict[Any, list[float]]] = {name: {} for name in Trajectory().properties()}
-        for row, question in self.questions.items():
-            for name, value in told[row].items():
-                values[name].setdefault(question, []).extend([] if math.isnan(value) else [value])
+        for row_id, question in self.questions.items():
+            for name, value in self[row_id].properties().items():
+                question_values = values[name].setdefault(question, [])
+                if not math.isnan(value):
+                    question_values.append(value)
         return Evaluation.from_scores(
-            {name: {one: fmean(of) if of else None for one, of in column.items()} for name, column in values.items()},
-            bounds={name: (0, None) if name in COUNT_COLUMNS else (0, 1) for name in values},
+            {name: _question_means(values_by_question) for name, values_by_question in values.items()},
+            bounds={name: _property_bounds(name) for name in values},
             lower_is_better=[name for name in values if name != "distinct"],
         )
 
     def _view(self, view: CallsView, per_call: int | None = None) -> View:
         if per_call is not None:
             positive_integer(per_call, "per_call")
-        self._need(*VIEW_FIELDS.get(view, ()))
+        self._require_recorded(VIEW_FIELDS.get(view, ()))
         return View(self, self.questions, view, per_call)
 
-    def _need(self, *what: str) -> None:
-        for name in what:
-            lacking = [row for row, one in self.items() if getattr(one, name) is None]
+    def _require_recorded(self, fields: Sequence[str]) -> None:
+        for field in fields:
+            lacking = [row_id for row_id, trajectory in self.items() if getattr(trajectory, field) is None]
             if lacking:
+                verb = "is" if field == "context" else "are"
+                arguments = ", ".join(map(repr, fields))
                 raise ValueError(
-                    f"the {name} of {len(lacking)} of {len(self)} trajectories {'is' if name == 'context' else 'are'} "
-                    f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; leave "
-                    "such questions out"
-                    + python_or_cli_text(
-                        f": known = trajectories.with_recorded({', '.join(map(repr, what))}), and evaluate a view of "
-                        "it with known.judgments(qrels)"
-                    )
+                    f"the {field} of {len(lacking)} of {len(self)} trajectories {verb} unknown, for example of query "
+                    f"{lacking[0]!r}, and unknown is not 0; leave such questions out: known = "
+                    f"trajectories.with_recorded({arguments}), and evaluate a view of it with known.judgments(qrels)"
                 )
 
 
-def _several(query: Any, given: Any) -> Sequence[Trajectory]:
-    several = [given] if isinstance(given, Trajectory) else given
-    if isinstance(several, str) or not isinstance(several, Iterable):
-        raise TypeError(f"query {query!r} must have a Trajectory or a list of them, got {given!r}")
-    several = list(several)
-    if not several or not all(isinstance(one, Trajectory) for one in several):
-        raise TypeError(f"query {query!r} must have a Trajectory or a list of them, got {given!r}")
-    return several
+def _as_trajectories(question: Any, value: Any) -> Sequence[Trajectory]:
+    """Return the trajectories of a question as a list."""
+    if isinstance(value, Trajectory):
+        return [value]
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        _refuse_trajectories(question, value)
+    trajectories = list(value)
+    if not trajectories or not all(isinstance(trajectory, Trajectory) for trajectory in trajectories):
+        _refuse_trajectories(question, value)
+    return trajectories
+
+
+def _refuse_trajectories(question: Any, value: Any) -> NoReturn:
+    raise TypeError(f"query {question!r} must have a Trajectory or a list of them, got {value!r}")
+
+
+def _rename_rows(values: Mapping[Any, Any], question_by_row: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return what each row has by its question; a row whose question has nothing is left out."""
+    return {row_id: values[question] for row_id, question in question_by_row.items() if question in values}
+
+
+def _row_provenance(provenance: Mapping[Any, Provenance], question_by_row: Mapping[Any, Any]) -> dict[Any, Provenance]:
+    """Return the provenance of each row; rows of one question without a source have the question as their source."""
+    by_row: dict[Any, Provenance] = {}
+    for row_id, question in question_by_row.items():
+        row_provenance = provenance.get(question, Provenance())
+        if row_provenance.source is None:
+            row_provenance = replace(row_provenance, source=str(question))
+        by_row[row_id] = row_provenance
+    return by_row
+
+
+def _question_means(values_by_question: Mapping[Any, Sequence[float]]) -> dict[Any, float | None]:
+    """Return the mean of each question; None where it has no value."""
+    means: dict[Any, float | None] = {}
+    for question, values in values_by_question.items():
+        means[question] = fmean(values) if values else None
+    return means
+
+
+def _property_bounds(name: str) -> tuple[int, int | None]:
+    return (0, None) if name in COUNT_COLUMNS else (0, 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import STANDARD_OUTPUT
+from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT
 from retrieval_metrics.cli.option_types import READING_KEYS, parse_memory_size, parse_metrics
 from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
@@ -39,12 +39,12 @@ def add_file_arguments(parser: argparse.ArgumentParser, *, runs: str | None) -> 
         metavar="QRELS",
         help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL, Parquet, Arrow; - is standard input",
     )
-    one = "a run, in any of these formats, also .gz, .zst, .bz2, .xz and .zip"
+    run_help = "a run, in any of these formats, also .gz, .zst, .bz2, .xz and .zip"
     if runs is None:
-        parser.add_argument("run", metavar="RUN", help=one)
+        parser.add_argument("run", metavar="RUN", help=run_help)
     else:
-        several = f"{one}; named after its file, or NAME=FILE to give another name"
-        parser.add_argument("runs", metavar="RUN", nargs=runs, help=several)
+        runs_help = f"{run_help}; named after its file, or NAME=FILE to give another name"
+        parser.add_argument("runs", metavar="RUN", nargs=runs, help=runs_help)
 
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
@@ -161,19 +161,20 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
 def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
     """Add the options for reading files."""
     reading = parser.add_argument_group("reading files")
-    for what in files:
-        number = "grade" if what == "qrels" else "score"
+    for file in files:
+        number = "grade" if file == "qrels" else "score"
+        roles = JUDGMENT_ROLES if file == "qrels" else RUN_ROLES
         reading.add_argument(
-            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
+            f"--{file}-format", choices=FORMATS, help=f"the format of {file.upper()}, if its name does not show it"
         )
         option = reading.add_argument(
-            f"--{what}-column",
+            f"--{file}-column",
             action="append",
             default=[],
             metavar="ROLE=NAME",
-            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
+            help=f"a column of {file.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
         )
-        offer(option, [f"{role}=" for role in (JUDGMENT_ROLES if what == "qrels" else RUN_ROLES)])
+        offer(option, [f"{role}=" for role in roles])
     if files:
         reading.add_argument(
             "--allow",
@@ -206,42 +207,56 @@ def _setting(text: str) -> tuple[str, Any]:
     """Return what a text such as `line=1GB` says."""
     key, equals, value = text.partition("=")
     if not equals or key not in READING_KEYS:
-        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING_KEYS)}")
+        choices = ", ".join(f"{name}=..." for name in READING_KEYS)
+        raise argparse.ArgumentTypeError(f"{text!r} must be one of {choices}")
     try:
         return key, READING_KEYS[key].convert(value)
     except (ValueError, argparse.ArgumentTypeError) as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
 
 
-def add_function_options(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
-    """Add options for arguments of a verb, of the type and with the default that it has."""
-    for name, said in words.items():
-        argument = signature(verb).parameters[name]
-        value, bar, what = said.rpartition(" | ")
+def add_function_options(function: Callable[..., Any], parser: argparse.ArgumentParser, **help_texts: str) -> None:
+    """Add options for arguments of a function, of the type and with the default that it has.
+
+    Args:
+        function: The function.
+        parser: The parser of the command.
+        help_texts: What the help says of each; `NAME | ...` names the value.
+    """
+    for name, text in help_texts.items():
+        parameter = signature(function).parameters[name]
+        is_required = parameter.default is Parameter.empty
+        metavar, _, description = text.rpartition(" | ")
+        if not is_required and parameter.default is not None:
+            description = f"{description} (default: %(default)s)"
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            type={"int": int, "float": float}.get(argument.annotation.partition(" ")[0], str),
-            default=None if argument.default is Parameter.empty else argument.default,
-            required=argument.default is Parameter.empty,
-            metavar=value if bar else None,
-            help=what if argument.default in {None, Parameter.empty} else f"{what} (default: %(default)s)",
+            type={"int": int, "float": float}.get(parameter.annotation.partition(" ")[0], str),
+            default=None if is_required else parameter.default,
+            required=is_required,
+            metavar=metavar or None,
+            help=description,
         )
 
 
-def select_arguments(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
-    """Return the options that were given and are arguments of a verb of the same name, and others."""
-    named = {name for name, one in signature(verb).parameters.items() if one.kind is Parameter.KEYWORD_ONLY}
-    return {name: value for name, value in vars(given).items() if name in named and value is not None} | more
+def select_arguments(function: Callable[..., Any], arguments: argparse.Namespace, **further: Any) -> dict[str, Any]:
+    """Return the options of a command that are keyword arguments of a function of the same name, and further ones."""
+    selected = {}
+    for name, parameter in signature(function).parameters.items():
+        value = getattr(arguments, name, None)
+        if parameter.kind is Parameter.KEYWORD_ONLY and value is not None:
+            selected[name] = value
+    return selected | further
 
 
 def offer(option: argparse.Action, words: Iterable[str]) -> None:
     """Let an option be completed with some words, also after a comma."""
 
-    def after_comma(prefix: str, **_: Any) -> list[str]:
-        before, comma, _last = prefix.rpartition(",")
-        return [f"{before}{comma}{word}" for word in words]
+    def complete_last(prefix: str, **_: Any) -> list[str]:
+        complete, comma, _last = prefix.rpartition(",")
+        return [f"{complete}{comma}{word}" for word in words]
 
-    option.completer = after_comma  # type: ignore[attr-defined]  # where argcomplete looks for it
+    option.completer = complete_last  # type: ignore[attr-defined]  # where argcomplete looks for it
 
 
 def import_metrics(arguments: Sequence[str] | None) -> None:
@@ -260,45 +275,53 @@ def import_metrics(arguments: Sequence[str] | None) -> None:
             ) from error
 
 
-def refuse_unknown_metrics(given: argparse.Namespace) -> None:
+def refuse_unknown_metrics(arguments: argparse.Namespace) -> None:
     """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
-    asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
-    bounds = [str(name) for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
-    unknown = [name for name in (*asked, *bounds) if not is_trec_eval_only(name) and not is_known_metric(name)]
-    if unknown and not any(map(is_saved, _files(given))):
+    metric_option = getattr(arguments, "metric", None)
+    names = list(metric_option) if isinstance(metric_option, list) else []
+    for option in ("at_least", "at_most"):
+        names += [str(metric) for metric, _ in getattr(arguments, option, ())]
+    unknown = [name for name in names if not is_trec_eval_only(name) and not is_known_metric(name)]
+    if unknown and not any(map(is_saved, _files(arguments))):
         try:
             rm.Metric.parse(unknown[0])
         except ValueError as error:
-            given.parser.error(f"{error} (one of your own needs --metrics-from MODULE)")
+            arguments.parser.error(f"{error} (one of your own needs --metrics-from MODULE)")
 
 
-def refuse_lost_files(given: argparse.Namespace) -> None:
+def refuse_lost_files(arguments: argparse.Namespace) -> None:
     """Raise before anything is read if a file would be replaced that the call also names for something else."""
-    values = [each for value in vars(given).values() for each in (value if isinstance(value, list) else [value])]
-    named = [each for each in values if isinstance(each, str)]
-    for at, target in enumerate(named):
+    texts = list(_texts(arguments))
+    for position, target in enumerate(texts):
         if not isinstance(target, Target) or target == STANDARD_OUTPUT:
             continue
-        written = _file(target)
-        for other_at, other in enumerate(named):
+        target_file = _file(target)
+        for other in (*texts[:position], *texts[position + 1 :]):
             # A run can be given as NAME=FILE.
-            if at != other_at and written in {_file(other), _file(other.partition("=")[2] or other)}:
-                what = "is also written" if isinstance(other, Target) else "is one of the files that are read"
-                raise ValueError(f"{target} is to be written, but {other} {what}, and it is the same file")
+            if target_file in {_file(other), _file(other.partition("=")[2] or other)}:
+                use = "is also written" if isinstance(other, Target) else "is one of the files that are read"
+                raise ValueError(f"{target} is to be written, but {other} {use}, and it is the same file")
 
 
-def _files(given: argparse.Namespace) -> Iterator[str]:
+def _files(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield all texts that can be names of files to read, also after `NAME=`."""
-    for value in vars(given).values():
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and not isinstance(each, Target):
-                yield from {each, each.partition("=")[2] or each}
+    for text in _texts(arguments):
+        if not isinstance(text, Target):
+            yield from {text, text.partition("=")[2] or text}
+
+
+def _texts(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield all values that are texts, also those of options that are repeated."""
+    for value in vars(arguments).values():
+        for entry in value if isinstance(value, list) else [value]:
+            if isinstance(entry, str):
+                yield entry
 
 
 def _file(path: str) -> Any:
     """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
     try:
-        found = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
+        status = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
     except (OSError, ValueError):
         return os.path.realpath(path) if path.isprintable() else path
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else object()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
@@ -29,7 +29,7 @@ from retrieval_metrics.cli.input_files import (
     read_saved_evaluations,
     scoring_arguments,
 )
-from retrieval_metrics.cli.option_types import bound, parse_metrics
+from retrieval_metrics.cli.option_types import parse_bound, parse_metrics
 from retrieval_metrics.comparison.comparison_tables import comparison_tables, notes_tables
 from retrieval_metrics.comparison.plan import MIN_PILOT_QUERIES, SPARSE_SCENARIO
 from retrieval_metrics.metrics.base.rules import RULE_SETS
@@ -38,6 +38,10 @@ from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Collection, Sequence
+
+    from retrieval_metrics.comparison.plan import PlanScenario
+    from retrieval_metrics.comparison.tuning_result import TriedSetting
 
 
 def add_to_compare(parser: argparse.ArgumentParser) -> None:
@@ -78,86 +82,111 @@ def add_to_compare(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_compare(given: argparse.Namespace) -> bool:
+def run_compare(arguments: argparse.Namespace) -> bool:
     """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
-    if given.fail_if_worse and given.baseline is None:
+    if arguments.fail_if_worse and arguments.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
-    if given.plan is not None:
-        positive_number(given.plan, "plan")
-    saved = read_saved_evaluations([given.qrels, *given.runs])
-    names = paths_by_name(given.runs) if saved is None else saved
-    if given.baseline is not None and given.baseline not in names:
-        raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(names)}")
-    texts = read_report_texts(given)
-    of = read_qrels_and_run(given, paths_by_name(given.runs)) if saved is None else (saved,)
+    if arguments.plan is not None:
+        positive_number(arguments.plan, "plan")
+    saved = read_saved_evaluations([arguments.qrels, *arguments.runs])
+    names: Collection[str] = saved if saved is not None else paths_by_name(arguments.runs)
+    if arguments.baseline is not None and arguments.baseline not in names:
+        raise ValueError(f"no run is named {arguments.baseline!r}, the --baseline; the runs are {', '.join(names)}")
+    texts = read_report_texts(arguments)
     options = select_arguments(
-        rm.compare, given, metrics=given.metric or rm.DEFAULT_METRICS, **scoring_arguments(given)
+        rm.compare, arguments, metrics=arguments.metric or rm.DEFAULT_METRICS, **scoring_arguments(arguments)
     )
-    result = rm.compare(*of, **options)
-    if given.report is not None:
-        result.report(given.report, **texts)
-    if given.save is not None:
-        result.save(given.save)
-    worse = [each.sentence for each in result.conclusions if given.fail_if_worse and each.kind == "worse"]
-    return output.finish(_shown(result, given.plan), given, worse)
+    if saved is None:
+        qrels, runs = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
+        comparison = rm.compare(qrels, runs, **options)
+    else:
+        comparison = rm.compare(saved, **options)
+    if arguments.report is not None:
+        comparison.report(arguments.report, **texts)
+    if arguments.save is not None:
+        comparison.save(arguments.save)
+    failures = []
+    for conclusion in comparison.conclusions:
+        if arguments.fail_if_worse and conclusion.kind == "worse":
+            failures.append(conclusion.sentence)
+    return output.finish(_comparison_output(comparison, arguments.plan), arguments, failures)
 
 
-def _plans(result: rm.Comparison, size: float) -> list[tuple[rm.types.Difference, rm.types.Plan]]:
-    """Return how many questions each difference takes that shows a spread."""
-    return [
-        (each, rm.plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level))
-        for each in result.differences
-        if each.n >= MIN_PILOT_QUERIES and not each.identical
-    ]
+class _PairPlan(NamedTuple):
+    """A difference with a spread, and the questions that it takes to find one of a given size."""
+
+    difference: rm.types.Difference
+    plan: rm.types.Plan
+
+    @property
+    def scenario(self) -> PlanScenario:
+        """The scenario between the lowest and the highest spread."""
+        return self.plan.scenarios[1]
 
 
-def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: float) -> Table:
+def _plan_pairs(comparison: rm.Comparison, size: float) -> list[_PairPlan]:
+    """Plan for each difference that shows a spread."""
+    n_differences = len(comparison.differences)
+    plans = []
+    for difference in comparison.differences:
+        if difference.n >= MIN_PILOT_QUERIES and not difference.identical:
+            plan = rm.plan(size, difference.metric, pilot=difference, comparisons=n_differences, level=comparison.level)
+            plans.append(_PairPlan(difference, plan))
+    return plans
+
+
+def _plan_table(plans: list[_PairPlan], size: float) -> Table:
     header = ["metric", "pair", "standard deviation", "questions", "range", "if few carry it"]
-    rows = [
-        [
-            each.metric,
-            f"{each.system} - {each.baseline}",
-            numbers.value(of.scenarios[1].sd),
-            f"{of.n_questions:,}",
-            "{:,} to {:,}".format(*of.range),
-            f"{of.scenarios[1].n_questions_sparse:,}",
-        ]
-        for each, of in plans
-    ]
-    notes = (
-        [SPARSE_SCENARIO] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
-    )
-    return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
+    rows = []
+    for pair in plans:
+        low, high = pair.plan.range
+        rows.append(
+            [
+                pair.difference.metric,
+                f"{pair.difference.system} - {pair.difference.baseline}",
+                numbers.value(pair.scenario.sd),
+                f"{pair.plan.n_questions:,}",
+                f"{low:,} to {high:,}",
+                f"{pair.scenario.n_questions_sparse:,}",
+            ]
+        )
+    note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, which shows no spread to plan with"
+    return Table(header, rows, [note], f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
 
 
-def _shown(result: rm.Comparison, size: float | None) -> output.CommandOutput:
-    data = {
-        **output.fields(result, "baseline", "level"),
-        "means": result.means,
-        "conclusions": [each.as_dict() for each in result.conclusions],
-        **output.fields(result, "summary", "notes"),
+def _plan_data(pair: _PairPlan) -> dict[str, Any]:
+    return {
+        **output.fields(pair.difference, "metric", "system", "baseline"),
+        "sd": pair.scenario.sd,
+        **output.fields(pair.plan, "n_questions", "range"),
+        "n_questions_sparse": pair.scenario.n_questions_sparse,
     }
-    records = [
-        output.fields(each, "metric", "system", "baseline", "n", "difference")
-        | {
-            "ci_low": each.interval.low,
-            "ci_high": each.interval.high,
-            "p_corrected": each.p_corrected,
-            "p_uncorrected": each.details.p_uncorrected,
-        }
-        | {"conclusion": each.kind}
-        for each in result.conclusions
-    ]
-    tables = [*comparison_tables(result), *notes_tables(result)]
-    if size is not None:
-        plans = _plans(result, size)
-        data["plan"] = [
-            output.fields(each, "metric", "system", "baseline")
-            | {"sd": of.scenarios[1].sd, **output.fields(of, "n_questions", "range")}
-            | {"n_questions_sparse": of.scenarios[1].n_questions_sparse}
-            for each, of in plans
-        ]
-        tables.append(_plan_table(plans, size))
+
+
+def _conclusion_record(conclusion: rm.types.Conclusion) -> dict[str, Any]:
+    return {
+        **output.fields(conclusion, "metric", "system", "baseline", "n", "difference"),
+        "ci_low": conclusion.interval.low,
+        "ci_high": conclusion.interval.high,
+        "p_corrected": conclusion.p_corrected,
+        "p_uncorrected": conclusion.details.p_uncorrected,
+        "conclusion": conclusion.kind,
+    }
+
+
+def _comparison_output(comparison: rm.Comparison, plan_size: float | None) -> output.CommandOutput:
+    data = {
+        **output.fields(comparison, "baseline", "level"),
+        "means": comparison.means,
+        "conclusions": [conclusion.as_dict() for conclusion in comparison.conclusions],
+        **output.fields(comparison, "summary", "notes"),
+    }
+    records = [_conclusion_record(conclusion) for conclusion in comparison.conclusions]
+    tables = [*comparison_tables(comparison), *notes_tables(comparison)]
+    if plan_size is not None:
+        plans = _plan_pairs(comparison, plan_size)
+        data["plan"] = [_plan_data(pair) for pair in plans]
+        tables.append(_plan_table(plans, plan_size))
     return output.CommandOutput(tables, data, records)
 
 
@@ -182,31 +211,32 @@ def add_to_changes(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "run")
 
 
-def run_changes(given: argparse.Namespace) -> bool:
+def run_changes(arguments: argparse.Namespace) -> bool:
     """Run the command; its exit code is always 0."""
-    before, after = (read_run_or_saved(given, path) for path in (given.before, given.after))
-    result = rm.changes(before, after, given.measures.split(","), match=given.match, tolerance=given.tolerance)
-    if given.report is not None:
-        result.report(given.report, **read_report_texts(given))
-    if given.save is not None:
-        result.save(given.save)
-    means, ends = result.means, result.intervals()
-    records = [
-        {"metric": name, "mean": mean, "ci_low": ends[name].low, "ci_high": ends[name].high}
-        for name, mean in means.items()
-    ]
-    return output.finish(
-        output.CommandOutput(result.tables, output.fields(result, "means", "per_query"), records), given
-    )
+    before = read_run_or_saved(arguments, arguments.before)
+    after = read_run_or_saved(arguments, arguments.after)
+    measures = arguments.measures.split(",")
+    changes = rm.changes(before, after, measures, match=arguments.match, tolerance=arguments.tolerance)
+    if arguments.report is not None:
+        changes.report(arguments.report, **read_report_texts(arguments))
+    if arguments.save is not None:
+        changes.save(arguments.save)
+    intervals = changes.intervals()
+    records = []
+    for name, mean in changes.means.items():
+        interval = intervals[name]
+        records.append({"metric": name, "mean": mean, "ci_low": interval.low, "ci_high": interval.high})
+    data = output.fields(changes, "means", "per_query")
+    return output.finish(output.CommandOutput(changes.tables, data, records), arguments)
 
 
 # `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
 
-PLAIN = (
+# The attributes of a tuning that JSON holds as they are.
+TUNING_FIELDS = (
     *("metric", "winner", "default", "n_questions", "level", "mean", "expected_mean", "gain", "expected_gain", "p"),
     *("is_significant", "conclusion", "expected_mean_interval", "expected_gain_interval"),
 )
-"""What JSON holds of a tuning as it is."""
 
 
 def add_to_tune(parser: argparse.ArgumentParser) -> None:
@@ -227,14 +257,14 @@ def add_to_tune(parser: argparse.ArgumentParser) -> None:
         level="confidence level",
         seed="seed of the resamples",
     )
-    for name, words in (("least", "least"), ("most", "largest")):
+    for option, extreme in (("--at-least", "least"), ("--at-most", "largest")):
         parser.add_argument(
-            f"--at-{name}",
+            option,
             action="append",
             default=[],
-            type=bound,
+            type=parse_bound,
             metavar="METRIC=MEAN",
-            help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
+            help=f"do not choose a run whose mean is beyond this, the {extreme} that it may be",
         )
     parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
     add_rule_options(parser)
@@ -243,41 +273,60 @@ def add_to_tune(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_tune(given: argparse.Namespace) -> bool:
+def run_tune(arguments: argparse.Namespace) -> bool:
     """Run the command; the exit code of a choice is always 0."""
-    chosen_by, *others = given.metric
-    saved = read_saved_evaluations([given.qrels, *given.runs])
-    qrels, runs = read_qrels_and_run(given, paths_by_name(given.runs)) if saved is None else (None, saved)
-    bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
+    metric, *extra_metrics = arguments.metric
+    saved = read_saved_evaluations([arguments.qrels, *arguments.runs])
     # The options for scoring are no arguments of `tune` itself, which passes them on.
-    arguments = select_arguments(rm.tune, given, extra_metrics=others, **bounds, **scoring_arguments(given))
-    result = rm.tune(runs, qrels, chosen_by, **arguments)
-    if given.report is not None:
-        result.report(given.report)
-    if given.save is not None:
-        result.save(given.save)
-    return output.finish(_shown_tune(result), given)
+    options = select_arguments(
+        rm.tune,
+        arguments,
+        extra_metrics=extra_metrics,
+        at_least=_bounds_by_metric(arguments.at_least),
+        at_most=_bounds_by_metric(arguments.at_most),
+        **scoring_arguments(arguments),
+    )
+    if saved is None:
+        qrels, runs = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
+        tuning = rm.tune(runs, qrels, metric, **options)
+    else:
+        tuning = rm.tune(saved, None, metric, **options)
+    if arguments.report is not None:
+        tuning.report(arguments.report)
+    if arguments.save is not None:
+        tuning.save(arguments.save)
+    return output.finish(_tuning_output(tuning), arguments)
 
 
-def _shown_tune(result: rm.types.Tuning) -> output.CommandOutput:
-    settings: list[dict[str, Any]] = []
-    for one in result.settings:
-        found = one.difference
-        gain, low, high, p = (0.0, 0.0, 0.0, 1.0) if found is None else (found.mean, *found.interval, found.p_corrected)
-        settings.append(
-            {
-                "setting": one.name,
-                **{str(name): one.means[name] for name in result.rule.metrics},
-                "gain": gain,
-                "ci_low": low,
-                "ci_high": high,
-                "p_corrected": p,
-                "selection_rate": one.selection_rate,
-                "indistinguishable": one.name == result.winner or one.name in result.indistinguishable,
-                "feasible": one.feasible,
-            }
-        )
-    return output.CommandOutput(result.tables, {**output.fields(result, *PLAIN), "settings": settings}, settings)
+def _bounds_by_metric(bounds: Sequence[tuple[Any, float]]) -> dict[str, float]:
+    return {str(metric): mean for metric, mean in bounds}
+
+
+def _tuning_output(tuning: rm.types.Tuning) -> output.CommandOutput:
+    records = [_setting_record(setting, tuning) for setting in tuning.settings]
+    data = {**output.fields(tuning, *TUNING_FIELDS), "settings": records}
+    return output.CommandOutput(tuning.tables, data, records)
+
+
+def _setting_record(setting: TriedSetting, tuning: rm.types.Tuning) -> dict[str, Any]:
+    difference = setting.difference
+    if difference is None:  # the default, which is compared with itself
+        comparison = {"gain": 0.0, "ci_low": 0.0, "ci_high": 0.0, "p_corrected": 1.0}
+    else:
+        comparison = {
+            "gain": difference.mean,
+            "ci_low": difference.interval.low,
+            "ci_high": difference.interval.high,
+            "p_corrected": difference.p_corrected,
+        }
+    return {
+        "setting": setting.name,
+        **{str(name): setting.means[name] for name in tuning.rule.metrics},
+        **comparison,
+        "selection_rate": setting.selection_rate,
+        "indistinguishable": setting.name == tuning.winner or setting.name in tuning.indistinguishable,
+        "feasible": setting.feasible,
+    }
 
 
 # `retrieval-metrics audit QRELS RUN`.
@@ -298,29 +347,33 @@ def add_to_audit(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_audit(given: argparse.Namespace) -> bool:
+def run_audit(arguments: argparse.Namespace) -> bool:
     """Run the command; the exit code of an audit is always 0."""
-    qrels, runs = read_qrels_and_run(given, {"run": given.run})
-    result = rm.audit(
+    qrels, runs = read_qrels_and_run(arguments, {"run": arguments.run})
+    audit = rm.audit(
         qrels,
         runs["run"],
-        given.metric or rm.DEFAULT_METRICS,
-        rules=given.rules or tuple(RULE_SETS),
-        match=given.match,
+        arguments.metric or rm.DEFAULT_METRICS,
+        rules=arguments.rules or tuple(RULE_SETS),
+        match=arguments.match,
     )
-    shown = _shown_audit(result)
-    if given.report is not None:
-        save_text(given.report, output.page(shown))
-    return output.finish(shown, given)
+    result = _audit_output(audit)
+    if arguments.report is not None:
+        save_text(arguments.report, output.page(result))
+    return output.finish(result, arguments)
 
 
-def _shown_audit(result: rm.types.Audit) -> output.CommandOutput:
-    told = ("metric", "rule_name", "rules", "meaning", "queries", "example", "value", "reference")
+def _audit_output(audit: rm.types.Audit) -> output.CommandOutput:
+    columns = ("metric", "rule_name", "rules", "meaning", "queries", "example", "value", "reference")
     data = {
-        **output.fields(result, "means", "refused"),
-        "differences": [output.fields(found, *told) for found in result.differences],
-        "lints": result.lints,
+        **output.fields(audit, "means", "refused"),
+        "differences": [output.fields(difference, *columns) for difference in audit.differences],
+        "lints": audit.lints,
     }
-    metrics, means = map(str, result.metrics), result.means
-    records = [{"metric": name} | {one: means[one].get(name, float("nan")) for one in means} for name in metrics]
-    return output.CommandOutput(result.tables, data, records)
+    records = []
+    for metric in map(str, audit.metrics):
+        record: dict[str, Any] = {"metric": metric}
+        for rule_name, means in audit.means.items():
+            record[rule_name] = means.get(metric, float("nan"))
+        records.append(record)
+    return output.CommandOutput(audit.tables, data, records)

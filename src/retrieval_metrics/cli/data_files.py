@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
     Target,
@@ -24,7 +24,7 @@ from retrieval_metrics.cli.input_files import (
     read_run_file,
     read_run_or_saved,
 )
-from retrieval_metrics.cli.option_names import use_option_names
+from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
 from retrieval_metrics.datasets.sample import select_queries
@@ -70,44 +70,62 @@ def add_to_lint(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_lint(given: argparse.Namespace) -> bool:
+def run_lint(arguments: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
-    lint = _questions(given).lint(
-        None if given.corpus is None else read_document_texts(given, given.corpus),
-        {name: read_run_or_saved(given, path) for name, path in map(_named, given.run)} or None,
-        **select_arguments(rm.EvaluationSet.lint, given),
-    )
-    shown = _shown(lint)
-    if given.report is not None:
-        save_text(given.report, output.page(shown))
-    failing = () if given.fail_on is None else SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
-    found = sum(finding.severity in failing for finding in lint)
-    why = [f"{found:,} findings are as severe as {given.fail_on}, or more"] if found else []
-    return output.finish(shown, given, why)
+    corpus = None
+    if arguments.corpus is not None:
+        corpus = read_document_texts(arguments, arguments.corpus)
+    runs = {}
+    for text in arguments.run:
+        name, path = _split_name(text)
+        runs[name] = read_run_or_saved(arguments, path)
+    lint = _read_questions(arguments).lint(corpus, runs or None, **select_arguments(rm.EvaluationSet.lint, arguments))
+    result = _lint_output(lint)
+    if arguments.report is not None:
+        save_text(arguments.report, output.page(result))
+    return output.finish(result, arguments, _severe_findings(lint, arguments.fail_on))
 
 
-def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
+def _severe_findings(lint: rm.types.Lint[Any], fail_on: str | None) -> list[str]:
+    """Return the reason why the command fails, if a finding is at least as severe as `--fail-on`."""
+    if fail_on is None:
+        return []
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    n_failing = sum(finding.severity in failing for finding in lint)
+    return [f"{n_failing:,} findings are as severe as {fail_on}, or more"] if n_failing else []
+
+
+def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:
     """Return the questions that have a text in one file and judgments in the other."""
-    texts, judged = read_query_texts(given, given.queries), read_judgments(given)
-    whole = judged if isinstance(judged, rm.EvaluationSet) else rm.EvaluationSet({}, judged.as_dict())
-    asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}
-    if not asked:
+    texts = read_query_texts(arguments, arguments.queries)
+    judgments = read_judgments(arguments)
+    if isinstance(judgments, rm.EvaluationSet):
+        questions = judgments
+    else:
+        questions = rm.EvaluationSet({}, judgments.as_dict())
+    queries: Any = {}
+    for query in questions.qrels:
+        if str(query) in texts:
+            queries[query] = texts[str(query)]
+    if not queries:
         raise ValueError(
-            f"no query of {given.qrels}, such as {next(iter(whole.qrels))!r}, has a text in {given.queries}, which has "
-            f"{next(iter(texts))!r}"
+            f"no query of {arguments.qrels}, such as {next(iter(questions.qrels))!r}, has a text in "
+            f"{arguments.queries}, which has {next(iter(texts))!r}"
         )
-    return replace(select_queries(whole, asked), queries=asked)
+    return replace(select_queries(questions, queries), queries=queries)
 
 
-def _named(text: str) -> tuple[str, str]:
+def _split_name(text: str) -> tuple[str, str]:
+    """Return the name and the path in `NAME=RUN`; the path is the name if there is none."""
     name, equals, path = text.partition("=")
     return (name, path) if equals else (text, text)
 
 
-def _shown(lint: rm.types.Lint[Any]) -> output.CommandOutput:
-    found = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
-    data = {"questions": len(lint.questions), "findings": found, "skipped": lint.skipped}
-    return output.CommandOutput(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
+def _lint_output(lint: rm.types.Lint[Any]) -> output.CommandOutput:
+    findings = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
+    data = {"questions": len(lint.questions), "findings": findings, "skipped": lint.skipped}
+    columns = [column for column in COLUMNS if column != "evidence"]
+    return output.CommandOutput(lint.tables, data, findings, columns)
 
 
 def add_to_convert(parser: argparse.ArgumentParser) -> None:
@@ -129,15 +147,15 @@ def add_to_convert(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_convert(given: argparse.Namespace) -> bool:
+def run_convert(arguments: argparse.Namespace) -> bool:
     """Run the command; the exit code of a conversion is always 0."""
     with output.for_reader(sys.stdout):
-        if given.what == "qrels":
-            judged = read_qrels_file(given, given.source)
-            with use_option_names(given, "target"):
-                rm.write_qrels(judged, given.target, format=given.write_as)
+        if arguments.what == "qrels":
+            qrels = read_qrels_file(arguments, arguments.source)
+            with reading(arguments, "target"):
+                rm.write_qrels(qrels, arguments.target, format=arguments.write_as)
         else:
-            found = read_run_file(given, given.source)
-            with use_option_names(given, "target"):
-                rm.write_run(found, given.target, format=given.write_as, tag=given.tag)
+            run = read_run_file(arguments, arguments.source)
+            with reading(arguments, "target"):
+                rm.write_run(run, arguments.target, format=arguments.write_as, tag=arguments.tag)
     return True

@@ -103,148 +103,186 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_evaluate(given: argparse.Namespace) -> bool:
+def run_evaluate(arguments: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
-    paths = paths_by_name(given.runs)
-    asked, rules = _asked(given), _rules(given)
-    bounded = [*given.fail_under, *given.at_most]
-    metrics = [*_computed(asked, given.level), *(name for name, _ in bounded)]
+    paths = paths_by_name(arguments.runs)
+    measures = _select_measures(arguments)
+    rules = _select_rules(arguments)
     for option in ("fail_under", "at_most"):
-        for bound in getattr(given, option):
-            require_useful_bound(option, *bound)
-    _refuse_contradictions(given, several=len(paths) > 1)
-    labels, texts = parse_labels(given.label), read_report_texts(given)
-    judged = read_named_inputs(given, paths)
-    options = scoring_arguments(given) | {"rules": rules}
-    results = {
-        name: rm.evaluate(truth, one if given.most is None else truncate_rankings(one, given.most), metrics, **options)
-        for name, (truth, one) in judged.items()
-    }
-    first = next(iter(results.values()))
-    shown = shown_of(results, per_query=given.per_query)
-    if given.slices is not None:
-        slices = read_values_by_query(given.slices, "slices")
-        shown = with_slices(shown, first.group_by(slices))
+        for metric, bound in getattr(arguments, option):
+            require_useful_bound(option, metric, bound)
+    _refuse_contradictions(arguments, has_several_runs=len(paths) > 1)
+    labels = parse_labels(arguments.label)
+    texts = read_report_texts(arguments)
+    inputs = read_named_inputs(arguments, paths)
+    bounded_metrics = [metric for metric, _ in (*arguments.fail_under, *arguments.at_most)]
+    metrics = [*_metrics_to_compute(measures, arguments.level), *bounded_metrics]
+    options = scoring_arguments(arguments) | {"rules": rules}
+    evaluations = {}
+    for name, (qrels, run) in inputs.items():
+        rankings = run if arguments.most is None else truncate_rankings(run, arguments.most)
+        evaluations[name] = rm.evaluate(qrels, rankings, metrics, **options)
+    first = next(iter(evaluations.values()))
+    result = evaluations_output(evaluations, per_query=arguments.per_query)
+    if arguments.slices is not None:
+        slices = read_values_by_query(arguments.slices, "slices")
+        result = add_slices(result, first.group_by(slices))
         texts["slices"] = {query: slices[query] for query in first.queries if slices.get(query) is not None}
-    if given.format == "trec_eval":
-        name = read_run_name(next(iter(paths.values())))
-        ((truth, _),) = judged.values()
-        origin = first.scores.require_origin("counted")
-        lines = format_trec_eval(
-            first.scores,
-            asked,
-            name,
-            given.level,
-            with_pooled=lambda: judge(as_qrels(truth), origin.run, origin.match, rules.order),
-            per_query=given.per_query,
-            summary=not given.no_summary,
-        )
-        shown = shown._replace(lines=lines)
-    if given.report is not None:
-        first.report(given.report, **texts)
-    if given.save is not None:
-        first.save(given.save, labels=labels)
-    ceilings = [(name, check_ceiling(one.scores, *bound)) for name, one in results.items() for bound in given.at_most]
-    said = {f"{name}: {one.line}" if len(results) > 1 else one.line: one.outcome == "passed" for name, one in ceilings}
-    passed, failed = ([line for line, fine in said.items() if fine is wanted] for wanted in (True, False))
+    if arguments.format == "trec_eval":
+        qrels, _ = next(iter(inputs.values()))
+        run_name = read_run_name(next(iter(paths.values())))
+        result = result._replace(lines=_trec_eval_lines(first, measures, run_name, qrels, arguments))
+    if arguments.report is not None:
+        first.report(arguments.report, **texts)
+    if arguments.save is not None:
+        first.save(arguments.save, labels=labels)
+    passed, failed = _check_ceilings(evaluations, arguments.at_most)
     if passed:
-        shown = shown._replace(tables=[*shown.tables, Table((), (), passed)])
-    return output.finish(shown, given, [*too_low(results, given.fail_under), *failed])
+        result = result._replace(tables=[*result.tables, Table((), (), passed)])
+    return output.finish(result, arguments, [*means_below(evaluations, arguments.fail_under), *failed])
 
 
-def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:
+def _trec_eval_lines(
+    evaluation: rm.Evaluation, measures: Sequence[Any], run_name: str, qrels: Any, arguments: argparse.Namespace
+) -> str:
+    origin = evaluation.scores.require_origin("counted")
+    return format_trec_eval(
+        evaluation.scores,
+        measures,
+        run_name,
+        arguments.level,
+        with_pooled=lambda: judge(as_qrels(qrels), origin.run, origin.match, evaluation.rules.order),
+        per_query=arguments.per_query,
+        summary=not arguments.no_summary,
+    )
+
+
+def _check_ceilings(
+    evaluations: Mapping[str, rm.Evaluation], bounds: Sequence[tuple[rm.Metric, float]]
+) -> tuple[list[str], list[str]]:
+    """Return a line for every upper bound that is kept, and one for every other."""
+    passed: list[str] = []
+    failed: list[str] = []
+    for name, evaluation in evaluations.items():
+        for metric, bound in bounds:
+            check = check_ceiling(evaluation.scores, metric, bound)
+            line = f"{name}: {check.line}" if len(evaluations) > 1 else check.line
+            lines = passed if check.outcome == "passed" else failed
+            if line not in lines:
+                lines.append(line)
+    return passed, failed
+
+
+def _refuse_contradictions(arguments: argparse.Namespace, *, has_several_runs: bool) -> None:
     """Raise if options do not go together."""
-    lines = given.format == "trec_eval"
-    for is_wrong, said in (
-        (given.no_summary and not lines, "-n is about the lines of trec_eval, and needs --format trec_eval"),
-        (
-            lines and (several or given.slices is not None),
-            "--format trec_eval is about one run; call evaluate once for each",
-        ),
-        (given.report is not None and several, "--report takes one run; use compare for a report on several"),
-        (given.save is not None and several, "--save saves one evaluation; run evaluate once for each run"),
-        (given.label and given.save is None, "--label is saved with the evaluation, so it needs --save FILE"),
-        (given.slices is not None and several, "--slices is about one run; call evaluate once for each"),
-    ):
-        if is_wrong:
-            raise ValueError(said)
+    has_lines = arguments.format == "trec_eval"
+    if arguments.no_summary and not has_lines:
+        raise ValueError("-n is about the lines of trec_eval, and needs --format trec_eval")
+    if has_lines and (has_several_runs or arguments.slices is not None):
+        raise ValueError("--format trec_eval is about one run; call evaluate once for each")
+    if arguments.report is not None and has_several_runs:
+        raise ValueError("--report takes one run; use compare for a report on several")
+    if arguments.save is not None and has_several_runs:
+        raise ValueError("--save saves one evaluation; run evaluate once for each run")
+    if arguments.label and arguments.save is None:
+        raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
+    if arguments.slices is not None and has_several_runs:
+        raise ValueError("--slices is about one run; call evaluate once for each")
 
 
-def _rules(given: argparse.Namespace) -> rm.Rules:
-    usual = "trec_eval" if given.format == "trec_eval" else "standard"
-    rules = as_rules(given.rules or usual, given.ties, "condensed" if given.judged_only else None)
-    return replace(rules, missing="zero") if given.complete else rules
+def _select_rules(arguments: argparse.Namespace) -> rm.Rules:
+    default = "trec_eval" if arguments.format == "trec_eval" else "standard"
+    rules = as_rules(arguments.rules or default, arguments.ties, "condensed" if arguments.judged_only else None)
+    return replace(rules, missing="zero") if arguments.complete else rules
 
 
-def _asked(given: argparse.Namespace) -> list[Any]:
+def _select_measures(arguments: argparse.Namespace) -> list[Any]:
     """Return what is to be printed: metrics, and what only trec_eval has."""
-    if given.format == "trec_eval":
-        return [with_relevance_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
-    if others := [one for one in given.metric or () if is_trec_eval_only(one) and not is_known_metric(one)]:
-        raise ValueError(f"{others[0]} is no metric but a line of trec_eval, and needs --format trec_eval")
-    return [with_relevance_level(one, given.level) for one in map(as_metric, given.metric or rm.DEFAULT_METRICS)]
+    names = arguments.metric or ()
+    if arguments.format == "trec_eval":
+        measures = trec_eval_names(names or ["official"])
+        return [with_relevance_level(measure, arguments.level) for measure in measures]
+    for name in names:
+        if is_trec_eval_only(name) and not is_known_metric(name):
+            raise ValueError(f"{name} is no metric but a line of trec_eval, and needs --format trec_eval")
+    metrics = map(as_metric, names or rm.DEFAULT_METRICS)
+    return [with_relevance_level(metric, arguments.level) for metric in metrics]
 
 
-def _computed(asked: Sequence[Any], level: int) -> list[rm.Metric]:
-    metrics = [one for one in asked if isinstance(one, rm.Metric)]
+def _metrics_to_compute(measures: Sequence[Any], level: int) -> list[rm.Metric]:
+    metrics = [measure for measure in measures if isinstance(measure, rm.Metric)]
     return metrics or [with_relevance_level(rm.Metric.parse("map"), level)]
 
 
-def shown_of(results: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.CommandOutput:
+def evaluations_output(evaluations: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.CommandOutput:
     """Return the evaluation of one run, or those of several side by side, ready to be written."""
-    if len(results) == 1:
-        (result,) = results.values()
-        names = list(map(str, result.metrics))
-        shown = [_query_table("", names, result.queries, result.values.tolist())] if per_query else []
-        tables = [*shown, summary_table(result.scores)]
-        return output.CommandOutput(tables, _data(result, per_query=per_query), _records(result, per_query=per_query))
-    tables = [_side_by_side(results, metric) for metric in next(iter(results.values())).per_query] if per_query else []
-    return output.CommandOutput(
-        [*tables, _means(results)],
-        {"runs": {name: _data(result, per_query=per_query) for name, result in results.items()}},
-        [{"run": name} | row for name, result in results.items() for row in _records(result, per_query=per_query)],
-    )
+    first = next(iter(evaluations.values()))
+    tables = []
+    if len(evaluations) == 1:
+        if per_query:
+            names = list(map(str, first.metrics))
+            tables.append(_query_table("", names, first.queries, first.values.tolist()))
+        tables.append(summary_table(first.scores))
+        return output.CommandOutput(tables, _data(first, per_query=per_query), _records(first, per_query=per_query))
+    if per_query:
+        tables = [_side_by_side(evaluations, metric) for metric in first.per_query]
+    tables.append(_means_table(evaluations))
+    data = {}
+    records = []
+    for name, evaluation in evaluations.items():
+        data[name] = _data(evaluation, per_query=per_query)
+        records += [{"run": name, **record} for record in _records(evaluation, per_query=per_query)]
+    return output.CommandOutput(tables, {"runs": data}, records)
 
 
-def _records(result: rm.Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
+def _records(evaluation: rm.Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
     if not per_query:
-        return [{"metric": name, "mean": mean, "n": result.n[name]} for name, mean in result.means.items()]
-    names = list(map(str, result.metrics))
-    values = zip(result.queries, result.values.tolist(), strict=True)
-    return [{"query": query, **dict(zip(names, row, strict=True))} for query, row in values]
+        return [{"metric": name, "mean": mean, "n": evaluation.n[name]} for name, mean in evaluation.means.items()]
+    names = list(map(str, evaluation.metrics))
+    records = []
+    for query, values in zip(evaluation.queries, evaluation.values.tolist(), strict=True):
+        records.append({"query": query, **dict(zip(names, values, strict=True))})
+    return records
 
 
-def with_slices(shown: output.CommandOutput, found: rm.types.Slices[rm.Evaluation]) -> output.CommandOutput:
-    """Return what is shown of a run with its slices below; a spreadsheet has the slices alone."""
-    data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
-    return output.CommandOutput(
-        [*shown.tables, *found.tables],
-        {**shown.data, "slices": data},
-        [{"slice": label} | row for label, one in found.items() for row in _records(one, per_query=False)],
-    )
+def add_slices(result: output.CommandOutput, slices: rm.types.Slices[rm.Evaluation]) -> output.CommandOutput:
+    """Return the output for a run with its slices below; a spreadsheet has the slices alone."""
+    data = {}
+    records = []
+    for label, evaluation in slices.items():
+        data[str(label)] = _data(evaluation, per_query=False)["metrics"]
+        records += [{"slice": label, **record} for record in _records(evaluation, per_query=False)]
+    return output.CommandOutput([*result.tables, *slices.tables], {**result.data, "slices": data}, records)
 
 
-def _side_by_side(results: Mapping[str, rm.Evaluation], metric: str) -> Table:
+def _side_by_side(evaluations: Mapping[str, rm.Evaluation], metric: str) -> Table:
     """Return the values of a metric for every query, a column for each run."""
-    values = [result.per_query[metric] for result in results.values()]
-    queries = list(dict.fromkeys(query for one in values for query in one))
-    by_query = [[one.get(query, float("nan")) for one in values] for query in queries]
-    return _query_table(metric, list(results), queries, by_query)
+    columns = [evaluation.per_query[metric] for evaluation in evaluations.values()]
+    queries: dict[Any, None] = {}
+    for column in columns:
+        queries.update(dict.fromkeys(column))
+    rows = [[column.get(query, float("nan")) for column in columns] for query in queries]
+    return _query_table(metric, list(evaluations), list(queries), rows)
 
 
-def _means(results: Mapping[str, rm.Evaluation]) -> Table:
+def _means_table(evaluations: Mapping[str, rm.Evaluation]) -> Table:
     """Return the means of every metric, a column for each run."""
-    metrics = map(str, next(iter(results.values())).metrics)
-    means = [[metric, *(_number(result.means[metric]) for result in results.values())] for metric in metrics]
-    return Table(["metric", *results], means, _notes(results))
+    rows = []
+    for metric in map(str, next(iter(evaluations.values())).metrics):
+        means = [_number(evaluation.means[metric]) for evaluation in evaluations.values()]
+        rows.append([metric, *means])
+    return Table(["metric", *evaluations], rows, _notes(evaluations))
 
 
-def _notes(results: Mapping[str, rm.Evaluation]) -> list[str]:
+def _notes(evaluations: Mapping[str, rm.Evaluation]) -> list[str]:
     """Return the notes common to all runs once, and other notes after the name of their run."""
-    notes = {name: summary_table(result.scores).notes for name, result in results.items()}
-    first, *others = notes.values()
-    common = [note for note in first if all(note in other for other in others)]
-    return common + [f"{name}: {note}" for name, said in notes.items() for note in said if note not in common]
+    notes_by_name = {name: summary_table(evaluation.scores).notes for name, evaluation in evaluations.items()}
+    first_notes, *further_notes = notes_by_name.values()
+    common = [note for note in first_notes if all(note in notes for notes in further_notes)]
+    lines = list(common)
+    for name, notes in notes_by_name.items():
+        lines += [f"{name}: {note}" for note in notes if note not in common]
+    return lines
 
 
 def _query_table(
@@ -258,22 +296,24 @@ def _number(value: float) -> str:
     return "-" if isnan(value) else numbers.value(value)
 
 
-def _data(result: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "rules": result.rules.name,
-        "metrics": {name: {"mean": mean, "n": result.n[name]} for name, mean in result.means.items()},
-        "counts": result.counts,
+def _data(evaluation: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "rules": evaluation.rules.name,
+        "metrics": {name: {"mean": mean, "n": evaluation.n[name]} for name, mean in evaluation.means.items()},
+        "counts": evaluation.counts,
     }
-    return content | output.fields(result, "per_query") if per_query else content
+    if per_query:
+        data |= output.fields(evaluation, "per_query")
+    return data
 
 
-def too_low(results: Mapping[str, rm.Evaluation], floors: list[tuple[rm.Metric, float]]) -> list[str]:
+def means_below(evaluations: Mapping[str, rm.Evaluation], floors: list[tuple[rm.Metric, float]]) -> list[str]:
     """Return which means of which runs are below their floors."""
-    found = []
-    for run_name, result in results.items():
-        for name, floor in floors:
-            mean = result.means[str(name)]
+    lines = []
+    for name, evaluation in evaluations.items():
+        suffix = f" of {name}" if len(evaluations) > 1 else ""
+        for metric, floor in floors:
+            mean = evaluation.means[str(metric)]
             if isnan(mean) or mean < floor:
-                of_run = f" of {run_name}" if len(results) > 1 else ""
-                found.append(f"{name}{of_run} is {numbers.apart(mean, floor)[0]}, below {floor:g}")
-    return found
+                lines.append(f"{metric}{suffix} is {numbers.format_distinct(mean, floor)[0]}, below {floor:g}")
+    return lines

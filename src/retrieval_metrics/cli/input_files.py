@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.agents.trajectory import truncate_ranking
-from retrieval_metrics.cli.option_names import use_option_names
+from retrieval_metrics.agents.merged_searches import truncate_ranking
+from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
-from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, open_source
+from retrieval_metrics.files.compressions import COMPRESSIONS
+from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.text_files import read_texts
-from retrieval_metrics.files.trec import COMMENT, RUN_LAYOUT
+from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
 from retrieval_metrics.inputs.run import StreamedRun
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Runs = dict[str, rm.Run | rm.RetrievedRun]
 
 
+# What a saved file holds, by the type that is loaded from it; anything else is a run.
 KINDS = {
     "Comparison": "a comparison",
     "Evaluation": "an evaluation",
@@ -36,7 +38,6 @@ KINDS = {
     "Sample": "a sample of questions",
     "Tuning": "a tuning",
 }
-"""What a saved file holds, by the type that is loaded from it; anything else is a run."""
 
 
 def paths_by_name(arguments: Sequence[str]) -> dict[str, str]:
@@ -52,84 +53,83 @@ def paths_by_name(arguments: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def read_named_inputs(given: argparse.Namespace, paths: dict[str, str]) -> dict[str, tuple[Any, Any]]:
+def read_named_inputs(arguments: argparse.Namespace, paths: dict[str, str]) -> dict[str, tuple[Any, Any]]:
     """Read judgments and runs, or judgments and views of traces: both for each name."""
-    if given.view is None and (given.question_id or given.tool or given.citations):
+    if arguments.view is None and (arguments.question_id or arguments.tool or arguments.citations):
         raise ValueError("--question-id, --tool and --citations are about traces; name a view of them with --view")
-    qrels, runs = read_qrels_and_run(given, paths if given.view is None else {})
-    if given.view is None:
-        return {name: (qrels, one) for name, one in runs.items()}
-    return {name: _view_at(given, path, qrels) for name, path in paths.items()}
+    qrels, runs = read_qrels_and_run(arguments, paths if arguments.view is None else {})
+    if arguments.view is None:
+        return {name: (qrels, run) for name, run in runs.items()}
+    return {name: _view_at(arguments, path, qrels) for name, path in paths.items()}
 
 
-def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any, rm.types.View]:
+def _view_at(arguments: argparse.Namespace, path: str, questions: Any) -> tuple[Any, rm.types.View]:
     """Return the judgments of the trajectories in a file, and the view of them that was asked for."""
     try:
-        pattern = None if given.citations is None else re.compile(given.citations)
+        pattern = None if arguments.citations is None else re.compile(arguments.citations)
     except re.error as error:
         raise ValueError(f"--citations is no regular expression: {error}") from None
-    if given.view == "cited" and pattern is None:
+    if arguments.view == "cited" and pattern is None:
         raise ValueError(r"--view cited needs --citations, such as --citations '\[(\w+)\]'")
-    trajectories = rm.read_traces(
-        path, query=given.question_id, citations=None if pattern is None else pattern.findall, tools=given.tool
-    )
-    judged = trajectories.judgments(questions)
-    if given.question_id is None and not any(row in trajectories for row in judged.qrels):
+    citations = None if pattern is None else pattern.findall
+    trajectories = rm.read_traces(path, query=arguments.question_id, citations=citations, tools=arguments.tool)
+    judgments = trajectories.judgments(questions)
+    if arguments.question_id is None and not any(row in trajectories for row in judgments.qrels):
         raise ValueError(
             f"no trace of {path} has the id of a judged question, only its own, such as {next(iter(trajectories))!r}; "
             "--question-id says where the id is, such as metadata.question_id"
         )
-    return judged, getattr(trajectories, given.view)()
+    return judgments, getattr(trajectories, arguments.view)()
 
 
-def read_qrels_and_run(given: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels | rm.EvaluationSet, Runs]:
+def read_qrels_and_run(arguments: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels | rm.EvaluationSet, Runs]:
     """Read the judgments and the runs of a command."""
-    if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
+    if [arguments.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
-    return read_judgments(given), {name: read_run_or_saved(given, path) for name, path in runs.items()}
+    return read_judgments(arguments), {name: read_run_or_saved(arguments, path) for name, path in runs.items()}
 
 
-def read_judgments(given: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
+def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
-    if not is_saved(given.qrels):
-        return read_qrels_file(given, given.qrels)
-    found = rm.load(given.qrels)
-    if not isinstance(found, rm.EvaluationSet):
-        raise ValueError(f"{given.qrels} holds {format_saved_kind(found)}, not judgments")  # noqa: TRY004  (said of the file)
-    return found
+    if not is_saved(arguments.qrels):
+        return read_qrels_file(arguments, arguments.qrels)
+    saved = rm.load(arguments.qrels)
+    if not isinstance(saved, rm.EvaluationSet):
+        raise ValueError(f"{arguments.qrels} holds {format_saved_kind(saved)}, not judgments")  # noqa: TRY004  (said of the file)
+    return saved
 
 
-def read_run_or_saved(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
+def read_run_or_saved(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Return the run of a file, or the one that was saved to it."""
     if not is_saved(path):
-        return read_run_file(given, path)
-    found = rm.load(path)
-    if type(found) is dict:  # rankings without errors or seconds
-        return rm.RetrievedRun(found, {})
-    if isinstance(found, (rm.Run, rm.RetrievedRun)):
-        return found
-    raise ValueError(f"{path} holds {format_saved_kind(found)}, not a run")
+        return read_run_file(arguments, path)
+    saved = rm.load(path)
+    if type(saved) is dict:  # rankings without errors or seconds
+        return rm.RetrievedRun(saved, {})
+    if isinstance(saved, (rm.Run, rm.RetrievedRun)):
+        return saved
+    raise ValueError(f"{path} holds {format_saved_kind(saved)}, not a run")
 
 
 def read_saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation] | None:
     """Return the saved evaluations that arguments name; None if the first is a file of judgments."""
-    (first,) = paths_by_name(arguments[:1]).values()
-    if not is_saved(first) or questions_at(first) is not None:
+    (first_path,) = paths_by_name(arguments[:1]).values()
+    if not is_saved(first_path) or read_saved_questions(first_path) is not None:
         return None
     paths = paths_by_name(arguments)
     evaluations = {name: rm.load(path) for name, path in paths.items()}
-    for name, one in evaluations.items():
-        if not isinstance(one, rm.Evaluation):
-            raise ValueError(f"{paths[name]} holds {format_saved_kind(one)}, not an evaluation")  # noqa: TRY004  (said of the file)
+    for name, saved in evaluations.items():
+        if not isinstance(saved, rm.Evaluation):
+            raise ValueError(f"{paths[name]} holds {format_saved_kind(saved)}, not an evaluation")  # noqa: TRY004  (said of the file)
     return evaluations
 
 
-def questions_at(path: str) -> rm.EvaluationSet | None:
+def read_saved_questions(path: str) -> rm.EvaluationSet | None:
     """Return the evaluation set that was saved to a file; None if it holds anything else."""
     if not is_saved(path):
         return None
-    found = rm.load(path)
-    return found if isinstance(found, rm.EvaluationSet) else None
+    saved = rm.load(path)
+    return saved if isinstance(saved, rm.EvaluationSet) else None
 
 
 def format_saved_kind(saved: Any) -> str:
@@ -137,34 +137,34 @@ def format_saved_kind(saved: Any) -> str:
     return KINDS.get(type(saved).__name__, "a run")
 
 
+# The size in bytes above which a file gets a progress bar.
 LARGE = 50_000_000
-"""The size in bytes above which a file gets a progress bar."""
 
 
-def read_qrels_file(given: argparse.Namespace, path: str) -> rm.Qrels:
+def read_qrels_file(arguments: argparse.Namespace, path: str) -> rm.Qrels:
     """Read judgments as the options say."""
-    with use_option_names(given, "qrels"):
+    with reading(arguments, "qrels"):
         return rm.read_qrels(
             path,
-            format=given.qrels_format,
-            columns=parse_columns(given.qrels_column),
-            allow=given.allow,
-            limits=_limits(given),
+            format=arguments.qrels_format,
+            columns=parse_columns(arguments.qrels_column),
+            allow=arguments.allow,
+            limits=_limits(arguments),
         )
 
 
-def read_run_file(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
+def read_run_file(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
-    settings = dict(given.reading)
-    with use_option_names(given, "run"):
+    settings = dict(arguments.reading)
+    with reading(arguments, "run"):
         run = rm.read_run(
             path,
-            format=given.run_format,
-            columns=parse_columns(given.run_column),
-            memory=given.memory,
+            format=arguments.run_format,
+            columns=parse_columns(arguments.run_column),
+            memory=arguments.memory,
             show_progress=settings.get("progress", True) and _deserves_progress(path),
-            allow=given.allow,
-            limits=_limits(given),
+            allow=arguments.allow,
+            limits=_limits(arguments),
             subset=settings.get("subset"),
             split=settings.get("split"),
         )
@@ -176,52 +176,59 @@ def read_run_file(given: argparse.Namespace, path: str) -> rm.Run | rm.Retrieved
 def _deserves_progress(path: str) -> bool:
     """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
     file = Path(path)
-    large = file.is_file() and file.stat().st_size > LARGE
-    return large and sys.stderr.isatty() and find_spec("rich") is not None
+    is_large = file.is_file() and file.stat().st_size > LARGE
+    return is_large and sys.stderr.isatty() and find_spec("rich") is not None
 
 
-def read_query_texts(given: argparse.Namespace, path: str) -> dict[str, str]:
+def read_query_texts(arguments: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
-    if (questions := questions_at(path)) is not None:
+    questions = read_saved_questions(path)
+    if questions is not None:
         return {str(query): text for query, text in questions.queries.items()}
-    return rm.read_queries(path, limits=_limits(given))
+    return rm.read_queries(path, limits=_limits(arguments))
 
 
-def read_document_texts(given: argparse.Namespace, path: str) -> dict[str, str]:
+def read_document_texts(arguments: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of a folder or of a corpus, within the limits of the options."""
-    return read_texts(path, _limits(given))
+    return read_texts(path, _limits(arguments))
 
 
-def _limits(given: argparse.Namespace) -> rm.Limits:
-    return rm.Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
+def _limits(arguments: argparse.Namespace) -> rm.Limits:
+    return rm.Limits(**{key: value for key, value in arguments.reading if key in {"compression", "line"}})
 
 
-def scoring_arguments(given: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given of the options of `add_rule_options`, as arguments of `evaluate`."""
-    documents = None if given.documents is None else read_document_texts(given, given.documents)
-    found = {"rules": given.rules, "ties": given.ties, "documents": documents}
-    found = {name: value for name, value in found.items() if value is not None}
-    if given.match != "id":
-        found["match"] = given.match
-    if given.clusters != "source":
-        found["clusters"] = parse_clusters(given.clusters)
-    return found
+def scoring_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_rule_options`, as arguments of `evaluate`."""
+    options: dict[str, Any] = {}
+    if arguments.rules is not None:
+        options["rules"] = arguments.rules
+    if arguments.ties is not None:
+        options["ties"] = arguments.ties
+    if arguments.documents is not None:
+        options["documents"] = read_document_texts(arguments, arguments.documents)
+    if arguments.match != "id":
+        options["match"] = arguments.match
+    if arguments.clusters != "source":
+        options["clusters"] = parse_clusters(arguments.clusters)
+    return options
 
 
-def read_report_texts(given: argparse.Namespace) -> dict[str, Any]:
+def read_report_texts(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return what a report takes of the texts that `--queries` and `--corpus` name."""
-    if getattr(given, "report", "") is None and (given.queries, given.corpus) != (None, None):
+    if getattr(arguments, "report", "") is None and (arguments.queries, arguments.corpus) != (None, None):
         raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
-    return {
-        "queries": None if given.queries is None else read_query_texts(given, given.queries),
-        "corpus": None if given.corpus is None else read_document_texts(given, given.corpus),
-    }
+    texts: dict[str, Any] = {"queries": None, "corpus": None}
+    if arguments.queries is not None:
+        texts["queries"] = read_query_texts(arguments, arguments.queries)
+    if arguments.corpus is not None:
+        texts["corpus"] = read_document_texts(arguments, arguments.corpus)
+    return texts
 
 
-def truncate_rankings(run: rm.Run | rm.RetrievedRun, most: int) -> RunMapping:
+def truncate_rankings(run: rm.Run | rm.RetrievedRun, max_documents: int) -> RunMapping:
     """Return a run with the first documents of each query, in the order of trec_eval where they have scores."""
-    positive_integer(most, "-M")
-    return {query: truncate_ranking(ranking, most) for query, ranking in run.items()}
+    positive_integer(max_documents, "-M")
+    return {query: truncate_ranking(ranking, max_documents) for query, ranking in run.items()}
 
 
 def read_run_name(path: str) -> str:
@@ -229,7 +236,7 @@ def read_run_name(path: str) -> str:
     if not Path(path).is_file():
         return "standard input"
     with open_source(path) as source:
-        words = COMMENT.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
+        words = COMMENT_PATTERN.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
     return words[-1].decode(errors="replace") if len(words) == len(RUN_LAYOUT.fields) else _name_of(path)
 
 

@@ -11,15 +11,18 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics._internal.validation import RetrievalWarning, format_arguments_with
+from retrieval_metrics._internal.validation import RetrievalWarning
 from retrieval_metrics.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-BELOW, WRONG, DEFECT, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes: a threshold is missed; the call or a file is invalid; a bug in this package; Ctrl-C."""
+# Exit codes: a threshold is missed; the call or a file is invalid; a bug in this package; Ctrl-C.
+BELOW = 1
+WRONG = 2
+DEFECT = 3
+INTERRUPTED = 130
 
 
 def script() -> NoReturn:
@@ -28,16 +31,17 @@ def script() -> NoReturn:
     sys.exit(main())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     if sys.stdout is None or sys.stderr is None:
         return WRONG  # there is nowhere to report it
+    arguments = argparse.Namespace()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RetrievalWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, arguments)
             try:
-                return _run(arguments)
+                return _run(argv, arguments)
             finally:
                 with output.for_reader(sys.stdout):
                     """What argparse or a command wrote, and nobody may read."""
@@ -45,44 +49,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.say("interrupted")
         return INTERRUPTED
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        said = str(error) or "there is not enough memory; a TREC run can be streamed with --memory SIZE"
-        output.say(f"error: {said}")
+        message = str(error) or "there is not enough memory; a TREC run can be streamed with --memory SIZE"
+        output.say(f"error: {_in_options(message, arguments)}")
         _discard_output()
         return WRONG
     except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    completing = "_ARGCOMPLETE" in os.environ  # a shell asks what can come next
-    words = os.environ["COMP_LINE"].split() if completing else sys.argv[1:] if arguments is None else arguments
-    called = next((word for word in words if word in COMMANDS), None)
-    top = _parser(called)
-    if completing:
+def _run(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
+    is_completing = "_ARGCOMPLETE" in os.environ  # a shell asks what can come next
+    if is_completing:
+        words: Sequence[str] = os.environ["COMP_LINE"].split()
+    else:
+        words = sys.argv[1:] if argv is None else argv
+    command = next((word for word in words if word in COMMANDS), None)
+    top = _parser(command)
+    if is_completing:
         import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
 
         argcomplete.autocomplete(top)  # which ends the process
-    if called is None:
-        top.parse_args(arguments)  # --help, --version and what is wrong end the program
+    if command is None:
+        top.parse_args(argv)  # --help, --version and what is wrong end the program
         top.print_help()
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.cli import arguments as shared  # noqa: PLC0415
-    from retrieval_metrics.cli.option_names import format_option  # noqa: PLC0415
 
-    given = argparse.Namespace()
-    with format_arguments_with(partial(format_option, given)):
-        shared.import_metrics(arguments)
-        top.parse_args(arguments, given)
-        shared.refuse_unknown_metrics(given)
-        shared.refuse_lost_files(given)
-        met: bool = given.run_command(given)
-    return 0 if met else BELOW
+    shared.import_metrics(argv)
+    top.parse_args(argv, arguments)
+    shared.refuse_unknown_metrics(arguments)
+    shared.refuse_lost_files(arguments)
+    has_passed: bool = arguments.run_command(arguments)
+    return 0 if has_passed else BELOW
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+def _in_options(message: str, arguments: argparse.Namespace) -> str:
+    """Return a message of the library with the options of the command."""
+    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+
+    return translate(message, arguments)
+
+
+def _show_warning(
+    arguments: argparse.Namespace, message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
     kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
-    output.say(f"{kind}: {message}")
+    output.say(f"{kind}: {_in_options(str(message), arguments)}")
 
 
 def _defect(error: Exception) -> int:
@@ -110,7 +123,7 @@ def _terminated(*_: Any) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _parser(called: str | None) -> argparse.ArgumentParser:
+def _parser(called_command: str | None) -> argparse.ArgumentParser:
     """Return the parser of the whole command line, with the options of the command that is called."""
     top = Parser(
         prog="retrieval-metrics",
@@ -122,17 +135,17 @@ def _parser(called: str | None) -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     for name, command in COMMANDS.items():
         summary = command.description.partition(". ")[0].removesuffix(".")
-        one = commands.add_parser(
+        parser = commands.add_parser(
             name,
             help=summary[0].lower() + summary[1:],
             description=command.description,
             epilog=command.examples,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if name == called:
+        if name == called_command:
             module = import_module(f"{__package__}.{command.module}")
-            getattr(module, f"add_to_{name}")(one)
-            one.set_defaults(run_command=getattr(module, f"run_{name}"))
+            getattr(module, f"add_to_{name}")(parser)
+            parser.set_defaults(run_command=getattr(module, f"run_{name}"))
     return top
 
 

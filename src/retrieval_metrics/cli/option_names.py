@@ -1,12 +1,17 @@
-"""Arguments in the words of the command line: the options of the command that was called, as messages name them."""
+"""Messages of the library in the words of the command line.
+
+The library writes its messages for Python: `pass match='source'`. Whoever types a command needs the option instead:
+`pass --match source`. Every message passes through `translate` before it is printed.
+"""
 
 from __future__ import annotations
 
+import ast
+import re
 from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import OPEN
 from retrieval_metrics.cli.option_types import READING_KEYS
 
 if TYPE_CHECKING:
@@ -14,57 +19,182 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# The options whose names are not those of their arguments, as argparse stores them.
 DESTINATIONS = {"n": "number", "query": "question_id", "runs": "run", "tools": "tool"}
-"""The options whose names are not those of their arguments, as argparse stores them."""
+# What commands take without a name, but for the runs of lint.
 POSITIONAL = {"qrels", "run", "saved", "source", "target"}
-"""What commands take without a name, but for the runs of lint."""
+
+THREE_COLUMNS = (
+    "; three columns need a header: separate them by commas, put query,document,score above, pass format='csv'"
+)
+ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
+
+# Advice that only helps who writes Python, and what helps at a shell; empty where nothing does.
+REMEDIES = tuple(
+    (re.compile(python), shell)
+    for python, shell in (
+        (r"evaluate\(qrels, run\) takes the judgments first", "the file of judgments comes first"),
+        (r"; show_progress=True shows how far it is", ""),
+        (r"; explain\(query\) shows them", ""),
+        (r"print\(comparison\.conclusions\)", "--format json"),
+        (r", or set match=Matching\(min_quote_length=\d+\)", ""),
+        (
+            r"pass Retrieved\(\.\.\., tokens=\.\.\.\), or its text and match=Matching\(count_tokens=lambda .*\)\)",
+            "the rows of the run need a column of them, tokens",
+        ),
+        (r"pass lists of Retrieved\(id, text=\.\.\.\)", "the rows of the run need a column of texts, text"),
+        (r"a Run in columns holds only ids", "the run holds only ids"),
+        (r"pass lists of Retrieved per query", ROWS_OF_ITEMS),
+        (r"pass a list of Retrieved\(id, text=\.\.\., source=\.\.\.\), best first", ROWS_OF_ITEMS),
+        (r"pass Retrieved\(id, text=\.\.\., source=\.\.\.\) for every item", ROWS_OF_ITEMS),
+        (r"('metadata:<name>') or a callable", r"\1"),
+        (r"questions\.lint\(documents\) says which", "lint says which"),
+        (r"compare the results of evaluate\(\.\.\.\)", "compare the results of evaluate"),
+        (r"(has a meaning only with unjudged='bounds'), got unjudged=\S+", r"\1"),
+        (r": evaluate\(questions, rm\.load\(path\)\.scores\.origin\.run\)", ""),
+        (r"fewer systems, metrics or resamples= take less", "fewer systems or metrics take less"),
+        (r"add one with add\(evaluation, label\)", "history add adds one"),
+        (
+            r"first `import ([\w.]+)`, which defined it, and load the file again \(loading a file imports nothing\)",
+            r"pass --metrics-from \1, which defined it",
+        ),
+        (r"; read other files with read_run, read_qrels, read_queries or read_corpus", ""),
+        (r"which read_qrels reads", "which come before the run"),
+        (r"which read_run reads", "which comes after the judgments"),
+        (
+            r"; read three columns without a header with polars or pandas, and the DataFrame with Run\.from_frame",
+            "; three columns need a header: separate them by commas, put query,document,score above, pass format='csv'",
+        ),
+        (r"read it again with read_run", "run the command again"),
+        (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
+        (r"; to read texts, use read_queries or read_corpus", ""),
+        (r"pass \{id: -distance\}, or a list of ids, best first", "write -distance as the score"),
+        (r"write name\.rpartition\('/'\)\[2\] for each judged id", "cut off the rest"),
+        (r"(a part of .* is a judged id): .*", r"\1: cut off the rest"),
+        (r"the texts by source or the documents of the framework", "what they were cut from"),
+        (r"; use one from evaluate\(qrels, run\), or the parts of a merged one", ""),
+        (r"; add them: evaluate\(\.\.\.\)\.with_scores\(\.\.\.\)", ", and stand in saved results"),
+        (r"; evaluation\.with_scores\(\.\.\.\) adds it", ""),
+        (r"; documents= takes a function that returns those that the search found", ""),
+        (r"(is the form of these traces supported\?) convert them into plain dicts", r"\1"),
+        (r"; where they number what the model has read, pass citations='numbered'", ""),
+        (r": known = trajectories\.with_recorded\(.*?\), and evaluate a view of it with known\.judgments\(qrels\)", ""),
+        (r"; citations= takes a function of the answer and the context", ""),
+        (r"(and [\d,]+ more), in \.to_pandas\(\)", r"\1, in --format csv"),
+        (r": \.fixed\(\) makes them", ""),
+        (r": a path that is not there, or JSON, which json\.loads\(text\) reads", ""),
+        (r"rm\.History\(path\) reads it", "history show prints it"),
+        (r"; \.pool\(questions\) collects them", ""),
+        (r"limits=Limits\((line|compression)=\.\.\.\)", r"\1=..."),
+        (r"such as Trajectories\.union\(\)", "such as view='union'"),
+    )
+)
+
+# `name=value` where a message speaks of an argument; what stands in quotes is data and stays as it is.
+ARGUMENT = re.compile(
+    r"""(?<![\w.'"@/\-])(?P<name>[A-Za-z_]\w*)=
+        (?P<value>\{[^{}]*\}|\.\.\.|None|True|False|'(?:[^'\\]|\\.)*'(?:\ or\ '(?:[^'\\]|\\.)*')*|(?=[\s,;:.)]|$))
+      |(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*"
+    """,
+    re.VERBOSE,
+)
+# An argument by its bare name, where a message says what is wrong with its value.
+FIRST_WORD = re.compile(r"\A(?P<name>[a-z_]+)(?= (?:must|is|of|has|takes|puts|cannot) )")
+OPEN = ...
 
 
 @contextmanager
-def use_option_names(given: argparse.Namespace, file: str) -> Iterator[None]:
-    """Let messages name the options of a file: `"qrels"`, `"run"` or `"target"`."""
-    given.file = file
-    try:
-        yield
-    finally:
-        given.file = None
+def reading(arguments: argparse.Namespace, file: str) -> Iterator[None]:
+    """Let messages name the options of the file that is read or written: `"qrels"`, `"run"` or `"target"`.
+
+    An error leaves the name where it is, because its message is translated afterwards.
+    """
+    arguments.file = file
+    yield
+    arguments.file = None
 
 
-def format_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
+def translate(message: str, arguments: argparse.Namespace) -> str:
+    """Return a message of the library with the options of the command that was called.
+
+    Example:
+        >>> from argparse import Namespace
+        >>> arguments = Namespace(match="id", clusters="source", level=0.95, file=None)
+        >>> translate("pass match='source', or clusters=None", arguments)
+        'pass --match source, or --clusters none'
+        >>> translate("level must be below 1, got 2.0; 'match=x' is data", arguments)
+        "--level must be below 1, got 2.0; 'match=x' is data"
+    """
+    for python, shell in REMEDIES:
+        message = python.sub(shell, message)
+
+    def spell_argument(match: re.Match[str]) -> str:
+        if match["name"] is None:
+            return match[0]
+        return format_option(arguments, match["name"], _read_value(match["value"])) or match[0]
+
+    def spell_name(match: re.Match[str]) -> str:
+        return format_option(arguments, match["name"], OPEN) or match[0]
+
+    return ARGUMENT.sub(spell_argument, FIRST_WORD.sub(spell_name, message, count=1))
+
+
+def _read_value(text: str) -> Any:
+    """Return the value that a message gives for an argument; OPEN where it leaves it to the reader."""
+    if text in {"", "...", "{...}"}:
+        return OPEN
+    if " or " in text:
+        return tuple(ast.literal_eval(choice) for choice in text.split(" or "))
+    return ast.literal_eval(text)
+
+
+def format_option(arguments: argparse.Namespace, name: str, value: Any) -> str | None:
     """Return an argument as an option, with its value if there is one; None if the command has no such option.
 
     Example:
         >>> from argparse import Namespace
-        >>> given = Namespace(allow=[], clusters="source", file="run")
-        >>> format_option(given, "columns", {"score": "bm25"}), format_option(given, "clusters", None)
+        >>> arguments = Namespace(allow=[], clusters="source", file="run")
+        >>> format_option(arguments, "columns", {"score": "bm25"}), format_option(arguments, "clusters", None)
         ('--run-column score=bm25', '--clusters none')
     """
-    file: str | None = getattr(given, "file", None)
-    if name == "columns":
-        pair = "ROLE=NAME" if value is OPEN else "".join(f"{role}={_column(one)}" for role, one in value.items())
-        return f"{_of_file('column', file)} {quote(pair)}"
+    file: str | None = getattr(arguments, "file", None)
+    if name == "columns" and (value is OPEN or isinstance(value, dict)):
+        return f"{_file_option('column', file)} {quote(_format_columns(value))}"
     if name == "format":
-        found = "--to" if file == "target" else _of_file("format", file)
-    elif name in READING_KEYS and "reading" in given:
+        option = "--to" if file == "target" else _file_option("format", file)
+    elif name in READING_KEYS and "reading" in arguments:
         return f"--reading {name}={READING_KEYS[name].placeholder}"
     else:
         destination = DESTINATIONS.get(name, name)
-        if destination not in given or (destination in POSITIONAL and "fail_on" not in given):
+        if destination not in arguments or (destination in POSITIONAL and "fail_on" not in arguments):
             return None
-        found = f"-{name}" if len(name) == 1 else f"--{destination.replace('_', '-')}"
-    return found if value is OPEN else f"{found} {_text(value)}"
+        option = f"-{name}" if len(name) == 1 else f"--{destination.replace('_', '-')}"
+    if value is OPEN:
+        return option
+    return f"{option} {_format_value(value)}"
 
 
-def _of_file(what: str, file: str | None) -> str:
-    return f"--{file}-{what}" if file in {"qrels", "run"} else f"--run-{what} (or --qrels-{what})"
+def _file_option(what: str, file: str | None) -> str:
+    if file in {"qrels", "run"}:
+        return f"--{file}-{what}"
+    return f"--run-{what} (or --qrels-{what})"
 
 
-def _column(name: Any) -> str:
-    return "NAME" if name is OPEN else name or ""
+def _format_columns(columns: Any) -> str:
+    if columns is OPEN:
+        return "ROLE=NAME"
+    pairs = []
+    for role, name in columns.items():
+        pairs.append(f"{role}={'NAME' if name is OPEN else name or ''}")
+    return "".join(pairs)
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return a value as a shell takes it; one of several is `a|b`."""
+    if value is None:
+        return "none"
     if isinstance(value, tuple):
         return "|".join(map(quote, value))
-    return " ".join(map(quote, value)) if isinstance(value, list) else "none" if value is None else quote(str(value))
+    if isinstance(value, list):
+        return " ".join(map(quote, value))
+    return quote(str(value))

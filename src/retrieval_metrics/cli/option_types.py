@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+# Commas that are not within parentheses.
 BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
-"""Commas that are not within parentheses."""
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
 WITH_CUT = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
 
@@ -59,11 +59,11 @@ def parse_metric(text: str) -> rm.Metric:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def bound(text: str) -> tuple[rm.Metric | str, float]:
+def parse_bound(text: str) -> tuple[rm.Metric | str, float]:
     """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values."""
     name, number = _pair(text)
-    given = "," not in name and not is_known_metric(name) and not is_trec_eval_only(name)
-    return (name if given else _metric_in(text, name)), number
+    may_be_saved = "," not in name and not is_known_metric(name) and not is_trec_eval_only(name)
+    return (name if may_be_saved else _metric_in(text, name)), number
 
 
 def parse_metric_value(text: str) -> tuple[rm.Metric, float]:
@@ -97,10 +97,13 @@ PAIR = "{!r} must be a metric and a number, such as ndcg@10=0.35"
 
 def parse_columns(pairs: Sequence[str]) -> dict[str, str | None] | None:
     """Return the columns given as `query=qid`, None for one given as `grade=`; None without any."""
+    columns: dict[str, str | None] = {}
     for pair in pairs:
-        if "=" not in pair:
+        role, equals, name = pair.partition("=")
+        if not equals:
             raise ValueError(f"a column must be given as ROLE=NAME, such as query=qid, got {pair!r}")
-    return {role: name or None for role, name in (pair.split("=", 1) for pair in pairs)} or None
+        columns[role] = name or None
+    return columns or None
 
 
 def parse_labels(pairs: Sequence[str]) -> dict[str, str]:
@@ -132,6 +135,7 @@ def _yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
+# What `--reading` takes.
 READING_KEYS: Mapping[str, ReadingKey] = {
     "compression": ReadingKey("RATIO", lambda text: rm.Limits(compression=float(text)).compression),
     "line": ReadingKey("SIZE", lambda text: rm.Limits(line=parse_memory_size(text)).line),
@@ -139,7 +143,6 @@ READING_KEYS: Mapping[str, ReadingKey] = {
     "split": ReadingKey("NAME", str),
     "subset": ReadingKey("NAME", str),
 }
-"""What `--reading` takes."""
 
 
 def parse_clusters(text: str) -> rm.types.ClustersBy:
@@ -161,9 +164,9 @@ class ValuesByQuery(UserDict[Any, Any]):
 
 def read_values_by_query(path: str, what: str) -> ValuesByQuery:
     """Return what the JSON object in a file holds for each query."""
-    held = json.loads(Path(path).read_text(encoding="utf-8"))
-    if not isinstance(held, dict):
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
         raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
-            f"{path} must hold a JSON object of query ids and {what}, got {type(held).__name__}"
+            f"{path} must hold a JSON object of query ids and {what}, got {type(content).__name__}"
         )
-    return ValuesByQuery(held)
+    return ValuesByQuery(content)

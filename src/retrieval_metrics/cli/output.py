@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.append_log import STANDARD_OUTPUT, save_text
+from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT, save_text
 from retrieval_metrics.reports.tables import Table, escaped, format_one_line
 
 if TYPE_CHECKING:
@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.reports.tables import Table
 
+# The width to which sentences are wrapped if there is no terminal.
 WIDTH = 120
-"""The width to which sentences are wrapped if there is no terminal."""
+
+
+# What holds sentences in the data of a result.
+SENTENCES = {"notes", "skipped", "summary"}
 
 
 class CommandOutput(NamedTuple):
@@ -50,23 +54,39 @@ class CommandOutput(NamedTuple):
     lines: str = ""
 
 
-def finish(shown: CommandOutput, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
+def finish(result: CommandOutput, arguments: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
     """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
-    _write(shown, given.format, given.output)
+    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+
+    _write(_in_options(result, arguments), arguments.format, arguments.output)
     for failure in failures:
-        _complain(failure)
+        _complain(translate(failure, arguments))
     return not failures
 
 
-def _write(shown: CommandOutput, kind: str | None, path: str | None) -> None:
+def _in_options(result: CommandOutput, arguments: argparse.Namespace) -> CommandOutput:
+    """Return a result whose sentences name the options of the command."""
+    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+
+    tables = []
+    for table in result.tables:
+        notes = [translate(note, arguments) for note in table.notes]
+        tables.append(table._replace(notes=notes, title=translate(table.title, arguments)))
+    data = dict(result.data)
+    for name in SENTENCES & data.keys():
+        data[name] = [translate(sentence, arguments) for sentence in data[name]]
+    return result._replace(tables=tables, data=data)
+
+
+def _write(result: CommandOutput, format_name: str | None, path: str | None) -> None:
     """Write a result in a format, or in that of the file's extension, to a file or to stdout."""
-    if kind is None:
-        kind = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
+    if format_name is None:
+        format_name = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
     to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()
-    if kind == "text" and to_terminal and find_spec("rich") is not None:
-        _print(shown.tables)
+    if format_name == "text" and to_terminal and find_spec("rich") is not None:
+        _print(result.tables)
         return
-    text = FORMATS[kind](shown) + "\n"
+    text = FORMATS[format_name](result) + "\n"
     if path is not None and path != STANDARD_OUTPUT:
         save_text(path, text)
         return
@@ -96,14 +116,14 @@ def discard(stream: Any) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def page(shown: CommandOutput) -> str:
+def page(result: CommandOutput) -> str:
     """Return a result as one page of HTML."""
     head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
-    return "\n".join([head, *(table.html() for table in shown.tables), "</body></html>"])
+    return "\n".join([head, *(table.html() for table in result.tables), "</body></html>"])
 
 
-def _text(shown: CommandOutput) -> str:
-    return "\n\n".join(table._replace(notes=_wrapped(table.notes)).text() for table in shown.tables)
+def _text(result: CommandOutput) -> str:
+    return "\n\n".join(table._replace(notes=_wrapped(table.notes)).text() for table in result.tables)
 
 
 def _wrapped(notes: Iterable[str]) -> list[str]:
@@ -115,45 +135,49 @@ def _wrapped(notes: Iterable[str]) -> list[str]:
     return lines
 
 
-def _csv(shown: CommandOutput) -> str:
+def _csv(result: CommandOutput) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(_cells(shown))
+    csv.writer(file, lineterminator="\n").writerows(_cells(result))
     return file.getvalue().removesuffix("\n")
 
 
-def _cells(shown: CommandOutput) -> Iterator[list[Any]]:
-    columns = shown.columns or list(next(iter(shown.records), ()))
+def _cells(result: CommandOutput) -> Iterator[list[Any]]:
+    columns = result.columns or list(next(iter(result.records), ()))
     yield list(columns)
-    for record in shown.records:
-        yield ["" if record[column] is None or _is_nan(record[column]) else record[column] for column in columns]
+    for record in result.records:
+        yield [_cell(record[column]) for column in columns]
 
 
-def fields(of: object, *names: str) -> dict[str, Any]:
+def _cell(value: Any) -> Any:
+    return "" if value is None or _is_nan(value) else value
+
+
+def fields(record: object, *names: str) -> dict[str, Any]:
     """Return attributes by name, as a result's data and records hold them."""
-    return {name: getattr(of, name) for name in names}
+    return {name: getattr(record, name) for name in names}
 
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: an interval is a list, NaN is null, and a metric or a quote is its text."""
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, (str, Number, NoneType)):
         return None if _is_nan(value) else value
     return str(value)
 
 
-def _json(shown: CommandOutput) -> str:
-    return json.dumps(plain(shown.data), ensure_ascii=False, indent=1, allow_nan=False)
+def _json(result: CommandOutput) -> str:
+    return json.dumps(plain(result.data), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def _markdown(shown: CommandOutput) -> str:
-    return "\n\n".join(table.markdown() for table in shown.tables)
+def _markdown(result: CommandOutput) -> str:
+    return "\n\n".join(table.markdown() for table in result.tables)
 
 
 FORMATS: Mapping[str, Callable[[CommandOutput], str]] = {
@@ -161,10 +185,10 @@ FORMATS: Mapping[str, Callable[[CommandOutput], str]] = {
     "json": _json,
     "csv": _csv,
     "markdown": _markdown,
-    "trec_eval": lambda shown: shown.lines,
+    "trec_eval": lambda result: result.lines,
 }
+# The formats of files; any other extension is that of a text.
 EXTENSIONS = {".csv": "csv", ".json": "json", ".md": "markdown"}
-"""The formats of files; any other extension is that of a text."""
 
 
 def _complain(text: str) -> None:
@@ -185,11 +209,11 @@ def _console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, color_system=colours)  # type: ignore[arg-type]  # a literal of its own
 
 
-def _print(shown: Sequence[Table]) -> None:
+def _print(tables: Sequence[Table]) -> None:
     from rich.text import Text  # noqa: PLC0415  (an extra: imported where it is used)
 
     console = _console()
-    for number, table in enumerate(shown):
+    for number, table in enumerate(tables):
         if number:
             console.print()
         lines = table._replace(notes=(), title="").text().splitlines() if table.header else []
@@ -200,7 +224,7 @@ def _print(shown: Sequence[Table]) -> None:
         elif lines:
             console.print(Text(lines[0], style="bold"))
             for line in lines[1:]:
-                name, gap, rest = line.partition("  ")
-                console.print(Text.assemble((name, "cyan"), gap, rest))
+                name, gap, values = line.partition("  ")
+                console.print(Text.assemble((name, "cyan"), gap, values))
         for note in table.notes:
             console.print(Text(escaped(note), style="dim"))

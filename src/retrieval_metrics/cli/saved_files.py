@@ -35,49 +35,51 @@ def add_to_history(parser: argparse.ArgumentParser) -> None:
     plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
 
 
-def _action(actions: Any, name: str, what: str, act: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+def _action(actions: Any, name: str, summary: str, act: Any) -> argparse.ArgumentParser:
+    description = f"{summary[0].upper()}{summary[1:]}."
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=summary, description=description)
     parser.add_argument("history", metavar="HISTORY", help="the file of the history, such as retrieval.jsonl")
     parser.set_defaults(act=act)
     return parser
 
 
-def run_history(given: argparse.Namespace) -> bool:
+def run_history(arguments: argparse.Namespace) -> bool:
     """Run the action; the exit code of a history is always 0."""
-    done: bool = given.act(given)
-    return done
+    succeeded: bool = arguments.act(arguments)
+    return succeeded
 
 
-def _add(given: argparse.Namespace) -> bool:
-    rm.History(given.history).add(given.saved, given.label)
+def _add(arguments: argparse.Namespace) -> bool:
+    rm.History(arguments.history).add(arguments.saved, arguments.label)
     return True
 
 
-def _show(given: argparse.Namespace) -> bool:
-    entries = rm.History(given.history).entries()
+def _show(arguments: argparse.Namespace) -> bool:
+    entries = rm.History(arguments.history).entries()
     if not entries:
-        raise ValueError(f"{given.history} has no entries; add one with history add")
-    listed: list[dict[str, Any]] = []
+        raise ValueError(f"{arguments.history} has no entries; add one with history add")
+    entry_data: list[dict[str, Any]] = []
     records: list[dict[str, Any]] = []
     for entry in entries:
-        of = {"label": entry.label, "date": entry.date.isoformat()}
-        by = output.fields(entry, "questions", "rules")
-        ends, n = entry.intervals, entry.n
-        metrics = {name: {"mean": mean, "interval": ends[name], "n": n[name]} for name, mean in entry.means.items()}
-        listed.append({**of, "metrics": metrics, **by, "saved": entry.saved})
-        records += [
-            {**of, "metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high, "n": n[name], **by}
-            for name, mean in entry.means.items()
-        ]
-    shown = output.CommandOutput([entries_table(entries)], {"entries": listed}, records)
-    return output.finish(shown, given)
+        label = {"label": entry.label, "date": entry.date.isoformat()}
+        basis = output.fields(entry, "questions", "rules")
+        metrics: dict[str, Any] = {}
+        for name, mean in entry.means.items():
+            interval = entry.intervals[name]
+            n = entry.n[name]
+            metrics[name] = {"mean": mean, "interval": interval, "n": n}
+            values = {"metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
+            records.append({**label, **values, **basis})
+        entry_data.append({**label, "metrics": metrics, **basis, "saved": entry.saved})
+    result = output.CommandOutput([entries_table(entries)], {"entries": entry_data}, records)
+    return output.finish(result, arguments)
 
 
-def _plot(given: argparse.Namespace) -> bool:
-    wanted = given.metric or [None]
-    if len(wanted) > 1:
+def _plot(arguments: argparse.Namespace) -> bool:
+    metrics = arguments.metric or [None]
+    if len(metrics) > 1:
         raise ValueError("history plot draws one metric; run it once for each")
-    rm.History(given.history).plot(wanted[0]).savefig(given.output)
+    rm.History(arguments.history).plot(metrics[0]).savefig(arguments.output)
     return True
 
 
@@ -93,15 +95,15 @@ def add_to_report(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
 
 
-def run_report(given: argparse.Namespace) -> bool:
+def run_report(arguments: argparse.Namespace) -> bool:
     """Run the command; the exit code of a report is always 0."""
-    saved = rm.load(given.saved)
+    saved = rm.load(arguments.saved)
     if isinstance(saved, rm.types.Tuning):
-        if (given.queries, given.corpus) != (None, None):
+        if (arguments.queries, arguments.corpus) != (None, None):
             raise ValueError("the report of a tuning shows no single queries, so it takes no --queries and no --corpus")
-        saved.report(given.output, title=given.title)
+        saved.report(arguments.output, title=arguments.title)
         return True
     if not isinstance(saved, (rm.Evaluation, rm.Comparison)):
-        raise ValueError(f"{given.saved} cannot be reported: it holds {format_saved_kind(saved)}")  # noqa: TRY004  (of the file)
-    saved.report(given.output, title=given.title, **read_report_texts(given))
+        raise ValueError(f"{arguments.saved} cannot be reported: it holds {format_saved_kind(saved)}")  # noqa: TRY004  (of the file)
+    saved.report(arguments.output, title=arguments.title, **read_report_texts(arguments))
     return True

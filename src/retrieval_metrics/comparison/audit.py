@@ -100,8 +100,8 @@ class AuditedRun:
     def refused(self, rules: Rules) -> BoolArray:
         """Return which queries the rules refuse, shape (queries,)."""
         refused = np.zeros(len(self.truth), dtype=np.bool_)
-        for queries, _ in find_refused_queries(self.judged(rules), rules).values():
-            refused |= queries
+        for by_rule in find_refused_queries(self.judged(rules), rules).values():
+            refused |= by_rule.is_refused
         if rules.grades == "integer":
             refused |= self._fractions
         # Queries that the rules leave out because they are missing from the run cannot be refused.
@@ -125,7 +125,7 @@ def effective(rules: Rules, metric: Metric) -> Rules:
     """Return the rules that apply to a metric, with all its parameters spelled out."""
     defaults = {key: parameter.default for key, parameter in metric.definition.parameters.items()}
     parameters: Mapping[str, Any] = {**defaults, **parameters_of(metric, rules)}
-    return replace(rules.of(metric.name), parameters={metric.name: parameters}, exceptions={})
+    return replace(rules.for_metric(metric.name), parameters={metric.name: parameters}, exceptions={})
 
 
 def switches(reference: Rules, other: Rules, metric: Metric) -> list[RuleChange]:
@@ -244,7 +244,7 @@ def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> s
 
 
 def _judged_share(judged: JudgedRun) -> str:
-    share = Sums.of_defined(score(judged, JUDGED, STANDARD).values)
+    share = Sums.from_defined_values(score(judged, JUDGED, STANDARD).values)
     if not share.count or share.mean == 1:
         return ""
     return (
@@ -429,7 +429,7 @@ class Audit(Printed):
         return {
             name: ByMetric(
                 {
-                    str(metric): Sums.of_defined(column).mean
+                    str(metric): Sums.from_defined_values(column).mean
                     for metric, column in zip(self.metrics, values.T, strict=True)
                     if self.rules[name].has(metric.name)
                 }

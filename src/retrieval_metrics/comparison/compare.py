@@ -37,14 +37,15 @@ from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.mean_limits import percentage_hint
-from retrieval_metrics.files.saved_format import describe_match, describe_rule_differences
+from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.json_codec import judgments_fingerprint
+from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, require_same_properties
+from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
 from retrieval_metrics.reports.numbers import format_query_count as queries_said
 
@@ -434,7 +435,7 @@ def _rejudged(one: Scores, other: Scores) -> set[QueryId]:
     if one.origin is None or other.origin is None:
         return set()
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
-    if ours.same_columns(theirs):
+    if ours.has_same_columns(theirs):
         return set()
     found = set()
     for at, query in enumerate(ours.queries):

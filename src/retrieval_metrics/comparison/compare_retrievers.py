@@ -14,8 +14,9 @@ from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.tests_of_pairs import list_pairs
 from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.matching.judge import with_source_texts
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.retrieval.retrieve import WORKERS, RetrievalTask, run_retrieval
 from retrieval_metrics.retrieval.sync_async import run_until_complete
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.inputs.items import Key
-    from retrieval_metrics.inputs.run import RetrievedRun
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -64,7 +65,7 @@ class _Retrieval:
             raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
         self.options = options
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        self.questions = Questions.from_dataset(questions)
+        self.questions = read_questions(Questions, questions)
         self.qrels = as_qrels(self.questions)  # with the texts and sources of the questions
         options["match"] = with_source_texts(
             options["match"], options.pop("documents", None), self.qrels, self.questions

@@ -22,7 +22,8 @@ from retrieval_metrics.comparison.comparison_tables import (
 from retrieval_metrics.comparison.system_ranking import rank_systems, systems_in_order
 from retrieval_metrics.metrics.base.metric import Metric, as_metric, match_metric_name
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import TIED_COLOUR, NameKey, line_style
+from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.plots import (
     SMALL_FONT_SIZE,
     Panel,

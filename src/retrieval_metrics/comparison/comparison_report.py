@@ -42,6 +42,7 @@ from retrieval_metrics.evaluation.summary_wording import describe_counts
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
     lost = find_stage_flow(scores, main)
     parts = [
         *map(page.paragraph, system_wide_warnings({"": scores})),
-        page.beside(
+        page.side_by_side(
             page.paragraph(format_value_counts(scores, main), lead=True)
             + "".join(map(page.paragraph, not_judged({"": scores}))),
             draw.grid(draw.counts(values_chart(scores, main))),
@@ -126,7 +127,7 @@ def comparison_report(
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
     order = systems_in_order(comparison, main)
-    key = draw.NameKey(comparison.systems)  # the same in every picture
+    key = NameKey(comparison.systems)  # the same in every picture
     charts = system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order))
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))
@@ -138,7 +139,7 @@ def comparison_report(
     values = "" if data is None else page.table(key(values_table(comparison.scores, main)))
     fewer = [*drawn_systems_notes(comparison), *star_notes(comparison)]
     names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []  # once all of the page is keyed
-    first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
+    first = page.side_by_side(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
     ranking = (
         replace(rank_systems(comparison), seconds={}) if timed else rank_systems(comparison)
@@ -175,7 +176,7 @@ def comparison_report(
 
 def _title(comparison: ComparisonRecord) -> str:
     names = list(comparison.systems)
-    short = len(names) <= MAX_NAMES and not draw.NameKey(names).numbers
+    short = len(names) <= MAX_NAMES and not NameKey(names).numbers
     return f"Comparison of {numbers.join_names(names) if short else f'{len(names):,} systems'}"
 
 

@@ -40,12 +40,12 @@ from retrieval_metrics.reports.charts import (
     ChartRow,
     ChartRows,
     CutoffLines,
-    Flow,
     Line,
     Point,
     PointLines,
     Shares,
     SortedChanges,
+    StageFlow,
     ValueCounts,
 )
 from retrieval_metrics.reports.tables import Table
@@ -220,7 +220,7 @@ def evaluation_mean_charts(record: Record) -> list[ChartRows]:
         if part:
             rows = [ChartRow(str(one), found[one], ends[one], numbers.value(found[one])) for one in part]
             title = "means from 0 to 1" if charts else f"means over {asked}"
-            charts.append(ChartRows.of(title, _label(LEVEL), rows, least))
+            charts.append(ChartRows.scaled(title, _label(LEVEL), rows, least))
     return charts
 
 
@@ -246,7 +246,7 @@ def system_mean_charts(
             for system in order
         ]
         least = 1.0 if metric.definition.bounded else 0.0
-        charts.append(ChartRows.of(str(metric), _label(comparison.level), rows, least))
+        charts.append(ChartRows.scaled(str(metric), _label(comparison.level), rows, least))
     return charts
 
 
@@ -263,7 +263,7 @@ def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
     return CutoffLines(f"{Metric(metric.name, None, **dict(metric.parameters))} over {unit}", lines, marked, unit)
 
 
-def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
+def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     """Return what is left of what is needed after each step, for the cut-off of a metric; None without steps."""
     if not (steps := judge_stages(scores)):
         return None
@@ -282,7 +282,7 @@ def find_stage_flow(scores: Scores, metric: Metric) -> Flow | None:
         parts += [(step.name, left, lost)] if lost else []
     if shares.get(CUTOFF_FULL):
         parts.append((f"the first {metric.k}", found, [(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])]))
-    return Flow(f"{100 * found:.1f} % of what is needed is found; what each step leaves of it, and loses", parts)
+    return StageFlow(f"{100 * found:.1f} % of what is needed is found; what each step leaves of it, and loses", parts)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:

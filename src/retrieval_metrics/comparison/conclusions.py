@@ -15,6 +15,7 @@ from retrieval_metrics.comparison.conclusion_wording import (
     format_conclusion_groups,
 )
 from retrieval_metrics.comparison.difference import require_one_pair
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics.out_of_bag import out_of_bag
@@ -421,6 +422,7 @@ IMBALANCE = 0.1
 """Systems whose judged shares differ by more than this are not judged alike."""
 
 
+@register_record
 class JudgedCoverage(NamedTuple):
     """How much of each system's first k documents is judged.
 
@@ -475,6 +477,7 @@ def _percent(share: float) -> str:
     return "-" if isnan(share) else f"{100 * share:.0f} %"
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class UnjudgedBounds:
     """The bounds of means and differences over all possible grades of the unjudged documents.

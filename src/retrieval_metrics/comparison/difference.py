@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric, match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics import (
     Detectable,
     Units,
+    critical_value_to_p,
     detectable_difference,
     difference_interval,
-    level_of_critical,
     min_significant_units,
     queries_needed,
     rare_change,
-    students_critical,
+    student_critical_value,
 )
 from retrieval_metrics.statistics.paired import is_significant
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 POWER = 0.8
 
 
+@register_record
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Difference:
     """One system minus another in one metric, on the queries for which both are defined.
@@ -116,7 +118,7 @@ class Difference:
         if self.comparisons == 1 or self.n_units < min_significant_units(level := self.paired.level):
             return self.interval
         units = self._units
-        critical = min(students_critical(units.has_equal_values, level), self.paired.critical_value)
+        critical = min(student_critical_value(units.effective_units, level), self.paired.critical_value)
         return difference_interval(units, critical, span=self.max_difference, level=level)
 
     @cached_property
@@ -135,7 +137,7 @@ class Difference:
         alpha = 1 - self.paired.level
         if self.comparisons == 1:
             return alpha
-        found = level_of_critical(self.paired.critical_value, self.n_units)
+        found = critical_value_to_p(self.paired.critical_value, self.n_units)
         return min(max(found, alpha / self.comparisons), alpha)
 
     @property
@@ -202,7 +204,7 @@ class Difference:
 
     @cached_property
     def _units(self) -> Units:
-        return Units.of(self.values, self.clusters)
+        return Units.from_values(self.values, self.clusters)
 
     def largest_changes(self, n: int = 5) -> list[tuple[QueryId, float]]:
         """Return the `n` queries with the largest differences in either direction; equal queries are left out.

@@ -18,7 +18,7 @@ from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
-from retrieval_metrics.statistics import Sums, Units, fewest_for_margin
+from retrieval_metrics.statistics import Sums, Units, min_units_for_margin
 from retrieval_metrics.statistics.power import min_units_for_power, sd_bounds, variance_allowance
 
 if TYPE_CHECKING:
@@ -272,13 +272,13 @@ def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[
     """Return how many questions a difference or margin of that size takes, and how many if few questions carry it."""
     alpha, variance, effect = 1 - asked.level, spread**2, max(asked.design_effect, 1.0)
     if asked.difference is None:
-        equal = min_units_for_power(wanted, variance, 0.0, asked.power, 2 * alpha, freedom=freedom)
-        return ceil(max(equal, fewest_for_margin(wanted, span=asked.max_difference, alpha=alpha)) * effect), None
+        equal = min_units_for_power(wanted, variance, 0.0, asked.power, 2 * alpha, df=freedom)
+        return ceil(max(equal, min_units_for_margin(wanted, span=asked.max_difference, alpha=alpha)) * effect), None
     each = alpha / asked.comparisons
-    alike = min_units_for_power(wanted, variance, 0.0, asked.power, each, freedom=freedom)
+    alike = min_units_for_power(wanted, variance, 0.0, asked.power, each, df=freedom)
     if wanted >= asked.max_difference:  # every question changes by as much as it can
         return ceil(alike * effect), ceil(alike * effect)
-    uneven = min_units_for_power(wanted, variance, asked.max_difference, asked.power, each, freedom=freedom)
+    uneven = min_units_for_power(wanted, variance, asked.max_difference, asked.power, each, df=freedom)
     return ceil(alike * effect), ceil(max(alike, uneven) * effect)
 
 
@@ -322,17 +322,17 @@ def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> Spread
     if pilot.metric != str(metric):
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
     labels = pilot.clusters if clusters == "source" else _cluster_labels(pilot.queries, clusters)
-    units = Units.of(pilot.values, labels)
+    units = Units.from_values(pilot.values, labels)
     if len(units.sizes) < MIN_PILOT_QUERIES or not pilot.values.any():
         raise ValueError(
             f"the pilot shows no spread: {numbers.format_query_count(pilot.n)}, of which "
             f"{np.count_nonzero(pilot.values)} differ"
         )
     spread = float(pilot.values.std(ddof=1))
-    low, high = sd_bounds(max(units.has_equal_values, MIN_PILOT_QUERIES))
+    low, high = sd_bounds(max(units.effective_units, MIN_PILOT_QUERIES))
     around = [
         ("the least that the pilot allows", low * spread, inf),
-        ("in the pilot", spread, max(units.has_equal_values, MIN_PILOT_QUERIES) - 1),
+        ("in the pilot", spread, max(units.effective_units, MIN_PILOT_QUERIES) - 1),
         ("the most that the pilot allows", high * spread, inf),
     ]
     effect = 1.0 if labels is None else max(units.design_effect, 1.0)
@@ -360,11 +360,13 @@ def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> S
     if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
     spread = float(values.std(ddof=1))
-    low, high = metric_bounds(pilot.scores, metric, Sums.of(values))
+    low, high = metric_bounds(pilot.scores, metric, Sums.from_values(values))
     span = high - max(low, 0.0) if not metric.definition.is_given else high - low
     basis = f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.value(spread)}"
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
-    effect = 1.0 if labels is None else Units.of(values, labels[defined]).design_effect  # of differences it is less
+    effect = (
+        1.0 if labels is None else Units.from_values(values, labels[defined]).design_effect
+    )  # of differences it is less
     largest = float(span) if span not in {0.0, float("inf")} else max(float(np.ptp(values)), sqrt(spread))
     spreads = [(f"{by:g} times the values of the evaluation", by * spread, inf) for by in OF_VALUES]
     return SpreadEstimates(spreads, basis, effect if effect > 1 else 1.0, largest)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import format_argument
-from retrieval_metrics.inputs.run import as_list, require_finite_scores
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 
 if TYPE_CHECKING:

@@ -12,40 +12,22 @@ from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.difference import Differences, PairedValues
 from retrieval_metrics.comparison.system_ranking import ComparisonRecord
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    SavedFile,
-    Section,
-    decode_column,
-    decode_record,
-    encode_column,
-    encode_record,
-    write_saved_file,
-)
+from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.items import get_match_key
-from retrieval_metrics.inputs.json_codec import (
-    decode_error,
-    decode_judgments,
-    decode_ranking,
-    encode_error,
-    encode_id,
-    encode_judgments,
-    encode_ranking,
-    to_json_value,
-)
+from retrieval_metrics.inputs.json_codec import decode_judgments, encode_id, encode_judgments, to_json_value
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import CONVERSATION_KEY, Provenance, Questions
-from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.ranking_codec import decode_error, decode_ranking, encode_error, encode_ranking
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.metrics.base.metric import (
-    GivenMetric,
-    Metric,
-    as_given_metric,
-    parse_computable_metric,
-    read_bounds,
-)
+from retrieval_metrics.metrics.base.given_metrics import GivenMetric, as_given_metric, read_bounds
+from retrieval_metrics.metrics.base.metric import Metric, parse_computable_metric
 from retrieval_metrics.metrics.base.score import score
 
 if TYPE_CHECKING:
@@ -278,7 +260,7 @@ def same_questions(one: Scores, other: Scores) -> bool:
         return False
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
     return ours is theirs or (
-        ours.same_columns(theirs)
+        ours.has_same_columns(theirs)
         and ours.largest_grade == theirs.largest_grade
         and dict(ours.texts) == dict(theirs.texts)
         and dict(ours.provenance) == dict(theirs.provenance)

@@ -121,7 +121,7 @@ class ComparisonRecord:
     @cached_property
     def _sums(self) -> dict[str, dict[str, Sums]]:
         return {
-            name: {system: Sums.of(column) for system, column in zip(self.systems, values.T, strict=True)}
+            name: {system: Sums.from_values(column) for system, column in zip(self.systems, values.T, strict=True)}
             for name, (_, values) in self._shared.items()
         }
 

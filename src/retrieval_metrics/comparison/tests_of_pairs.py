@@ -89,7 +89,7 @@ def compute_differences(
     signs = [metrics[each.metric].definition.sign for each in hypotheses]
     margins: Sequence[MarginTest | None] = [None] * len(hypotheses)
     if margin is not None:
-        gains = [Units.of(sign * column, of) for sign, column, of in zip(signs, columns, labels, strict=True)]
+        gains = [Units.from_values(sign * column, of) for sign, column, of in zip(signs, columns, labels, strict=True)]
         margins = within_margins(gains, of_each, margin, alpha=1 - level)
     unequal = {(name, *pair) for use in budgets for name in use.metrics for pair in use.unequal(pairs)}
     names = [(str(metric), *pair) for metric in metrics for pair in pairs]
@@ -100,7 +100,7 @@ def compute_differences(
             baseline=name[2],
             queries=aligned.shared_queries(rows[at]),
             values=columns[at],
-            paired=found.each[at] if signs[at] == 1 else _mirrored(found.each[at]),
+            paired=found.differences[at] if signs[at] == 1 else _mirrored(found.differences[at]),
             higher_is_better=signs[at] == 1,
             comparisons=len(hypotheses),
             p_corrected=found.corrected[at],
@@ -149,7 +149,7 @@ def _span(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> 
         return high - low if isfinite(high - low) else _observed(values)
     largest = 0.0
     for scores, column in zip(systems.values(), values, strict=True):
-        sums = Sums.of_defined(column)
+        sums = Sums.from_defined_values(column)
         upper = metric_bounds(scores, metric, sums)[1]
         largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0

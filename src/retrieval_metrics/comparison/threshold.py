@@ -17,10 +17,12 @@ from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, require_finite_scores
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ids import count_common_queries
-from retrieval_metrics.matching.judge import with_source_texts
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import as_metric, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
@@ -335,7 +337,7 @@ class _ThresholdChoice:
 
     def _sums(self, score: float) -> Sums:
         wrong = (self.best > score).astype(np.float64)
-        return Sums.of(wrong) if self._labels is None else sum_clustered_values(wrong, self._labels)
+        return Sums.from_values(wrong) if self._labels is None else sum_clustered_values(wrong, self._labels)
 
     def wrong(self, score: float) -> int:
         """Return how many questions get an answer above a score."""

@@ -27,8 +27,9 @@ from retrieval_metrics.evaluation.mean_limits import require_useful_bound
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
+from retrieval_metrics.statistics.best_settings import find_possibly_best
 from retrieval_metrics.statistics.means import Interval
-from retrieval_metrics.statistics.out_of_bag import find_possibly_best, out_of_bag
+from retrieval_metrics.statistics.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -271,10 +272,10 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         "seed": rule.seed,
     }
     found = out_of_bag(values, 0, keep=rule.default in allowed, **drawn)
-    winner = left[found.winner]
+    winner = left[found.best]
     contenders = [at for at, name in enumerate(left) if name in allowed]
     may_be = find_possibly_best(values[:, contenders], **drawn)
-    shares = dict(zip(left, found.chosen.tolist(), strict=True))
+    shares = dict(zip(left, found.selection_rates.tolist(), strict=True))
     settings = [
         TriedSetting(
             name,
@@ -288,7 +289,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     ]
     settings.sort(key=lambda one: -one.means[rule.metrics[0]])
     difference = None if winner == rule.default else compared.difference(chosen_by, winner, rule.default)
-    own, own_default = float(values[:, found.winner].mean()), float(values[:, 0].mean())
+    own, own_default = float(values[:, found.best].mean()), float(values[:, 0].mean())
     low, high = found.gain_interval
     if difference is None:  # the default wins: its gain over itself is 0
         low, high = min(low, 0.0), max(high, 0.0)

@@ -11,7 +11,8 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.comparison.tuning_result import curve, gain_rows, grid
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import GAIN, LOSS_COLOUR, TIED_COLOUR, NameKey, line_style
+from retrieval_metrics.reports.charts import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.plots import (
     SMALL_FONT_SIZE,
     Panel,

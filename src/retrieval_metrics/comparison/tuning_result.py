@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from retrieval_metrics._internal.validation import import_optional, to_data_frame
 from retrieval_metrics.comparison.comparison_report import format_about_section
 from retrieval_metrics.comparison.saved_results import encode_systems
-from retrieval_metrics.files.saved_format import encode_record, write_saved_file
+from retrieval_metrics.files.saved_format import write_saved_file
+from retrieval_metrics.files.saved_records import encode_record
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
+from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -326,7 +328,7 @@ def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | Pat
         by_two = [page.section("By the two parameters", page.table(_by_two(tuning)))]
     except ValueError:
         by_two = []
-    key = draw.NameKey([one.name for one in tuning.settings])
+    key = NameKey([one.name for one in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
         draw.grid(draw.rows(key(gain_rows(tuning, DRAWN)))),
@@ -395,7 +397,7 @@ def gain_rows(tuning: TuningResult, most: int) -> ChartRows:
             0, ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.signed(gain), 1)
         )
     label = f"difference in {tuning.metric}, with its {numbers.level_name(tuning.level)}"
-    return ChartRows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
+    return ChartRows.scaled(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
 
 
 FEWEST_NUMBERS, MOST_LINES = 3, 6

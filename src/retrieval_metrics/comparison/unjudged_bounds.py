@@ -15,7 +15,7 @@ from retrieval_metrics._internal.validation import argument_name, format_argumen
 from retrieval_metrics.comparison.conclusions import JudgedCoverage, ToJudge, UnjudgedBounds
 from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import round_ranking
+from retrieval_metrics.inputs.single_precision import round_ranking
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score

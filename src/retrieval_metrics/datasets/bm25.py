@@ -19,8 +19,8 @@ from retrieval_metrics.files.text_files import read_texts
 from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
 from retrieval_metrics.inputs.documents import documents_as_items
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.matching.piece_rules import word_runs, words
 from retrieval_metrics.matching.text_normalisation import as_searched_text, normalise
+from retrieval_metrics.matching.words import word_runs, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

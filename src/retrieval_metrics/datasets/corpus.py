@@ -16,9 +16,9 @@ import numpy as np
 from retrieval_metrics._internal.validation import group_pairs, positive_integer
 from retrieval_metrics.datasets.bm25 import CorpusIndex, WordIndex, content_words
 from retrieval_metrics.inputs.items import Retrieved, Span
-from retrieval_metrics.matching.piece_rules import words
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.matching.text_normalisation import find_range, find_ranges, normalise
+from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.retrieval.retrieve import aretrieve
 

@@ -239,7 +239,7 @@ def _mean(metric: Metric, system: str, values: _SystemValues, design: _SampleDes
         alone = "" if design.clusters is None else "; clusters=None takes all queries as independent"
         error.add_note(f"while estimating {metric} of {system!r}{alone}")
         raise
-    binary = ideal.share_binary(metric, Sums.of_defined(people), values.human.sums("two_valued", metric))
+    binary = ideal.share_binary(metric, Sums.from_defined_values(people), values.human.sums("two_valued", metric))
     return EstimatedMean(str(metric), system, found, (low, high), binary)
 
 

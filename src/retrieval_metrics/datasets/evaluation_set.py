@@ -20,10 +20,12 @@ from retrieval_metrics.datasets.export import (
 )
 from retrieval_metrics.datasets.lint import lint
 from retrieval_metrics.datasets.sample import Sample, draw, merge_sets, select_queries, split_queries
+from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import Questions, texts_with_conversation
+from retrieval_metrics.inputs.question_rows import read_questions
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import shorten
 
@@ -102,7 +104,7 @@ class EvaluationSet(Questions):
         if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):  # noqa: PTH110  (of a text that can be no path, Path raises)
             path = Path(dataset)
             return read_beir(cls, path, split) if path.is_dir() else cls.from_dataset(read_json(path))
-        return super(EvaluationSet, cls).from_dataset(dataset)
+        return read_questions(cls, dataset)
 
     def __repr__(self) -> str:
         first = next(((query, text) for query, text in self.queries.items()), None)

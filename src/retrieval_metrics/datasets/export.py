@@ -6,15 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.comparison.saved_results import encode_answer_and_conversation
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
+from retrieval_metrics.inputs.foreign_datasets import QUERY_ID_KEY
 from retrieval_metrics.inputs.items import Piece, Quote, Text
 from retrieval_metrics.inputs.json_codec import encode_id, encode_judgments, to_json_value
+from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import CONVERSATION_KEY, PROVENANCE_FIELDS, QUERY_ID_KEY, Provenance
+from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

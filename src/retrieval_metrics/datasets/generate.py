@@ -28,8 +28,8 @@ from retrieval_metrics.datasets.prompts import (
     apportion,
 )
 from retrieval_metrics.inputs.documents import SourceDocuments
+from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import Provenance
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ async def agenerate_questions(
     """
     positive_integer(n, "n")
     positive_integer(depth, "depth")
-    proportion(most_overlap, "most_overlap", zero=True, one=True)
+    proportion(most_overlap, "most_overlap", allow_zero=True, allow_one=True)
     _among(checks, CHECKS, "checks")
     _among([evidence], ("quotes", "sentences"), "evidence")
     shares = apportion(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")

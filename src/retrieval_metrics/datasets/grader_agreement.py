@@ -174,7 +174,7 @@ class Agreement(Printed):
         ]
         relevant = "relevant" if self.relevant_from is None else f"relevant (from grade {self.relevant_from:g})"
         label = f"share that {first} calls {relevant},\nwith its {numbers.level_name(self.level)}"
-        return figure([rows_panel(ChartRows.of(f"what a grade of {second} means", label, rows, least=1.0))], across)
+        return figure([rows_panel(ChartRows.scaled(f"what a grade of {second} means", label, rows, least=1.0))], across)
 
     @property
     def relevant(self) -> str:

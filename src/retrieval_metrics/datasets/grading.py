@@ -23,9 +23,9 @@ from retrieval_metrics.datasets.llm_client import LlmClient
 from retrieval_metrics.datasets.sample import MIN_PER_STRATUM
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.saved_format import DIGEST_PREFIX
-from retrieval_metrics.inputs.json_codec import fingerprint
+from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.metric import as_metrics, with_relevance_threshold
 from retrieval_metrics.reports import numbers, page
 

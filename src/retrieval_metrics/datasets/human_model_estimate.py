@@ -110,7 +110,7 @@ class EstimatedDifference:
         as well, on the same side.
         """
         level = 1 - (1 - self.level) / self.comparisons
-        found = [self.estimate, *([self.estimate.alone] if self.estimate.alone and self.extrapolates else [])]
+        found = [self.estimate, *([self.estimate.human_only] if self.estimate.human_only and self.extrapolates else [])]
         ends = [each.difference_interval(level, span=self.max_difference) for each in found]
         return all(low > 0 for low, _ in ends) or all(high < 0 for _, high in ends)
 
@@ -122,7 +122,7 @@ class EstimatedDifference:
     @property
     def human_interval(self) -> Interval:
         """The confidence interval from people's grades alone."""
-        return (self.estimate.alone or self.estimate).difference_interval(self.level, span=self.max_difference)
+        return (self.estimate.human_only or self.estimate).difference_interval(self.level, span=self.max_difference)
 
     @property
     def rare_effect(self) -> RareChange:
@@ -424,11 +424,11 @@ class Estimate(SavedFields):
 
 def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
     what, said = f"{difference.system} - {difference.baseline} in {difference.metric}", []
-    alone = difference.estimate.alone
+    alone = difference.estimate.human_only
     if difference.extrapolates and alone is not None:
         ends = numbers.interval(difference.human_interval, difference=True)
         said.append(
-            f"{what}: on {numbers.format_query_count(difference.estimate.outside)} the model sees differences beyond "
+            f"{what}: on {numbers.format_query_count(difference.estimate.n_outside)} the model sees differences beyond "
             "those that people graded, and nothing shows whether people agree. People alone: "
             f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
         )

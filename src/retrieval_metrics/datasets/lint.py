@@ -29,11 +29,11 @@ from retrieval_metrics.datasets.bm25 import (
     stem,
 )
 from retrieval_metrics.datasets.lint_report import Lint, LintFinding, LintFix, LintInput
+from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import texts_with_conversation
 from retrieval_metrics.inputs.run import name_runs
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
@@ -427,7 +427,7 @@ def lint(
 ) -> Lint[QuestionsT]:
     """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
-    proportion(difference, "difference", one=True)
+    proportion(difference, "difference", allow_one=True)
     truth = as_qrels(questions)
     subject = LintInput(
         texts_with_conversation(questions.queries, questions.conversation),

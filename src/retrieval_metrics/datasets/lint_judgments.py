@@ -9,10 +9,10 @@ from retrieval_metrics.datasets.bm25 import WORD_SEPARATOR, shortened
 from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
 from retrieval_metrics.inputs.chunk_offsets import SourceText
 from retrieval_metrics.inputs.items import Piece, Quote, Span
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.line_endings import has_same_text, repair_line_endings
 from retrieval_metrics.matching.ranking_order import Matching, OrderedRankings
-from retrieval_metrics.matching.span_offsets import has_same_text, repair_line_endings
 from retrieval_metrics.matching.text_normalisation import find_range, find_ranges, normalise
+from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 

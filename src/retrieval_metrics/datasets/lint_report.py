@@ -14,8 +14,8 @@ from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.piece_rules import words
 from retrieval_metrics.matching.ranking_order import Matching
+from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score
 from retrieval_metrics.reports import numbers

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
-from retrieval_metrics.inputs.documents import find_host
-from retrieval_metrics.inputs.json_codec import fingerprint
+from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
 from retrieval_metrics.retrieval.sync_async import choose_function
@@ -126,7 +126,7 @@ class Model:
                 "a cache needs the name of the model, which keeps the replies of different models apart; write "
                 "Model(ask, 'its name', cache=...)"
             )
-        FunctionCaller(how_to_prompt(self.ask), what="model", timeout=self.timeout, retries=self.retries)
+        FunctionCaller(how_to_prompt(self.ask), name="model", timeout=self.timeout, retries=self.retries)
         positive_integer(self.workers, "workers")
         Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
 
@@ -153,7 +153,7 @@ class LlmClient:
         model = model if isinstance(model, Model) else Model(model)
         prompt = how_to_prompt(model.ask)
         self._takes_schema = takes_schema(prompt)
-        self._caller = FunctionCaller(prompt, what="model", timeout=model.timeout, retries=model.retries)
+        self._caller = FunctionCaller(prompt, name="model", timeout=model.timeout, retries=model.retries)
         self.model_name = model.name
         self._cache = ReplyCache(model.cache)
         self._workers = model.workers
@@ -433,7 +433,7 @@ class ReplyCache:
         """Read the replies cached so far."""
         self._journal = None if path is None else AppendLog(path, KIND)
         self._replies: dict[str, str] = {}
-        entries = [] if self._journal is None else self._journal.entries()
+        entries = [] if self._journal is None else self._journal.read_entries()
         for line, entry in enumerate(entries, start=2):
             asked, reply = entry.get("asked"), entry.get("reply")
             if isinstance(asked, str) and "unusable" in entry:

@@ -28,8 +28,8 @@ from retrieval_metrics.datasets.prompts import (
 )
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.matching.piece_rules import words
 from retrieval_metrics.matching.text_normalisation import normalise
+from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

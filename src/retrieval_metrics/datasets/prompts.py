@@ -12,10 +12,10 @@ from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics.datasets.bm25 import FUNCTION_WORDS
 from retrieval_metrics.datasets.json_replies import enclose_in_tag
 from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
+from retrieval_metrics.inputs.conversations import prepend_conversation
+from retrieval_metrics.inputs.fingerprints import fingerprint, question_fingerprint
 from retrieval_metrics.inputs.items import Quote
-from retrieval_metrics.inputs.json_codec import fingerprint, question_fingerprint
-from retrieval_metrics.inputs.questions import prepend_conversation
-from retrieval_metrics.matching.piece_rules import words
+from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

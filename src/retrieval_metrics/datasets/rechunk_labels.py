@@ -13,10 +13,11 @@ from retrieval_metrics._internal.validation import to_data_frame
 from retrieval_metrics.inputs.chunk_offsets import locate
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.matching.character_ranges import merge_ranges
 from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.matching.span_offsets import SpanLocator, merge_ranges
+from retrieval_metrics.matching.span_offsets import SpanLocator
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports.tables import Printed, Table
 

@@ -56,7 +56,7 @@ class Sample(SavedFields):
     def __post_init__(self) -> None:
         known = set(self.population)
         for query, probability in self.probabilities.items():
-            proportion(probability, f"the probability of query {query!r}", one=True)
+            proportion(probability, f"the probability of query {query!r}", allow_one=True)
             if query not in known:
                 raise ValueError(f"query {query!r} was drawn, but is not among the {len(known)} queries to draw from")
         if not self.queries or set(self.queries) != self.probabilities.keys():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.evaluation import budget_wording as wording
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.metric import Metric
 
@@ -34,6 +35,7 @@ MIN_TRUNCATED_SHARE = 0.5
 UNLIMITED = np.iinfo(np.int64).max // 2
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetFill:
     """How one system fills a budget, over the queries for which it retrieved anything.
@@ -66,6 +68,7 @@ class BudgetFill:
         return wording.format_budget_fill(self)
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
     """How the systems of a comparison fill a budget; whether their values at this budget can be compared.
@@ -351,7 +354,7 @@ def _summarize_fills(fills: BudgetFills, budget: Budget) -> BudgetFill:
     rows = np.flatnonzero(fills.n_retrieved)
     if not len(rows):
         return BudgetFill(0.0, 0, 0, 0.0, 0)
-    fills = fills.of(rows)
+    fills = fills.take(rows)
     n_fitting = fills.n_fitting
     used_length = fills.used_length
     is_exhausted = fills.is_exhausted

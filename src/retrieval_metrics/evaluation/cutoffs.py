@@ -40,7 +40,7 @@ def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] 
     mean_of_cutoff = {}
     for cutoff in checked_cutoffs:
         values = _score_values(scores, _with_cutoff(parsed, cutoff))
-        mean_of_cutoff[cutoff] = Sums.of_defined(values).mean
+        mean_of_cutoff[cutoff] = Sums.from_defined_values(values).mean
     return mean_of_cutoff
 
 
@@ -53,7 +53,7 @@ def means_and_intervals(
     for cutoff in cutoffs:
         metric_at_cutoff = _with_cutoff(metric, cutoff)
         values = _score_values(scores, metric_at_cutoff)
-        sums = Sums.of_defined(values)
+        sums = Sums.from_defined_values(values)
         means[cutoff] = sums.mean
         if scores.labels is not None:
             sums = sum_clustered_values(values, scores.labels)

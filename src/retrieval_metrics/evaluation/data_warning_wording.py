@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, UnlocatedItems
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
-    from retrieval_metrics.matching.span_offsets import UnlocatedReason
+    from retrieval_metrics.matching.judged_columns import UnlocatedReason
 
 NOTHING_JUDGED_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
 ID_MISMATCH_HINT = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"

@@ -16,15 +16,15 @@ from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import few_clusters_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.matching.judged_run import JudgedRun, Unlocated
-    from retrieval_metrics.matching.span_offsets import UnlocatedReason
+    from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
+    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
 
 WarningKind: TypeAlias = Literal[

@@ -14,9 +14,10 @@ from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
 from retrieval_metrics.evaluation.summary import summarize
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.ids import count_common_queries
-from retrieval_metrics.matching.judge import judge, with_source_texts
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import STANDARD, as_rules

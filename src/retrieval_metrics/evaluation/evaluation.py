@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.metrics.base.metric import Bounds, Metric
+    from retrieval_metrics.metrics.base.given_metrics import Bounds
+    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
     from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import Interval

@@ -26,7 +26,8 @@ from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages,
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import choose_query_texts
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.metrics.base.metric import Metric
@@ -443,24 +444,29 @@ class Explainer:
         run = self.rankings.run
         if not isinstance(run, RetrievedRun) or finding.kind == "over_budget":
             return finding
-        if isinstance(finding.document, Piece):
-            holding = self._holding(run, query, finding.document)
-            story = run.document_story(
-                query, lambda item: (item_identity(item), getattr(item, "text", None)) in holding
-            )
-        else:
-            key = self.rankings.matching.key
-            story = run.document_story(
-                query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == finding.document
-            )
-        if not (story := story or by_step):
+        story = by_step
+        if isinstance(run, SearchHistory):
+            story = self._search_story(run, query, finding.document) or by_step
+        if not story:
             return finding
         # "Never retrieved" is said of this view; what the calls did with the document says more.
         return replace(finding, detail=story if finding.kind == "not_retrieved" else f"{finding.detail}; {story}")
 
-    def _holding(self, run: RetrievedRun, query: QueryId, piece: Piece) -> set[Any]:
+    def _search_story(self, history: SearchHistory, query: QueryId, document: Any) -> str:
+        """Return what the searches behind a run did with a document."""
+        if isinstance(document, Piece):
+            holding = self._holding(history, query, document)
+            return history.document_story(
+                query, lambda item: (item_identity(item), getattr(item, "text", None)) in holding
+            )
+        key = self.rankings.matching.key
+        return history.document_story(
+            query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == document
+        )
+
+    def _holding(self, history: SearchHistory, query: QueryId, piece: Piece) -> set[Any]:
         """Return identity and text of the items that hold a piece by themselves; an id alone may stand for them."""
-        items = run.all_retrieved(query)
+        items = history.all_retrieved(query)
         if not items:
             return set()
         truth: Any = {query: [piece]}

@@ -14,8 +14,9 @@ from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.evaluation.counts import count_given_scores
 from retrieval_metrics.evaluation.scores import Scores, columns_by_metric
 from retrieval_metrics.inputs.clusters import cluster_queries
-from retrieval_metrics.inputs.column_detection import column_names, refuse_frame
-from retrieval_metrics.metrics.base.metric import as_given_metric, read_bounds, read_lower_is_better
+from retrieval_metrics.inputs.frame_columns import column_names
+from retrieval_metrics.inputs.input_hints import refuse_frame
+from retrieval_metrics.metrics.base.given_metrics import as_given_metric, read_bounds, read_lower_is_better
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.evaluation.scores import Column
-    from retrieval_metrics.metrics.base.metric import Bounds, Metric
+    from retrieval_metrics.metrics.base.given_metrics import Bounds
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
 # A mean of rounded numbers may be slightly beyond the bounds.

@@ -71,7 +71,7 @@ def check_ceiling(
 ) -> CeilingCheck:
     """Compare the mean of a metric, or the upper end of its one-sided interval, with the largest that is allowed."""
     metric = as_metric(name)
-    sums = record.sums("value", metric) or Sums.of_nothing()
+    sums = record.sums("value", metric) or Sums.empty()
     judged = record.origin.judged if isinstance(record, Scores) and record.origin is not None else None
     if not sums.count:
         some_unanswered = judged is not None and judged.unanswered is not None

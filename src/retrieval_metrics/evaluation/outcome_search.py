@@ -12,9 +12,9 @@ import numpy as np
 
 from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, Outcomes, QueryCutoffs
 from retrieval_metrics.inputs.items import Piece, Retrieved
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import missing_lengths_error
-from retrieval_metrics.matching.judged_run import count_above, is_relevant, ordinals
+from retrieval_metrics.matching.rank_rows import count_above, is_relevant, ordinals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -173,7 +173,7 @@ class OutcomeSearch:
                         related.setdefault(document, []).append(listed[place])
                 elif not names.are_plain and names.has_further_parts(above[place], excess[place]):
                     kind[listed[place]] = CODE_BY_OUTCOME["behind_same_document"]
-        occurring = self.rankings.iterate_occurring(related)
+        occurring = self.rankings.find_occurring(related)
         for document, of_it in related.items():
             if document not in occurring:
                 kind[of_it] = CODE_BY_OUTCOME["id_granularity"]

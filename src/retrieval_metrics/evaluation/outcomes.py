@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.matching.piece_rules import find_shared_words as shared
+from retrieval_metrics.matching.character_ranges import intersect_ranges as common_stretches
 from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator
-from retrieval_metrics.matching.span_offsets import intersect_ranges as common_stretches
 from retrieval_metrics.matching.text_normalisation import find_range
+from retrieval_metrics.matching.text_rule import find_shared_words as shared
 from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class JudgedResults:
             source = getattr(item, "source", None)
             state = _state(known, repeated=rank in repeated)
             needed = tuple(satisfied.get(rank, ()))
-            place = run.origin_of(query, rank) if isinstance(run, RetrievedRun) else None
+            place = run.origin_of(query, rank) if isinstance(run, SearchHistory) else None
             results.append(Result(rank, name, state, known, needed, text, source, score, item, place))
         return results
 

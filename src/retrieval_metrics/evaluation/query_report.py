@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.explanation import Explainer, FallbackTexts, r
 from retrieval_metrics.evaluation.outcomes import KINDS, OUTCOME_LABELS, RelevantTexts
 from retrieval_metrics.inputs.items import Metadata
 from retrieval_metrics.inputs.questions import choose_query_texts
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.progress import track_steps
 
@@ -521,7 +521,7 @@ class QueryDetails:
         """Keep what a query needed and what a system retrieved, under the place of the query on the page."""
         new: dict[str, Any] = {"needed": {}, "results": [None] * self._systems}
         row, run = self._rows.setdefault(place, new), explainer.rankings.run
-        if isinstance(run, RetrievedRun) and (searches := run.search_notes(explained.query)):
+        if isinstance(run, SearchHistory) and (searches := run.search_notes(explained.query)):
             row.setdefault("searches", [None] * self._systems)[system] = [list(each) for each in searches]
         results = explainer.results(explained, self._depth)
         for finding in explainer.in_parts(explained.findings, results):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.evaluation.summary_wording import format_query_score
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId

@@ -14,10 +14,12 @@ from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.run import MergedRanking, RetrievedRun
-from retrieval_metrics.matching.judge import judge, sources_of_spans, with_source_texts
+from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
+from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import as_matching
+from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -148,7 +150,10 @@ class Scorer:
 
     def _matching(self, qrels: Qrels) -> MatchBy:
         """Return how items are matched: by the texts of the documents where spans are judged."""
-        return with_source_texts(self.match, self._documents if sources_of_spans(qrels) else None, qrels)
+        if not qrels.has_pieces:
+            return self.match
+        documents = self._documents if sources_of_spans(qrels) else None
+        return with_source_texts(self.match, documents, qrels)
 
     @staticmethod
     def truth(relevant: Any, name: str) -> Qrels:
@@ -321,8 +326,8 @@ class EvaluationTask:
         sources: The documents in which spans are judged.
         match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
         key: Returns the value of an item that is compared with ids.
-        retrieve_arguments: What to tell `retrieve`: the questions, what their judgments are compared with, and the check
-            of the first answer.
+        retrieve_arguments: What to tell `retrieve`: the questions, what their judgments are compared with, and the
+            check of the first answer.
     """
 
     def __init__(
@@ -336,19 +341,19 @@ class EvaluationTask:
         documents: Any = None,
     ) -> None:
         """Read the questions, in any shape of `EvaluationSet.from_dataset`, and the options, as in `evaluate`."""
-        read_questions = Questions.from_dataset(questions)
-        self.qrels = as_qrels(read_questions)
-        self.texts: Mapping[Any, str] = read_questions.queries
+        parsed_questions = read_questions(Questions, questions)
+        self.qrels = as_qrels(parsed_questions)
+        self.texts: Mapping[Any, str] = parsed_questions.queries
         self.sources = sources_of_spans(self.qrels)
         self._metrics = as_metrics(metrics)
         self._rules = as_rules(rules)
-        self._clusters = find_clusters(read_questions, self.qrels, clusters)
+        self._clusters = find_clusters(parsed_questions, self.qrels, clusters)
         if callable(documents):
             documents = documents() if self.sources else None
-        self.match = with_source_texts(match, documents, self.qrels, read_questions)
+        self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
         self.key = get_match_key(match)
         check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
-        self.retrieve_arguments: dict[str, Any] = {"questions": read_questions, "match": match, "check": check}
+        self.retrieve_arguments: dict[str, Any] = {"questions": parsed_questions, "match": match, "check": check}
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.column_detection import is_increasing
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.score_checks import is_increasing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,11 +10,12 @@ import numpy as np
 
 from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import Metric, match_metric_name, require_same_properties
+from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
 from retrieval_metrics.metrics.base.score import ideal_values, is_two_valued
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
@@ -175,7 +176,7 @@ class Scores:
         """Return the sums over the queries of one column, or None if the column is unknown."""
         if (column, metric) not in self._sums:
             values = self.per_query_column(column, metric)
-            self._sums[column, metric] = None if values is None else Sums.of_defined(values)
+            self._sums[column, metric] = None if values is None else Sums.from_defined_values(values)
         return self._sums[column, metric]
 
     @cached_property
@@ -221,7 +222,7 @@ class Scores:
         if self.origin is None:
             return self.budget_fills.get(budget)
         judged = self.origin.judged
-        return None if judged.lengths is None else judged.filled(budget).of(self.positions)
+        return None if judged.lengths is None else judged.filled(budget).take(self.positions)
 
     def all_fills(self) -> dict[Budget, BudgetFills]:
         """Return how each query fills each budget of the metrics, as far as that is known."""
@@ -239,7 +240,7 @@ class Scores:
             for column in COLUMNS:
                 values = self.per_query_column(column, metric)
                 if values is not None:
-                    exact[column, metric] = ExactSums.of(values)
+                    exact[column, metric] = ExactSums.from_values(values)
         return Totals(self.metrics, self.rules, self.counts, exact, self.scale)
 
     @property
@@ -351,7 +352,7 @@ class Scores:
             queries=queries,
             columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            budget_fills={budget: filled.of(rows) for budget, filled in self.budget_fills.items()},
+            budget_fills={budget: filled.take(rows) for budget, filled in self.budget_fills.items()},
             clusters=None if self.clusters is None else self.clusters.select(queries),
         )
 
@@ -424,7 +425,7 @@ class Totals:
         # What is unknown of one part is unknown of the whole.
         for key in self.exact:
             if key in other.exact:
-                exact[key] = ExactSums.merged([self.exact[key], other.exact[key]])
+                exact[key] = ExactSums.merge([self.exact[key], other.exact[key]])
         scale = None
         if self.scale is not None and other.scale is not None:
             scale = max(self.scale, other.scale)

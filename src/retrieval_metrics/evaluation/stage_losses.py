@@ -13,7 +13,7 @@ from retrieval_metrics._internal.validation import warn
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, retrieved_ranks
 from retrieval_metrics.evaluation.outcomes import FAILURES, QueryCutoffs
 from retrieval_metrics.inputs.items import Retrieved, item_identity
-from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, is_same_ranking
 from retrieval_metrics.matching.judge import judge
 

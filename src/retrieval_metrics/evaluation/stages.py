@@ -15,7 +15,8 @@ from retrieval_metrics.evaluation.explanation import target_of_metric
 from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
 from retrieval_metrics.evaluation.stage_losses import FOUND, find_first_stages, judge_stages, loss_shares
 from retrieval_metrics.evaluation.summary import means
-from retrieval_metrics.metrics.base.metric import Metric, as_given_metric, as_metric, choose_leading_metric
+from retrieval_metrics.metrics.base.given_metrics import as_given_metric
+from retrieval_metrics.metrics.base.metric import Metric, as_metric, choose_leading_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import is_two_valued
 from retrieval_metrics.reports import numbers

@@ -172,7 +172,7 @@ def _compute_intervals(record: Record, level: float) -> ByMetric[Interval]:
 
 def _value_sums(record: Record, metric: Metric) -> Sums:
     """Return the sums of a metric over the queries for which it is defined."""
-    return record.sums("value", metric) or Sums.of_nothing()
+    return record.sums("value", metric) or Sums.empty()
 
 
 def independent_sums(record: Record, metric: Metric) -> Sums:
@@ -215,7 +215,7 @@ def _summarize_clusters(record: Record) -> ClusterSummary | None:
         values = record.column(metric)
         is_defined = ~np.isnan(values)
         if is_defined.any():
-            design_effect = Units.of(values[is_defined], record.labels[is_defined]).design_effect
+            design_effect = Units.from_values(values[is_defined], record.labels[is_defined]).design_effect
             if not isnan(design_effect):
                 design_effects[metric] = design_effect
     return ClusterSummary(record.clusters, design_effects)

@@ -11,13 +11,21 @@ from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Record
-    from retrieval_metrics.evaluation.summary import MetricSummary
 
 
 def summary_table(record: Record) -> Table:
     """Return the means with their intervals, and the issues in the data."""
     summary = summarize(record)
-    rows = [_format_row(metric_summary) for metric_summary in summary.metrics]
+    rows = []
+    for metric in summary.metrics:
+        rows.append(
+            [
+                metric.name,
+                numbers.value(metric.mean),
+                numbers.interval(metric.interval),
+                str(metric.n_queries),
+            ]
+        )
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, summary_notes(summary))
 
 
@@ -26,9 +34,3 @@ def plain_summary_table(record: Record) -> Table:
     table = summary_table(record)
     rows = [[*row, metric.in_words] for row, metric in zip(table.rows, record.metrics, strict=True)]
     return Table([*table.header, "what it says"], rows, table.notes, words=(0, len(table.header)))
-
-
-def _format_row(summary: MetricSummary) -> list[str]:
-    mean = numbers.value(summary.mean)
-    interval = numbers.interval(summary.interval)
-    return [summary.name, mean, interval, str(summary.n_queries)]

@@ -157,7 +157,9 @@ def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:
     for summary in metrics:
         if summary.residual is not None:
             residual = numbers.value(summary.residual)
-            notes.append(f"{summary.name}: residual {residual}, what unjudged and unseen documents could add to the mean")
+            notes.append(
+                f"{summary.name}: residual {residual}, what unjudged and unseen documents could add to the mean"
+            )
     return notes
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.score_order import MAX_CHANCE, MAX_RANKINGS, iterate_scores
-from retrieval_metrics.inputs.column_detection import is_increasing
+from retrieval_metrics.inputs.score_checks import is_increasing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

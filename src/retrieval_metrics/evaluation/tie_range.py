@@ -39,9 +39,9 @@ class TieRange(NamedTuple):
         n_queries: dict[str, int] = {}
         for metric in record.metrics:
             name = str(metric)
-            lowest = record.sums("lowest", metric) or Sums.of_nothing()
-            highest = record.sums("highest", metric) or Sums.of_nothing()
-            depends = record.sums("depends", metric) or Sums.of_nothing()
+            lowest = record.sums("lowest", metric) or Sums.empty()
+            highest = record.sums("highest", metric) or Sums.empty()
+            depends = record.sums("depends", metric) or Sums.empty()
             means[name] = (lowest.mean, highest.mean)
             n_queries[name] = int(depends.total)
         return cls(means, n_queries)

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics._internal.validation import format_argument
+from retrieval_metrics.files.compressions import COMPRESSIONS
 from retrieval_metrics.files.encodings import require_no_utf16_mark, require_no_zero_byte
-from retrieval_metrics.files.opening import COMPRESSIONS
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
 
 if TYPE_CHECKING:
@@ -43,66 +42,88 @@ FORMATS: Mapping[str, Format] = {
     "parquet": Format((".parquet", ".pq")),
     "arrow": Format((".arrow", ".arrows", ".feather", ".ipc")),
 }
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-"""What binary formats begin with; the last is the streaming format of Arrow."""
-EXTENSIONS = {extension: name for name, one in FORMATS.items() for extension in one.extensions}
+# What binary formats begin with; the last is the streaming format of Arrow.
+FORMAT_BY_MARK = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 TREC_WIDTHS = (4, 6)
+# The keys under which a line of JSONL holds all documents of its query.
 DOCUMENT_LIST_KEYS = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
-"""The keys under which a line of JSONL holds all documents of its query."""
+# Bytes of a line that a message quotes.
+MAX_SHOWN_BYTES = 100
+
+
+def _map_extensions() -> dict[str, str]:
+    format_by_extension: dict[str, str] = {}
+    for name, file_format in FORMATS.items():
+        for extension in file_format.extensions:
+            format_by_extension[extension] = name
+    return format_by_extension
+
+
+FORMAT_BY_EXTENSION = _map_extensions()
 
 
 def find_format_by_name(path: str | PathLike[str]) -> str | None:
     """Return the format of an extension, ignoring that of a compressed file; None if the extension is unknown."""
     name = Path(path)
-    return EXTENSIONS.get((Path(name.stem) if name.suffix in COMPRESSIONS else name).suffix.lower())
+    if name.suffix in COMPRESSIONS:
+        name = Path(name.stem)
+    return FORMAT_BY_EXTENSION.get(name.suffix.lower())
 
 
-def detect_format(source: Reader, given: str | None) -> str:
-    """Return the format of a source: the given one, or that of its extension, or that of its beginning."""
-    if given is not None:
-        return require_known_format(given)
+def detect_format(source: Reader, format: str | None) -> str:
+    """Return the format of a source: the one that the user named, or that of its extension, or of its beginning."""
+    if format is not None:
+        return require_known_format(format)
     by_name = find_format_by_name(source.file_name)
     # TREC files with tabs are sometimes named .tsv.
-    return by_name if by_name is not None and by_name != "tsv" else _by_content(source)
+    if by_name is not None and by_name != "tsv":
+        return by_name
+    return _detect_by_content(source)
 
 
-def require_known_format(given: str) -> str:
+def require_known_format(format: str) -> str:
     """Return the format if it is known."""
-    if given not in FORMATS:
-        raise ValueError(f"unknown format {given!r}; the formats are {', '.join(FORMATS)}")
-    return given
+    if format not in FORMATS:
+        raise ValueError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}")
+    return format
 
 
-def _by_content(source: Reader) -> str:
-    start, name = source.beginning(), source.name
-    if binary := [kind for magic, kind in MAGIC.items() if start.startswith(magic)]:
-        return binary[0]
-    require_no_utf16_mark(start, name)
+def _detect_by_content(source: Reader) -> str:
+    start = source.beginning()
+    for mark, format_name in FORMAT_BY_MARK.items():
+        if start.startswith(mark):
+            return format_name
+    require_no_utf16_mark(start, source.name)
     lines = [line for line in start.splitlines() if line.strip()]
     if not lines:
-        raise ValueError(
-            f"{name} is empty" + (", or begins with very many blank lines; pass {argument('format')}" if start else "")
-        )
-    require_no_zero_byte(lines[0], name)
+        hint = ", or begins with very many blank lines; pass format=" if start else ""
+        raise ValueError(f"{source.name} is empty{hint}")
+    require_no_zero_byte(lines[0], source.name)
     first = lines[0].strip()
     if first.startswith((b"{", b"[")):
         # One object per line, or one object that is the whole file.
-        many = first.endswith((b"}", b"]")) and len(lines) > 1
-        return "jsonl" if many or _is_row(first) else "json"
+        has_complete_lines = first.endswith((b"}", b"]")) and len(lines) > 1
+        return "jsonl" if has_complete_lines or _is_row(first) else "json"
     fields = first.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY_COLUMNS for field in fields):
         return "tsv"
-    # Lines that begin with # are comments in TREC files.
-    row = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
-    if len(row.split()) in TREC_WIDTHS:
+    if len(_find_first_row(lines, first).split()) in TREC_WIDTHS:
         return "trec"
     if len(fields) > 1:
         return "tsv"
-    shown = first[:100].decode(errors="replace")
+    shown = first[:MAX_SHOWN_BYTES].decode(errors="replace")
     raise ValueError(
-        f"cannot tell the format of {name} from its first line {shown!r}; pass "
-        + format_argument("format", tuple(FORMATS), python=f"format={' or '.join(map(repr, FORMATS))}")
+        f"cannot tell the format of {source.name} from its first line {shown!r}; pass "
+        f"format={' or '.join(map(repr, FORMATS))}"
     )
+
+
+def _find_first_row(lines: list[bytes], default: bytes) -> bytes:
+    """Return the first line that is no comment, which begins with # in TREC files."""
+    for line in lines:
+        if not line.lstrip().startswith(b"#"):
+            return line
+    return default
 
 
 def _is_row(line: bytes) -> bool:
@@ -111,8 +132,8 @@ def _is_row(line: bytes) -> bool:
         row = json.loads(line)
     except (ValueError, RecursionError):  # only its beginning, or not JSON: the reader raises the error
         return False
-    return (
-        isinstance(row, dict)
-        and any(key in QUERY_COLUMNS for key in row)
-        and any(key in (*DOCUMENT_COLUMNS, *DOCUMENT_LIST_KEYS) for key in row)
-    )
+    if not isinstance(row, dict):
+        return False
+    has_query = any(key in QUERY_COLUMNS for key in row)
+    has_documents = any(key in DOCUMENT_COLUMNS or key in DOCUMENT_LIST_KEYS for key in row)
+    return has_query and has_documents

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import import_optional
 from retrieval_metrics.files.encodings import format_line_location
+from retrieval_metrics.files.json_rows import numbered_lines
 from retrieval_metrics.files.opening import open_source
-from retrieval_metrics.files.tabular_rows import numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,60 +19,88 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Reader
 
 
-PARQUET = b"PAR1"
+PARQUET_MARK = b"PAR1"
 
 
 def iterate_objects(source: Any) -> Iterator[Any]:
     """Yield the objects of a source."""
     if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
         with open_source(source) as reader:
-            yield from _of_file(reader)
+            yield from _iterate_file(reader)
         return
     if hasattr(source, "to_dicts"):  # a polars frame
         source = source.to_dicts()
-    elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas frame; Phoenix keeps ids in the index
-        index = source.index.name
-        source = (source if index is None or index in source.columns else source.reset_index()).to_dict("records")
+    elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas frame
+        source = _list_pandas_rows(source)
     if isinstance(source, Mapping) or hasattr(source, "model_dump") or hasattr(source, "info"):
         source = [source]
     if not isinstance(source, Iterable):
         raise TypeError(f"read_traces takes a file, a DataFrame, or a list of spans, got {type(source).__name__}")
-    for unit in source:
-        yield _without_gaps(unit) if isinstance(unit, dict) else unit
+    for element in source:
+        if isinstance(element, dict):
+            yield _drop_missing(element)
+        else:
+            yield element
 
 
-def _without_gaps(unit: dict[str, Any]) -> dict[str, Any]:
+def _list_pandas_rows(frame: Any) -> Any:
+    """Return the rows of a frame with its index as a column, in which Phoenix keeps ids."""
+    index_name = frame.index.name
+    if index_name is not None and index_name not in frame.columns:
+        frame = frame.reset_index()
+    return frame.to_dict("records")
+
+
+def _drop_missing(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row of a frame without the NaN that stand for missing values, and with lists for arrays."""
-    row = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unit.items()}
-    return {key: value for key, value in row.items() if not (isinstance(value, float) and math.isnan(value))}
+    present = {}
+    for key, value in row.items():
+        if hasattr(value, "tolist"):
+            value = value.tolist()  # noqa: PLW2901  (the same value, as plain Python)
+        if not (isinstance(value, float) and math.isnan(value)):
+            present[key] = value
+    return present
 
 
-def _of_file(reader: Reader) -> Iterator[Any]:
+def _iterate_file(reader: Reader) -> Iterator[Any]:
     start = reader.beginning()
-    if start.startswith(PARQUET):
-        yield from iterate_objects(
-            import_optional("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content()))
-        )
+    if start.startswith(PARQUET_MARK):
+        polars = import_optional("polars", "reading a Parquet file")
+        yield from iterate_objects(polars.read_parquet(io.BytesIO(reader.content())))
         return
-    line, newline, more = start.lstrip().partition(b"\n")
-    a_list_in_each = more.startswith(b"[") and _is_json(line, list)
-    if not a_list_in_each and (line.startswith(b"[") or (newline and not _is_json(line, dict))):
-        try:
-            content = json.loads(reader.whole_text())
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
-        yield from content if isinstance(content, list) else [content]
+    if _is_one_value(start):
+        yield from _iterate_value(reader)
         return
-    for number, text in numbered_lines(reader):
+    for number, line in numbered_lines(reader):
         try:
-            yield json.loads(text)
+            yield json.loads(line)
         except (ValueError, RecursionError) as error:
-            where = format_line_location(reader.name, number, text)
+            where = format_line_location(reader.name, number, line)
             raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
 
 
-def _is_json(line: bytes, kind: type) -> bool:
+def _is_one_value(start: bytes) -> bool:
+    """Return whether a file seems to hold one JSON value rather than one a line."""
+    first_line, newline, remainder = start.lstrip().partition(b"\n")
+    has_a_list_per_line = remainder.startswith(b"[") and _is_json(first_line, list)
+    if has_a_list_per_line:
+        return False
+    return first_line.startswith(b"[") or (bool(newline) and not _is_json(first_line, dict))
+
+
+def _iterate_value(reader: Reader) -> Iterator[Any]:
     try:
-        return isinstance(json.loads(line), kind)
+        content = json.loads(reader.read_text())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
+    if isinstance(content, list):
+        yield from content
+    else:
+        yield content
+
+
+def _is_json(line: bytes, value_type: type) -> bool:
+    try:
+        return isinstance(json.loads(line), value_type)
     except ValueError:
         return False

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.validation import warn
 from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
 from retrieval_metrics.files.formats import find_format_by_name
+from retrieval_metrics.files.json_rows import numbered_lines, read_json_file, read_jsonl_objects
 from retrieval_metrics.files.opening import open_source
-from retrieval_metrics.files.tabular_rows import numbered_lines, read_json_file, read_jsonl_objects, read_table
+from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
@@ -19,8 +20,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Limits, Reader, Source
 
 
-IDS = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "corpus-id", "corpus_id")
-TEXTS = ("text", "query", "question", "contents", "body")
+ID_COLUMNS = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "corpus-id", "corpus_id")
+TEXT_COLUMNS = ("text", "query", "question", "contents", "body")
+# The columns of a TSV file without a header.
+DEFAULT_COLUMNS = ["id", "text"]
+# The formats with names of columns or keys; anything else is read as JSONL or TSV.
+FORMATS_BY_NAME = {"arrow", "csv", "json", "jsonl", "parquet"}
+
+# The extensions of files that are read as text.
+TEXT_FILE_EXTENSIONS = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
+# How many files that were not read a message names.
+MAX_SHOWN_FILES = 3
 
 
 def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str]:
@@ -47,7 +57,7 @@ def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str
         >>> read_queries(path)
         {'q1': 'what is a closure?'}
     """
-    return _texts(path, limits, "query")
+    return _read_texts(path, limits, "query")
 
 
 def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]:
@@ -64,107 +74,128 @@ def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]
     Raises:
         ValueError: As `read_queries`.
     """
-    return _texts(path, limits, "document")
+    return _read_texts(path, limits, "document")
 
 
-def _texts(path: Source, limits: Limits | None, what: Literal["query", "document"]) -> dict[str, str]:
+class _Row(NamedTuple):
+    """A row of a file, and where it is."""
+
+    where: str
+    values: dict[str, Any]
+
+
+def _read_texts(path: Source, limits: Limits | None, what: Literal["query", "document"]) -> dict[str, str]:
     texts: dict[str, str] = {}
     with open_source(path, limits) as source, name_file_in_errors(source.name):
-        for where, row in _rows(source):
-            key, text = _one_of(IDS, row, where), row[_one_of(TEXTS, row, where)]
-            if row[key] is None or row[key] == "":
+        for where, values in _read_rows(source):
+            id_column = _find_only_column(ID_COLUMNS, values, where)
+            text = values[_find_only_column(TEXT_COLUMNS, values, where)]
+            if values[id_column] is None or values[id_column] == "":
                 raise ValueError(f"{where}: there is no id")
             if not isinstance(text, str):
                 raise ValueError(f"{where}: the text must be a string, got {text!r}")  # noqa: TRY004  (the file is wrong)
-            if (id_ := str(row[key])) in texts:
-                raise ValueError(f"{where}: {what} {id_!r} appears twice")
-            texts[id_] = f"{row['title']} {text}" if what == "document" and row.get("title") else text
+            text_id = str(values[id_column])
+            if text_id in texts:
+                raise ValueError(f"{where}: {what} {text_id!r} appears twice")
+            has_title = what == "document" and values.get("title")
+            texts[text_id] = f"{values['title']} {text}" if has_title else text
         if not texts:
             raise ValueError(f"{source.name} is empty")
     return texts
 
 
-def _rows(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every row with an id and a text, and where it is."""
-    kind = find_format_by_name(source.file_name)
-    if kind not in {"arrow", "csv", "json", "jsonl", "parquet"}:
-        kind = "jsonl" if source.beginning().lstrip().startswith(b"{") else "tsv"
-    if kind == "jsonl":
-        yield from (
-            (format_line_location(source.name, number, line), row) for number, line, row in read_jsonl_objects(source)
-        )
-    elif kind == "json":
+def _read_rows(source: Reader) -> Iterator[_Row]:
+    """Yield every row with an id and a text."""
+    format_name = find_format_by_name(source.file_name)
+    if format_name not in FORMATS_BY_NAME:
+        is_json = source.beginning().lstrip().startswith(b"{")
+        format_name = "jsonl" if is_json else "tsv"
+    if format_name == "jsonl":
+        for number, line, values in read_jsonl_objects(source):
+            yield _Row(format_line_location(source.name, number, line), values)
+    elif format_name == "json":
         content = read_json_file(source)
         if isinstance(content, list):
-            yield from ((f"{source.name}, record {number}", row) for number, row in enumerate(content, start=1))
+            for number, values in enumerate(content, start=1):
+                yield _Row(f"{source.name}, record {number}", values)
             return
         for query, text in content.items():
-            yield f"{source.name}, query {query!r}", {"id": query, "text": text}
-    elif kind == "tsv":
-        yield from _tab_separated(source)
+            yield _Row(f"{source.name}, query {query!r}", {"id": query, "text": text})
+    elif format_name == "tsv":
+        yield from _read_tab_separated(source)
     else:
-        for number, row in enumerate(read_table(source, kind).frame.collect().iter_rows(named=True), start=1):
-            yield f"{source.name}, row {number}: {row}", row
+        rows = read_table(source, format_name).frame.collect().iter_rows(named=True)
+        for number, values in enumerate(rows, start=1):
+            yield _Row(f"{source.name}, row {number}: {values}", values)
 
 
-def _tab_separated(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_tab_separated(source: Reader) -> Iterator[_Row]:
     header: list[str] | None = None
-    for at, (number, line) in enumerate(numbered_lines(source)):
+    is_first = True
+    for number, line in numbered_lines(source):
         fields = line.split("\t")
+        if is_first:
+            is_first = False
+            if any(name.strip().lower() in ID_COLUMNS for name in fields):
+                header = [name.strip() for name in fields]
+                continue
         where = format_line_location(source.name, number, line)
-        if at == 0 and any(name.strip().lower() in IDS for name in fields):
-            header = [name.strip() for name in fields]
-            continue
-        columns = header or ["id", "text"]
+        columns = header or DEFAULT_COLUMNS
         if len(fields) != len(columns):
-            should = "where the header has" if header else "where there should be"
-            what = "" if header else ": the id and the text, separated by a tab"
-            raise ValueError(f"{where}: {len(fields)} columns {should} {len(columns)}{what}")
-        yield where, dict(zip(columns, fields, strict=True))
+            if header:
+                raise ValueError(f"{where}: {len(fields)} columns where the header has {len(columns)}")
+            raise ValueError(
+                f"{where}: {len(fields)} columns where there should be {len(columns)}: the id and the text, separated "
+                "by a tab"
+            )
+        yield _Row(where, dict(zip(columns, fields, strict=True)))
 
 
-def _one_of(names: Sequence[str], row: dict[str, Any], where: str) -> str:
-    present = [name for name in row if name.strip().lower() in names]
-    if len(present) != 1:
-        said = f"both {present[0]!r} and {present[1]!r}" if present else f"none of {', '.join(names)}"
-        raise ValueError(f"{where}: there is {said}")
+def _find_only_column(names: Sequence[str], values: dict[str, Any], where: str) -> str:
+    present = [column for column in values if column.strip().lower() in names]
+    if not present:
+        raise ValueError(f"{where}: there is none of {', '.join(names)}")
+    if len(present) > 1:
+        raise ValueError(f"{where}: there is both {present[0]!r} and {present[1]!r}")
     return present[0]
 
 
 # The texts of a folder of files, or of one file that holds a corpus.
 
-TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
-"""The extensions of files that are read as text."""
-
 
 def read_texts(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
     """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id."""
-    place = Path(path)
-    return read_folder(place) if place.is_dir() else read_corpus(place, limits=limits)
+    folder_or_file = Path(path)
+    if folder_or_file.is_dir():
+        return read_folder(folder_or_file)
+    return read_corpus(folder_or_file, limits=limits)
 
 
 def read_folder(folder: Path) -> dict[str, str]:
     """Return the text of each text file in a folder and its subfolders, by path within the folder."""
     texts: dict[str, str] = {}
-    others = []
+    other_files = []
     for path in sorted(folder.rglob("*")):
-        within = path.relative_to(folder)
-        if any(part.startswith(".") for part in within.parts) or not path.is_file():
+        relative_path = path.relative_to(folder)
+        if any(part.startswith(".") for part in relative_path.parts) or not path.is_file():
             continue
-        if path.suffix.lower() not in TEXT_FILES:
-            others.append(within.as_posix())
+        if path.suffix.lower() not in TEXT_FILE_EXTENSIONS:
+            other_files.append(relative_path.as_posix())
             continue
         try:
-            texts[within.as_posix()] = path.read_bytes().decode("utf-8-sig")
+            texts[relative_path.as_posix()] = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
-    known = ", ".join(sorted(TEXT_FILES))
+    known = ", ".join(sorted(TEXT_FILE_EXTENSIONS))
     if not texts:
-        said = f"; it has {format_count(len(others), 'other')}, such as {others[0]}" if others else ""
-        raise ValueError(f"{folder} has no text file ({known}){said}")
-    if others:
+        note = f"; it has {format_count(len(other_files), 'other')}, such as {other_files[0]}" if other_files else ""
+        raise ValueError(f"{folder} has no text file ({known}){note}")
+    if other_files:
+        names = ", ".join(other_files[:MAX_SHOWN_FILES])
+        if len(other_files) > MAX_SHOWN_FILES:
+            names += " ..."
         warn(
-            f"{folder}: {format_count(len(others), 'file')} not read, because the extension is not one of {known}: "
-            f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",
+            f"{folder}: {format_count(len(other_files), 'file')} not read, because the extension is not one of "
+            f"{known}: {names}",
         )
     return texts

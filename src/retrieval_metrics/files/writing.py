@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import format_argument, import_optional
+from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics.files.compressions import open_for_saving
+from retrieval_metrics.files.entry_tables import entries_to_frame
 from retrieval_metrics.files.formats import FORMATS, find_format_by_name, require_known_format
-from retrieval_metrics.files.opening import open_for_saving
-from retrieval_metrics.files.reading import has_items, read_run_mapping
-from retrieval_metrics.files.tabular_rows import (
+from retrieval_metrics.files.json_runs import has_items, read_run_mapping
+from retrieval_metrics.files.output_rows import (
     JSON_HINT,
-    entries_to_frame,
     format_qrels_lines,
     format_run_lines,
     qrels_to_frame,
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
 
-BINARY = ("parquet", "arrow")
+BINARY_FORMATS = ("parquet", "arrow")
+JSON_FORMATS = ("json", "jsonl")
 
 
 def write_run(
@@ -75,51 +76,55 @@ def write_run(
         q1 Q0 d7 1 9.5 bm25
         q1 Q0 d3 2 8.25 bm25
     """
-    kind = _format_to_write(path, format)
+    written_format = _require_format(path, format)
     if not isinstance(run, Run) and has_items(run, "the run"):
-        _write_items(run, path, kind)
+        _write_items(run, path, written_format)
         return
-    if kind == "trec" and not isinstance(run, Run):  # by Python alone, which is also faster
+    if written_format == "trec" and not isinstance(run, Run):  # by Python alone, which is also faster
         _write_lines(path, format_run_lines(run, tag, path))
         return
-    import_optional("polars", f"writing {kind.upper()}")
+    import_optional("polars", f"writing {written_format.upper()}")
     columns = run if isinstance(run, Run) else read_run_mapping(run, "the run")
-    if kind in {"json", "jsonl"}:
-        _write_entries(path, kind, ((query, _scored(held)) for query, held in columns.rankings()))
+    if written_format in JSON_FORMATS:
+        entries = ((query, _as_json_ranking(ranking)) for query, ranking in columns.rankings())
+        _write_entries(path, written_format, entries)
         return
-    frame_of = partial(run_to_frame, kind=kind)
-    if kind == "trec":
+    if written_format == "trec":
         require_single_word([tag], "the tag", path)
-        frame_of = partial(run_to_trec_frame, tag=tag, path=path)
+        make_frame = partial(run_to_trec_frame, tag=tag, path=path)
+    else:
+        make_frame = partial(run_to_frame, format=written_format)
     # A run may be too large to hold all its frames at once, so each is made twice: to check it, and to write it.
-    _require_alike(map(frame_of, columns.batches()), kind, path)
-    _write_frames(path, kind, map(frame_of, columns.batches()))
+    _require_equal_columns(map(make_frame, columns.batches()), written_format, path)
+    _write_frames(path, written_format, map(make_frame, columns.batches()))
 
 
-def _require_alike(frames: Iterator[pl.DataFrame], kind: str, path: str | PathLike[str]) -> None:
+def _require_equal_columns(frames: Iterator[pl.DataFrame], format: str, path: str | PathLike[str]) -> None:
     """Raise before anything is written if a part of a run cannot be written."""
     header = None
     for frame in frames:
         if header is not None and frame.columns != header:
             raise ValueError(
-                f"a {kind} file has scores for all queries or for none; write .json or .jsonl, or give all scores"
+                f"a {format} file has scores for all queries or for none; write .json or .jsonl, or give all scores"
             )
-        require_text_id(frame, kind, path)
+        require_text_id(frame, format, path)
         header = frame.columns
 
 
-def _scored(ranking: Any) -> Any:
+def _as_json_ranking(ranking: Any) -> Any:
     """Return a ranking for JSON: whole-number ids cannot be keys, so they are in a list beside that of the scores."""
     if isinstance(ranking, dict) and any(not isinstance(document, str) for document in ranking):
         return {"documents": list(ranking), "scores": list(ranking.values())}
     return ranking
 
 
-def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
-    if kind not in {"json", "jsonl", *BINARY}:
-        raise ValueError(f"a {kind} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
-    rankings = {query: [encode_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
-    _write_entries(path, kind, rankings.items())
+def _write_items(run: Any, path: str | PathLike[str], format: str) -> None:
+    if format not in {*JSON_FORMATS, *BINARY_FORMATS}:
+        raise ValueError(f"a {format} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
+    rankings = {}
+    for query, ranking in run.items():
+        rankings[query] = [encode_item(item, f"query {query!r}") for item in ranking]
+    _write_entries(path, format, rankings.items())
 
 
 def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: str | None = None) -> None:
@@ -149,51 +154,61 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         q1 0 d3 2
         q1 0 d7 1
     """
-    kind, truth = _format_to_write(path, format), as_qrels(qrels)
-    if kind in {"json", "jsonl"} or (kind in BINARY and truth.has_pieces):
-        judged = ((query, encode_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
-        _write_entries(path, kind, list(judged))
+    written_format = _require_format(path, format)
+    columns = as_qrels(qrels)
+    if written_format in JSON_FORMATS or (written_format in BINARY_FORMATS and columns.has_pieces):
+        entries = []
+        for query, judgments in columns.as_dict().items():
+            entries.append((query, encode_judgments(judgments, f"query {query!r}")))
+        _write_entries(path, written_format, entries)
         return
-    bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
-    if len(bare):
-        query = truth.queries[int(bare[0])]
-        raise ValueError(f"{kind} files cannot hold a query without judgments, such as {query!r}; {JSON_HINT}")
-    if truth.has_pieces:
-        raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
-    if kind == "trec" and not truth.is_flat:
-        raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
-    if kind == "trec":
-        _write_lines(path, format_qrels_lines(truth, path))
-        return
-    import_optional("polars", f"writing {kind.upper()}")
-    frame = qrels_to_frame(truth, kind)
-    require_text_id(frame, kind, path)
-    _write_frames(path, kind, iter([frame]))
-
-
-def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
-    kind = require_known_format(given) if given is not None else find_format_by_name(path)
-    if kind is None:
+    without_judgments = np.flatnonzero(np.diff(np.array(columns.bounds)) == 0)
+    if len(without_judgments):
+        query = columns.queries[int(without_judgments[0])]
         raise ValueError(
-            f"the name of {path} does not show the format to write; pass {format_argument('format', 'trec')} or another"
+            f"{written_format} files cannot hold a query without judgments, such as {query!r}; {JSON_HINT}"
         )
-    return kind
+    if columns.has_pieces:
+        raise ValueError(f"{written_format} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
+    if written_format == "trec":
+        if not columns.is_flat:
+            raise ValueError("trec files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
+        _write_lines(path, format_qrels_lines(columns, path))
+        return
+    import_optional("polars", f"writing {written_format.upper()}")
+    frame = qrels_to_frame(columns, written_format)
+    require_text_id(frame, written_format, path)
+    _write_frames(path, written_format, iter([frame]))
 
 
-def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.DataFrame]) -> None:
+def _require_format(path: str | PathLike[str], format: str | None) -> str:
+    """Return the format that the user named, or that of the extension."""
+    if format is not None:
+        return require_known_format(format)
+    by_name = find_format_by_name(path)
+    if by_name is None:
+        raise ValueError(f"the name of {path} does not show the format to write; pass format='trec' or another")
+    return by_name
+
+
+def _write_frames(path: str | PathLike[str], format: str, frames: Iterator[pl.DataFrame]) -> None:
     import polars as pl
 
-    if kind in BINARY:
-        whole = pl.concat(list(frames), how="vertical")
+    if format in BINARY_FORMATS:
+        frame = pl.concat(list(frames), how="vertical")
         with open_for_saving(path) as file:
-            (whole.write_parquet if kind == "parquet" else whole.write_ipc)(file)
+            if format == "parquet":
+                frame.write_parquet(file)
+            else:
+                frame.write_ipc(file)
         return
+    layout = FORMATS[format]
     with open_for_saving(path) as file:
         for number, frame in enumerate(frames):
             text = frame.write_csv(
-                separator=FORMATS[kind].separator,
-                include_header=FORMATS[kind].has_names and not number,
-                quote_style="never" if FORMATS[kind].quote is None else "necessary",
+                separator=layout.separator,
+                include_header=layout.has_names and not number,
+                quote_style="never" if layout.quote is None else "necessary",
             )
             file.write(text.encode())
 
@@ -204,25 +219,34 @@ def _write_lines(path: str | PathLike[str], lines: Iterator[str]) -> None:
         file.write(text)
 
 
-def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple[Any, Any]]) -> None:
-    if kind == "json":
-        content = dict(entries)
-        if numbers := [query for query in content if not isinstance(query, str)]:
-            raise ValueError(
-                f"the keys of a JSON object are text, so query {numbers[0]!r} would become text; write .jsonl or "
+def _write_entries(path: str | PathLike[str], format: str, entries: Iterable[tuple[Any, Any]]) -> None:
+    if format == "json":
+        _write_json(path, dict(entries))
+    elif format in BINARY_FORMATS:
+        _write_frames(path, format, iter([entries_to_frame(entries)]))
+    else:
+        with open_for_saving(path) as file:
+            for query, documents in entries:
+                file.write(_format_line(query, documents).encode() + b"\n")
+
+
+def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
+    for query in content:
+        if not isinstance(query, str):
+            raise ValueError(  # noqa: TRY004  (the format cannot hold it)
+                f"the keys of a JSON object are text, so query {query!r} would become text; write .jsonl or "
                 ".parquet, or convert the ids with str"
             )
-        text = json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"
-        with open_for_saving(path) as file:
-            file.write(text)
-        return
-    if kind in BINARY:
-        _write_frames(path, kind, iter([entries_to_frame(entries)]))
-        return
+    text = json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"
     with open_for_saving(path) as file:
-        for query, documents in entries:
-            beside = isinstance(documents, dict) and isinstance(documents.get("scores"), list)
-            line = json.dumps(
-                {"query": query, **(documents if beside else {"documents": documents})}, ensure_ascii=False
-            )
-            file.write(line.encode() + b"\n")
+        file.write(text)
+
+
+def _format_line(query: Any, documents: Any) -> str:
+    """Return a query as a line of JSONL."""
+    row = {"query": query}
+    if isinstance(documents, dict) and isinstance(documents.get("scores"), list):
+        row.update(documents)
+    else:
+        row["documents"] = documents
+    return json.dumps(row, ensure_ascii=False)

@@ -18,28 +18,32 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import BoolArray, DocumentId, IntArray
 
 
-FEWEST_WORDS = 5
-FEWEST_CHARACTERS = 20
-"""What is shared with a source by chance is shorter."""
-MOST_PLACES = 20
-"""In how many places the longest stretch is looked for; boilerplate has more."""
+# What is shared with a source by chance has fewer words or characters.
+MIN_SHARED_WORDS = 5
+MIN_SHARED_CHARACTERS = 20
+# In how many places the longest stretch is looked for; boilerplate has more.
+MAX_PLACES = 20
 
+# The characters of scripts without spaces between words, for a class of a regular expression.
 UNSPACED_SCRIPTS = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-"""The characters of scripts without spaces between words, for a class of a regular expression."""
-
 # Words; of scripts without spaces, letters.
-_PIECE = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
+WORD_PATTERN = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
 
-_SPACE_LIMIT = 0x3001
-"""From this code point on, no character is white space."""
+# From this code point on, no character is white space.
+FIRST_CODE_WITHOUT_SPACE = 0x3001
 
 
 @cache
-def _is_space() -> BoolArray:
-    return np.array([chr(code).isspace() for code in range(_SPACE_LIMIT)] + [False])
+def _is_space_by_code() -> BoolArray:
+    is_space = [chr(code).isspace() for code in range(FIRST_CODE_WITHOUT_SPACE)]
+    return np.array([*is_space, False])
+
+
+def _remove_space(text: str) -> str:
+    return "".join(text.split())
 
 
 class Location(NamedTuple):
@@ -74,22 +78,27 @@ class SourceText:
 
     def length(self, start: int, end: int) -> int:
         """Return how many characters from `start` to before `end` are not white space."""
-        last = len(self.text)
-        return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
+        text_end = len(self.text)
+        n_before_end = int(self._n_counted_before[min(end, text_end)])
+        n_before_start = int(self._n_counted_before[min(start, text_end)])
+        return n_before_end - n_before_start
 
     def contains_at(self, text: str | None, start: int, end: int) -> bool:
         """Return whether a text is at a place, ignoring white space; None asks whether there is such a place."""
         if end > len(self.text):
             return False
-        there = self.text[start:end]
-        return text is None or there == text or "".join(there.split()) == "".join(text.split())
+        text_there = self.text[start:end]
+        return text is None or text_there == text or _remove_space(text_there) == _remove_space(text)
 
     def confirm_range(self, text: str | None, start: int, end: int) -> tuple[int, int] | None:
         """Return where a text is that is said to be at a place: there, or there if ends of lines count otherwise."""
         if self.contains_at(text, start, end):
             return start, end
-        across = self.find_across_newlines(start), self.find_across_newlines(end)
-        return across if text is not None and self.contains_at(text, *across) else None
+        start_across = self.find_across_newlines(start)
+        end_across = self.find_across_newlines(end)
+        if text is not None and self.contains_at(text, start_across, end_across):
+            return start_across, end_across
+        return None
 
     def find_across_newlines(self, offset: int) -> int:
         r"""Return where in the text an offset is that counts "\r\n" as one character.
@@ -99,38 +108,48 @@ class SourceText:
             (3, 2)
         """
         if self._has_pairs:
-            return offset + int(np.searchsorted(self._ends_of_lines, offset, side="left"))
-        return offset - int(np.searchsorted(self._ends_of_lines, offset, side="right"))
+            return offset + int(np.searchsorted(self._line_ends_counted_otherwise, offset, side="left"))
+        return offset - int(np.searchsorted(self._line_ends_counted_otherwise, offset, side="right"))
 
     def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
-        """Return where a text is, ignoring white space; None if it is not there."""
-        wanted = "".join(text.split())
-        if not wanted:
+        """Return where a text is, ignoring white space; None if it is not there.
+
+        Args:
+            text: The text.
+            previous: Start and end of the text before it, to whose end the nearest of several places is taken.
+        """
+        compact_text = _remove_space(text)
+        if not compact_text:
             return None
-        behind_start, end = (int(at) for at in np.searchsorted(self._offsets, [previous[0] + 1, previous[1]]))
-        lowest = min(behind_start, end)  # the place after an empty piece is its own
-        ahead = self._compact.find(wanted, end)
-        behind = self._compact.rfind(wanted, lowest, max(end - 1 + len(wanted), 0))
+        after_previous_start = int(np.searchsorted(self._offsets, previous[0] + 1))
+        previous_end = int(np.searchsorted(self._offsets, previous[1]))
+        lowest = min(after_previous_start, previous_end)  # the place after an empty piece is its own
+        ahead = self._compact.find(compact_text, previous_end)
+        behind = self._compact.rfind(compact_text, lowest, max(previous_end - 1 + len(compact_text), 0))
         if ahead < 0 and behind < 0:
             return None
-        at = ahead if behind < 0 or 0 <= ahead - end <= end - behind else behind
-        again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
-        return Location(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
+        position = behind
+        if behind < 0 or 0 <= ahead - previous_end <= previous_end - behind:
+            position = ahead
+        occurs_before = self._compact.find(compact_text, lowest) < position
+        occurs_again = self._compact.find(compact_text, position + 1) >= 0
+        start, end = self._range_of(position, len(compact_text))
+        return Location(start, end, occurs_before or occurs_again)
 
     def find_all(self, text: str) -> list[tuple[int, int]]:
-        """Return where a text is, ignoring white space: all places, up to `MOST_PLACES`.
+        """Return where a text is, ignoring white space: all places, up to `MAX_PLACES`.
 
         Example:
             >>> SourceText("ab  cd a b").find_all("ab")
             [(0, 2), (7, 10)]
         """
-        wanted = "".join(text.split())
-        found: list[tuple[int, int]] = []
-        at = self._compact.find(wanted) if wanted else -1
-        while at >= 0 and len(found) < MOST_PLACES:
-            found.append((int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1))
-            at = self._compact.find(wanted, at + 1)
-        return found
+        compact_text = _remove_space(text)
+        ranges: list[tuple[int, int]] = []
+        position = self._compact.find(compact_text) if compact_text else -1
+        while position >= 0 and len(ranges) < MAX_PLACES:
+            ranges.append(self._range_of(position, len(compact_text)))
+            position = self._compact.find(compact_text, position + 1)
+        return ranges
 
     def parts(self, text: str) -> list[tuple[int, int]]:
         """Return the stretches that a text shares with the source, ignoring white space, each where it is longest.
@@ -140,66 +159,95 @@ class SourceText:
             >>> source.parts("From the handbook: Slots save memory in every instance. [...]")
             [(15, 51)]
         """
-        words = _PIECE.findall(text)
-        found: list[tuple[int, int]] = []
-        first = 0
-        while first < len(words):
-            last, at = self._longest(words, first)
-            if last > first:
-                length = sum(map(len, words[first:last]))
-                found.append((int(self._offsets[at]), int(self._offsets[at + length - 1]) + 1))
-            first = max(last, first + 1)
-        return found
+        words = WORD_PATTERN.findall(text)
+        ranges: list[tuple[int, int]] = []
+        first_word = 0
+        while first_word < len(words):
+            run = self._find_longest_run(words, first_word)
+            if run is None:
+                first_word += 1
+                continue
+            ranges.append(self._range_of(run.position, run.length))
+            first_word = run.end_word
+        return ranges
 
-    def _longest(self, words: Sequence[str], first: int) -> tuple[int, int]:
-        """Return where the longest run of words from the first on ends that is in the source, and its place there."""
-        end = first + FEWEST_WORDS
-        while end <= len(words) and sum(map(len, words[first:end])) < FEWEST_CHARACTERS:
-            end += 1
-        if end > len(words):
-            return first, 0
-        seed = "".join(words[first:end])
-        best, place, at = first, 0, self._compact.find(seed)
-        for _ in range(MOST_PLACES):
-            if at < 0:
+    def _range_of(self, position: int, length: int) -> tuple[int, int]:
+        """Return start and end in the text of characters that are not white space."""
+        return int(self._offsets[position]), int(self._offsets[position + length - 1]) + 1
+
+    def _find_longest_run(self, words: Sequence[str], first_word: int) -> _WordRun | None:
+        """Return the longest run of words from the first on that is in the source; None if all are too short."""
+        end_word = first_word + MIN_SHARED_WORDS
+        while end_word <= len(words) and sum(map(len, words[first_word:end_word])) < MIN_SHARED_CHARACTERS:
+            end_word += 1
+        if end_word > len(words):
+            return None
+        seed = "".join(words[first_word:end_word])
+        longest: _WordRun | None = None
+        position = self._compact.find(seed)
+        for _ in range(MAX_PLACES):
+            if position < 0:
                 break
-            last, length = end, len(seed)
-            while last < len(words) and self._compact.startswith(words[last], at + length):
-                length += len(words[last])
-                last += 1
-            if last > best:
-                best, place = last, at
-            at = self._compact.find(seed, at + 1)
-        return best, place
+            run = self._extend_run(_WordRun(end_word, position, len(seed)), words)
+            if longest is None or run.end_word > longest.end_word:
+                longest = run
+            position = self._compact.find(seed, position + 1)
+        return longest
+
+    def _extend_run(self, run: _WordRun, words: Sequence[str]) -> _WordRun:
+        """Return a run with all further words that follow it in the source."""
+        end_word = run.end_word
+        length = run.length
+        while end_word < len(words) and self._compact.startswith(words[end_word], run.position + length):
+            length += len(words[end_word])
+            end_word += 1
+        return _WordRun(end_word, run.position, length)
 
     @cached_property
     def _has_pairs(self) -> bool:
         return "\r\n" in self.text
 
     @cached_property
-    def _ends_of_lines(self) -> IntArray:
+    def _line_ends_counted_otherwise(self) -> IntArray:
         """The end of each line, as an offset that counts it otherwise than the text does."""
-        ends = [found.start() for found in re.finditer("\r\n" if self._has_pairs else "\n", self.text)]
-        order = np.arange(len(ends))
-        return np.array(ends, dtype=np.int64) + (-order if self._has_pairs else order + 1)
+        newline = "\r\n" if self._has_pairs else "\n"
+        ends = np.array([match.start() for match in re.finditer(newline, self.text)], dtype=np.int64)
+        line_numbers = np.arange(len(ends))
+        if self._has_pairs:
+            return ends - line_numbers
+        return ends + line_numbers + 1
 
     @cached_property
-    def _counts(self) -> BoolArray:
+    def _is_counted(self) -> BoolArray:
         codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        counts: BoolArray = ~_is_space()[np.minimum(codes, _SPACE_LIMIT)]
-        return counts
+        is_counted: BoolArray = ~_is_space_by_code()[np.minimum(codes, FIRST_CODE_WITHOUT_SPACE)]
+        return is_counted
 
     @cached_property
-    def _before(self) -> IntArray:
-        return np.concatenate([[0], np.cumsum(self._counts)])
+    def _n_counted_before(self) -> IntArray:
+        return np.concatenate([[0], np.cumsum(self._is_counted)])
 
     @cached_property
     def _offsets(self) -> IntArray:
-        return np.flatnonzero(self._counts)
+        return np.flatnonzero(self._is_counted)
 
     @cached_property
     def _compact(self) -> str:
-        return "".join(self.text.split())
+        return _remove_space(self.text)
+
+
+class _WordRun(NamedTuple):
+    """Words in a row that are in a source.
+
+    Attributes:
+        end_word: The number of the word after the last.
+        position: Where the first word is in the source, without white space.
+        length: The characters of all words.
+    """
+
+    end_word: int
+    position: int
+    length: int
 
 
 def read_sources(sources: Mapping[str, str] | None) -> dict[str, SourceText]:
@@ -219,19 +267,22 @@ class LocatedChunks(list[Retrieved]):
 
     Attributes:
         ambiguous: The ids of the chunks whose text appears more than once after the chunk before.
-        unplaced: The ids of the chunks without offsets: their source is unknown, or does not contain their text, so
+        unlocated: The ids of the chunks without offsets: their source is unknown, or does not contain their text, so
             that offsets they had were wrong.
     """
 
     def __init__(
-        self, chunks: Iterable[Retrieved], ambiguous: Iterable[DocumentId | None], unplaced: Iterable[DocumentId | None]
+        self,
+        chunks: Iterable[Retrieved],
+        ambiguous: Iterable[DocumentId | None],
+        unlocated: Iterable[DocumentId | None],
     ) -> None:
         super().__init__(chunks)
         self.ambiguous = list(ambiguous)
-        self.unplaced = list(unplaced)
+        self.unlocated = list(unlocated)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} chunks, {len(self.ambiguous)} ambiguous, {len(self.unplaced)} unplaced>"
+        return f"<{len(self)} chunks, {len(self.ambiguous)} ambiguous, {len(self.unlocated)} unlocated>"
 
 
 def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedChunks:
@@ -261,36 +312,41 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
     texts = read_sources(sources)
     located: list[Retrieved] = []
     ambiguous: list[DocumentId | None] = []
-    unplaced: list[DocumentId | None] = []
-    previous: dict[str, tuple[int, int]] = {}
+    unlocated: list[DocumentId | None] = []
+    previous_by_source: dict[str, tuple[int, int]] = {}
     for chunk in chunks:
         if not isinstance(chunk, Retrieved):
             raise TypeError(f"chunks must be Retrieved(id, text=..., source=...), got {chunk!r}")
         source = chunk.source
-        placed = chunk
         if chunk.text is not None and source in texts:
-            place = _checked(chunk, texts[source], previous.get(source, (-1, 0)))
-            if place is None:
-                placed = replace(chunk, start=None, end=None)
-            else:
-                placed = replace(chunk, start=place.start, end=place.end, offsets_unverified=False)
-                ambiguous += [chunk.id] * place.ambiguous
-        located.append(placed)
-        if placed.start is None or placed.end is None:
-            unplaced.append(chunk.id)
+            location = _locate_chunk(chunk, texts[source], previous_by_source.get(source, (-1, 0)))
+            if location is not None and location.ambiguous:
+                ambiguous.append(chunk.id)
+            chunk = _with_location(chunk, location)  # noqa: PLW2901  (the same chunk, with its offsets)
+        located.append(chunk)
+        if chunk.start is None or chunk.end is None:
+            unlocated.append(chunk.id)
         elif source is not None:
-            previous[source] = placed.start, placed.end
-    return LocatedChunks(located, ambiguous, unplaced)
+            previous_by_source[source] = chunk.start, chunk.end
+    return LocatedChunks(located, ambiguous, unlocated)
 
 
-def _checked(chunk: Retrieved, source: SourceText, previous: tuple[int, int]) -> Location | None:
+def _with_location(chunk: Retrieved, location: Location | None) -> Retrieved:
+    if location is None:
+        return replace(chunk, start=None, end=None)
+    return replace(chunk, start=location.start, end=location.end, offsets_unverified=False)
+
+
+def _locate_chunk(chunk: Retrieved, source: SourceText, previous: tuple[int, int]) -> Location | None:
     """Return where a chunk is: where it says, or where its text or the part of it that is of the source is found."""
     if chunk.start is not None and chunk.end is not None:
-        place = source.confirm_range(chunk.text, chunk.start, chunk.end)
-        if place is not None:
-            return Location(*place, ambiguous=False)
+        confirmed = source.confirm_range(chunk.text, chunk.start, chunk.end)
+        if confirmed is not None:
+            return Location(*confirmed, ambiguous=False)
     text = chunk.text or ""
-    found = source.find(text, previous) or source.find(text)
-    if found is None and len(parts := source.parts(text)) == 1:
-        return Location(*parts[0], ambiguous=False)
-    return found
+    location = source.find(text, previous) or source.find(text)
+    if location is None:
+        parts = source.parts(text)
+        if len(parts) == 1:
+            return Location(*parts[0], ambiguous=False)
+    return location

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import format_argument
 from retrieval_metrics.inputs.items import Metadata, Span
 
 if TYPE_CHECKING:
@@ -38,39 +37,49 @@ class Clusters:
     @cached_property
     def labels(self) -> IntArray | None:
         """Shape (queries,), the number of each query's cluster; None if all queries are independent."""
-        labels = _joined(self.names)
-        found = len(np.unique(labels))
-        return None if found == len(labels) or (self.by_source and found == 1) else labels
+        labels = _join_queries(self.names)
+        n_clusters = len(np.unique(labels))
+        if n_clusters == len(labels) or (self.by_source and n_clusters == 1):
+            return None
+        return labels
 
     @property
     def count(self) -> int:
         """The number of clusters."""
-        return len(self.queries) if self.labels is None else len(np.unique(self.labels))
+        if self.labels is None:
+            return len(self.queries)
+        return len(np.unique(self.labels))
 
     def select(self, queries: Sequence[QueryId]) -> Clusters:
         """Return the clusters of some of the queries; an unknown query is a cluster of its own."""
-        names = dict(zip(self.queries, self.names, strict=True))
-        return Clusters(queries, [names.get(query, ()) for query in queries], self.by_source)
+        names_by_query = dict(zip(self.queries, self.names, strict=True))
+        return Clusters(queries, [names_by_query.get(query, ()) for query in queries], self.by_source)
 
     def merge(self, other: Clusters) -> Clusters:
         """Return the clusters of the queries of both."""
-        known = dict(zip(self.queries, self.names, strict=True))
+        names_by_query = dict(zip(self.queries, self.names, strict=True))
         for query, names in zip(other.queries, other.names, strict=True):
-            if known.setdefault(query, names) != names:
-                raise ValueError(f"query {query!r} is in cluster {known[query]!r} in one part and {names!r} in another")
-        return Clusters(tuple(known), list(known.values()), self.by_source and other.by_source)
+            first_names = names_by_query.setdefault(query, names)
+            if first_names != names:
+                raise ValueError(f"query {query!r} is in cluster {first_names!r} in one part and {names!r} in another")
+        by_source = self.by_source and other.by_source
+        return Clusters(tuple(names_by_query), list(names_by_query.values()), by_source)
 
 
+# The values of `clusters=`: the cluster of each query, as a mapping or a function of its id; `"source"`, the documents
+# that its judgments come from; known clusters; or None, for independent queries.
 ClustersBy: TypeAlias = 'Mapping[Any, Any] | Callable[[Any], Any] | Literal["source"] | Clusters | None'
-"""The values of `clusters=`: the cluster of each query, as a mapping or a function of its id; `"source"`, the documents
-that its judgments come from; known clusters; or None, for independent queries."""
+# How many queries an error lists.
+MAX_SHOWN_QUERIES = 3
 
 
-def find_clusters(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None:
+def find_clusters(questions: Any, qrels: Qrels, by: ClustersBy) -> Clusters | None:
     """Return the clusters of the judged queries; None if they are independent or their clusters are unknown."""
     if by is None or isinstance(by, Clusters):
         return by
-    return _by_source(questions, truth) if by == "source" else cluster_queries(truth.queries, by)
+    if by == "source":
+        return _cluster_by_source(questions, qrels)
+    return cluster_queries(qrels.queries, by)
 
 
 def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any] | str) -> Clusters:
@@ -81,65 +90,73 @@ def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable
         )
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
-            some = ", ".join(map(repr, queries[:3]))
-            raise ValueError(f"{format_argument('clusters')} has none of the judged queries, such as {some}")
-        cluster_of: Callable[[Any], Any] = by.get
+            first_queries = ", ".join(map(repr, queries[:MAX_SHOWN_QUERIES]))
+            raise ValueError(f"clusters= has none of the judged queries, such as {first_queries}")
+        get_cluster: Callable[[Any], Any] = by.get
     elif callable(by):
-        cluster_of = by
+        get_cluster = by
     else:
         raise TypeError(
             f'clusters must be a mapping, a function of the query id, "source" or None, got {type(by).__name__}'
         )
-    found = Clusters(queries, [_names(cluster_of(query)) for query in queries], by_source=False)
-    if len(queries) > 1 and found.count == 1:
-        raise ValueError(
-            f"{format_argument('clusters')} puts all queries into one cluster, from which nothing can be concluded"
-        )
-    return found
+    clusters = Clusters(queries, [_list_names(get_cluster(query)) for query in queries], by_source=False)
+    if len(queries) > 1 and clusters.count == 1:
+        raise ValueError("clusters= puts all queries into one cluster, from which nothing can be concluded")
+    return clusters
 
 
-def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
-    provenance: Mapping[Any, Any] = getattr(questions, "provenance", {})
-    named = {query: made.source for query, made in provenance.items() if made.source is not None}
-    if named:
-        return Clusters(truth.queries, [_names(named.get(query)) for query in truth.queries], by_source=True)
-    if not truth.has_pieces:
+def _cluster_by_source(questions: Any, qrels: Qrels) -> Clusters | None:
+    """Return clusters by the sources of the questions, or else by those of what is judged."""
+    provenance_by_query: Mapping[Any, Any] = getattr(questions, "provenance", {})
+    source_by_query = {query: provenance.source for query, provenance in provenance_by_query.items()}
+    if any(source is not None for source in source_by_query.values()):
+        names = [_list_names(source_by_query.get(query)) for query in qrels.queries]
+        return Clusters(qrels.queries, names, by_source=True)
+    if not qrels.has_pieces:
         return None
-    names: list[set[Hashable]] = [set() for _ in truth.queries]
-    for query, piece in iterate_relevant(truth):
+    sources: list[set[Hashable]] = [set() for _ in qrels.queries]
+    for query, piece in iterate_relevant(qrels):
         if isinstance(piece, (Span, Metadata)) and piece.source is not None:
-            names[query].add(piece.source)
-    if not any(names):
+            sources[query].add(piece.source)
+    if not any(sources):
         return None
-    return Clusters(truth.queries, [tuple(sorted(each, key=str)) for each in names], by_source=True)
+    return Clusters(qrels.queries, [_sort_names(query_sources) for query_sources in sources], by_source=True)
 
 
-def iterate_relevant(truth: Qrels) -> Iterator[tuple[int, Relevant]]:
+def iterate_relevant(qrels: Qrels) -> Iterator[tuple[int, Relevant]]:
     """Yield what is judged, with its query; what is forbidden to many questions does not make them depend."""
-    for at in np.flatnonzero(truth.document_grade >= 0).tolist():
-        yield int(truth.document_query[at]), truth.documents[at]
+    for index in np.flatnonzero(qrels.document_grade >= 0).tolist():
+        yield int(qrels.document_query[index]), qrels.documents[index]
 
 
-def _names(cluster: Any) -> tuple[Hashable, ...]:
+def _list_names(cluster: Any) -> tuple[Hashable, ...]:
     if cluster is None:
         return ()
     if isinstance(cluster, Iterable) and not isinstance(cluster, (str, bytes)):
-        return tuple(sorted(set(cluster), key=str))
+        return _sort_names(set(cluster))
     return (cluster,)
 
 
-def _joined(names: Sequence[tuple[Hashable, ...]]) -> IntArray:
+def _sort_names(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    return tuple(sorted(names, key=str))
+
+
+def _join_queries(names_of_queries: Sequence[tuple[Hashable, ...]]) -> IntArray:
     """Return the cluster of each query, joining queries that share a name."""
-    parent = list(range(len(names)))
+    parents = list(range(len(names_of_queries)))
 
-    def root(at: int) -> int:
-        while parent[at] != at:
-            parent[at] = parent[parent[at]]
-            at = parent[at]
-        return at
+    def find_root(query: int) -> int:
+        while parents[query] != query:
+            parents[query] = parents[parents[query]]
+            query = parents[query]
+        return query
 
-    first: dict[Hashable, int] = {}
-    for at, each in enumerate(names):
-        for name in each:
-            parent[root(at)] = root(first.setdefault(name, at))
-    return np.unique([root(at) for at in range(len(names))], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    first_query_by_name: dict[Hashable, int] = {}
+    for query, names in enumerate(names_of_queries):
+        for name in names:
+            first_query = first_query_by_name.setdefault(name, query)
+            new_root = find_root(first_query)
+            parents[find_root(query)] = new_root
+    roots = [find_root(query) for query in range(len(names_of_queries))]
+    labels = np.unique(roots, return_inverse=True)[1]
+    return labels.reshape(-1).astype(np.int64)

@@ -8,8 +8,6 @@ from numbers import Integral
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from retrieval_metrics._internal.validation import argument_name, format_argument, python_or_cli_text
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,9 +27,9 @@ class Retrieved:
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
-        offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a section, a
-            page or an earlier form of the text, so they count only where the text of the source, or the quote beside a
-            span, confirms them.
+        offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
+            section, a page or an earlier form of the text, so they count only where the text of the source, or the
+            quote beside a span, confirms them.
 
     Raises:
         TypeError: If the text is not a str, or an offset is not an int.
@@ -80,7 +78,9 @@ class Retrieved:
         """Return `source` or an entry of the metadata, where an item without a source may have it."""
         if name == "source" and self.source is not None:
             return self.source
-        return None if self.metadata is None else self.metadata.get(name)
+        if self.metadata is None:
+            return None
+        return self.metadata.get(name)
 
 
 def item_identity(item: Any) -> Any:
@@ -131,9 +131,9 @@ class Quote(Piece):
 class Text(Piece):
     """A reference text, satisfied once the retrieved items together contain enough of its words.
 
-    A word counts as contained if a run of words around it appears unchanged in an item (see `Matching.min_common_words`); case,
-    punctuation and white space do not matter. A chunk inside a long reference covers a part of it, and the chunk that
-    completes `Matching.share` of the reference satisfies it.
+    A word counts as contained if a run of words around it appears unchanged in an item (see
+    `Matching.min_common_words`); case, punctuation and white space do not matter. A chunk inside a long reference
+    covers a part of it, and the chunk that completes `Matching.min_coverage` of the reference satisfies it.
 
     Attributes:
         text: The reference, such as a chunk of the index that was judged.
@@ -237,9 +237,9 @@ class Metadata(Piece):
         object.__setattr__(self, "negated", False)
 
     def __invert__(self) -> Metadata:
-        other = Metadata(**dict(self.values))
-        object.__setattr__(other, "negated", not self.negated)
-        return other
+        negation = Metadata(**dict(self.values))
+        object.__setattr__(negation, "negated", not self.negated)
+        return negation
 
     def matches(self, item: Retrieved) -> bool:
         """Return whether an item has all the properties or, if negated, lacks one."""
@@ -251,8 +251,9 @@ class Metadata(Piece):
         return None if self.negated else dict(self.values).get("source")
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.values)
-        return f"{'~' * self.negated}Metadata({said})"
+        values = ", ".join(f"{name}={value!r}" for name, value in self.values)
+        sign = "~" if self.negated else ""
+        return f"{sign}Metadata({values})"
 
 
 def _require_text(text: Any, owner: str) -> None:
@@ -264,7 +265,7 @@ def _require_text(text: Any, owner: str) -> None:
 
 # What ids of the judgments are compared with: the id of a retrieved item, its source, or one of its properties.
 
-METADATA = "metadata:"
+METADATA_PREFIX = "metadata:"
 
 
 class KeyedMatching(Protocol):
@@ -284,19 +285,18 @@ def get_match_key(match: str | Key | KeyedMatching) -> Key:
         return lambda item: item.id
     if by == "source":
         return lambda item: item.value("source")
-    if isinstance(by, str) and by.startswith(METADATA) and by != METADATA:
-        name = by.removeprefix(METADATA)
+    if isinstance(by, str) and by.startswith(METADATA_PREFIX) and by != METADATA_PREFIX:
+        name = by.removeprefix(METADATA_PREFIX)
         return lambda item: item.value(name)
-    hint = (
-        "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
-        if by in ("text", "content")  # what was given may not be hashable
-        else f"; if that is a key of the metadata, write {format_argument('match', METADATA + by)}"
-        if isinstance(by, str) and by.isidentifier()
-        else ""
-    )
-    raise ValueError(
-        f"{argument_name('match')} must be 'id', 'source', 'metadata:<name>'{python_or_cli_text(' or a callable')}, got {by!r}{hint}"
-    )
+    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}")
+
+
+def _match_hint(by: Any) -> str:
+    if by in ("text", "content"):  # what was given may not be hashable
+        return "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
+    if isinstance(by, str) and by.isidentifier():
+        return f"; if that is a key of the metadata, write match={METADATA_PREFIX + by!r}"
+    return ""
 
 
 if TYPE_CHECKING:
@@ -308,21 +308,21 @@ if TYPE_CHECKING:
 # A mapping is invariant in its keys, so "str or int" must be a union of mappings, not a mapping of a union.
 NumberById: TypeAlias = Mapping[str, float] | Mapping[int, float]
 
+# What can be relevant: a document by its id, or a piece such as a quote.
 Relevant: TypeAlias = "DocumentId | Piece"
-"""What can be relevant: a document by its id, or a piece such as a quote."""
 
 # Two literals that Python joins are no type to Pyright.
 ByKind: TypeAlias = "Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
 Grades: TypeAlias = "NumberById | ByKind | Mapping[Piece, float] | Mapping[Relevant, float]"
 
+# Alternatives of which one suffices: ids or pieces, with or without grades.
 Alternatives: TypeAlias = "Grades | Collection[Relevant]"
-"""Alternatives of which one suffices: ids or pieces, with or without grades."""
 
+# The judgments of one query: ids or pieces, with or without grades, or groups that are all needed.
 Judgments: TypeAlias = "Grades | Collection[Relevant] | Sequence[Alternatives]"
-"""The judgments of one query: ids or pieces, with or without grades, or groups that are all needed."""
 
+# What was retrieved for one query: ids with scores, or ids or items, best first.
 Ranking: TypeAlias = "NumberById | Sequence[DocumentId] | Sequence[Retrieved]"
-"""What was retrieved for one query: ids with scores, or ids or items, best first."""
 
 QrelsMapping: TypeAlias = Mapping[str, Judgments] | Mapping[int, Judgments]
 RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]

@@ -1,29 +1,27 @@
-"""Judgments, items and rankings as JSON, and their fingerprints."""
+"""Judgments and items as JSON."""
 
 from __future__ import annotations
 
-import builtins
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from hashlib import sha256
 from math import isfinite
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.qrels import NESTED_TYPES, Qrels, sort_entries
-from retrieval_metrics.inputs.run import as_list
-from retrieval_metrics.inputs.stage_rankings import StageRankings
+from retrieval_metrics.inputs.judgments import NESTED_TYPES, sort_entries
+from retrieval_metrics.inputs.qrels import Qrels
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.inputs.items import Judgments, Ranking
 
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
-TYPES = ("id", "quote", "text", "span", "metadata")
-"""The values of `type` in an object for something judged."""
+# The values of `type` in an object for something judged.
+PIECE_TYPES = ("id", "quote", "text", "span", "metadata")
+# The key of what must not come back, beside `relevant`: graded -1.
+FORBIDDEN_KEY = "forbidden"
+RELEVANT_AND_FORBIDDEN = {"relevant", FORBIDDEN_KEY}
 
 
 def to_json_value(value: Any, where: str) -> Any:
@@ -35,30 +33,32 @@ def to_json_value(value: Any, where: str) -> Any:
     if isinstance(value, Real) and isfinite(value):
         return float(value)
     if isinstance(value, list):
-        return [to_json_value(each, where) for each in value]
+        return [to_json_value(element, where) for element in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: to_json_value(each, where) for key, each in value.items()}
+        return {key: to_json_value(element, where) for key, element in value.items()}
     raise ValueError(f"{where} is {value!r} ({type(value).__name__}), which JSON cannot hold; convert it to text")
+
+
+# Items.
 
 
 def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
     """Return a retrieved item as an object, without unknown values."""
-    known = {
-        name: getattr(item, name)
-        for name in ITEM_FIELDS
-        if name != "offsets_unverified" or (item.offsets_unverified and item.start is not None)
-    }
-    return {
-        name: to_json_value(value, f"{name} of item {item.id!r} of {where}")
-        for name, value in known.items()
-        if value is not None or name == "id"
-    }
+    entry = {}
+    for name in ITEM_FIELDS:
+        value = getattr(item, name)
+        if name == "offsets_unverified" and not (value and item.start is not None):
+            continue
+        if value is not None or name == "id":
+            entry[name] = to_json_value(value, f"{name} of item {item.id!r} of {where}")
+    return entry
 
 
 def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
     """Return the retrieved item that an object describes."""
-    if unknown := [key for key in entry if key not in ITEM_FIELDS]:
-        raise ValueError(f"{where}: a retrieved item has {', '.join(ITEM_FIELDS)}, not {unknown[0]!r}")
+    for key in entry:
+        if key not in ITEM_FIELDS:
+            raise ValueError(f"{where}: a retrieved item has {', '.join(ITEM_FIELDS)}, not {key!r}")
     if "id" not in entry or not isinstance(entry["id"], (str, int, type(None))) or isinstance(entry["id"], bool):
         raise ValueError(f"{where}: a retrieved item needs an id, text, a whole number or null, got {entry!r}")
     if not isinstance(entry.get("metadata", {}), dict):
@@ -71,49 +71,83 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
         raise ValueError(f"{where}: {error}") from error
 
 
-def of_judged(judged: Any, where: str) -> dict[str, Any]:
+# Something judged: an id or a piece.
+
+
+def encode_judged(judged: Any, where: str) -> dict[str, Any]:
     """Return something judged, an id or a piece, as an object."""
-    if isinstance(judged, (Quote, Text)):
-        return {"type": "quote" if isinstance(judged, Quote) else "text", "text": judged.text}
+    if isinstance(judged, Quote):
+        return {"type": "quote", "text": judged.text}
+    if isinstance(judged, Text):
+        return {"type": "text", "text": judged.text}
     if isinstance(judged, Span):
-        place = {"type": "span", "source": judged.source, "start": int(judged.start), "end": int(judged.end)}
-        return place | ({"uncertain": True} if judged.uncertain else {})
+        entry = {"type": "span", "source": judged.source, "start": int(judged.start), "end": int(judged.end)}
+        if judged.uncertain:
+            entry["uncertain"] = True
+        return entry
     if isinstance(judged, Metadata):
-        values = {name: _lists(value) for name, value in judged.values}
+        values = {name: _tuples_to_lists(value) for name, value in judged.values}
         entry = {"type": "metadata", "values": to_json_value(values, f"Metadata judged for {where}")}
-        return entry | ({"negated": True} if judged.negated else {})
+        if judged.negated:
+            entry["negated"] = True
+        return entry
     if isinstance(judged, Piece):
         raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")  # noqa: TRY004  (said of the file)
     return {"type": "id", "id": to_json_value(judged, f"an id judged for {where}")}
 
 
-def judged_of(entry: Mapping[str, Any], where: str) -> Any:
-    """Return what an object of `of_judged` describes."""
-    held = {key: value for key, value in entry.items() if key not in {"type", "grade"}}
+def decode_judged(entry: Mapping[str, Any], where: str) -> Any:
+    """Return what an object of `encode_judged` describes."""
+    arguments = {key: value for key, value in entry.items() if key not in {"type", "grade"}}
     try:
         match entry["type"]:
             case "id":
-                (judged,) = held.values()
-                return judged if list(held) == ["id"] else _refuse(entry, where)
+                return _decode_id(arguments, entry, where)
             case "quote":
-                return Quote(**held)
+                return Quote(**arguments)
             case "text":
-                return Text(**held)
+                return Text(**arguments)
             case "span":
-                return Span(**held)
+                return Span(**arguments)
             case "metadata":
-                negated = held.pop("negated", False)
-                (values,) = held.values()
-                found = Metadata(**{name: _tuples(value) for name, value in values.items()})
-                return ~found if negated else found
+                return _decode_metadata(arguments)
             case _:
-                return _refuse(entry, where)
+                _refuse_entry(entry, where)
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{where}: {entry!r} cannot be judged: {error}") from error
 
 
-def _refuse(entry: Mapping[str, Any], where: str) -> Any:
-    raise ValueError(f"{where}: {entry!r} must have one of the types {', '.join(TYPES)}, and the keys of that type")
+def _decode_id(arguments: dict[str, Any], entry: Mapping[str, Any], where: str) -> Any:
+    (judged,) = arguments.values()
+    if list(arguments) != ["id"]:
+        _refuse_entry(entry, where)
+    return judged
+
+
+def _decode_metadata(arguments: dict[str, Any]) -> Metadata:
+    is_negated = arguments.pop("negated", False)
+    (values,) = arguments.values()
+    metadata = Metadata(**{name: _lists_to_tuples(value) for name, value in values.items()})
+    return ~metadata if is_negated else metadata
+
+
+def _refuse_entry(entry: Mapping[str, Any], where: str) -> NoReturn:
+    raise ValueError(
+        f"{where}: {entry!r} must have one of the types {', '.join(PIECE_TYPES)}, and the keys of that type"
+    )
+
+
+def _tuples_to_lists(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_tuples_to_lists(element) for element in value]
+    return value
+
+
+def _lists_to_tuples(value: Any) -> Any:
+    # Values of Metadata are hashable, so an array in JSON was a tuple.
+    if isinstance(value, list):
+        return tuple(_lists_to_tuples(element) for element in value)
+    return value
 
 
 def is_entry(value: Any) -> bool:
@@ -121,30 +155,30 @@ def is_entry(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
-def encode_id(one: QueryId) -> str | int:
+def encode_id(query_or_document: QueryId) -> str | int:
     """Return an id as JSON holds it, of the same type."""
-    return one if isinstance(one, str) else int(one)
+    if isinstance(query_or_document, str):
+        return query_or_document
+    return int(query_or_document)
+
+
+# The judgments of a query.
 
 
 def encode_judgments(judgments: Any, where: str) -> Any:
     """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups."""
     if isinstance(judgments, Mapping):
-        graded = {judged: to_json_value(grade, where) for judged, grade in judgments.items()}
-        if all(isinstance(judged, str) for judged in graded):
-            return graded
-        return [{**of_judged(judged, where), "grade": grade} for judged, grade in graded.items()]
+        grades = {judged: to_json_value(grade, where) for judged, grade in judgments.items()}
+        if all(isinstance(judged, str) for judged in grades):
+            return grades
+        return [{**encode_judged(judged, where), "grade": grade} for judged, grade in grades.items()]
     if isinstance(judgments, (set, frozenset)):
         judgments = sort_entries(judgments)
-    if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
+    if any(isinstance(entry, (Mapping, list, tuple, set, frozenset)) for entry in judgments):
         return [encode_judgments(group, where) for group in judgments]
-    if any(isinstance(one, Piece) for one in judgments):
-        return [of_judged(one, where) for one in judgments]
-    return [encode_id(one) for one in judgments]
-
-
-FORBIDDEN_KEY = "forbidden"
-"""The key of what must not come back, beside `relevant`: graded -1."""
-_BESIDE = {"relevant", FORBIDDEN_KEY}
+    if any(isinstance(entry, Piece) for entry in judgments):
+        return [encode_judged(judged, where) for judged in judgments]
+    return [encode_id(document) for document in judgments]
 
 
 def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
@@ -156,191 +190,48 @@ def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
     """
     if isinstance(forbidden, (str, bytes, Mapping, Piece)) or not isinstance(forbidden, Iterable):
         raise TypeError(f"{where}: {FORBIDDEN_KEY!r} must be a list of what must not come back, got {forbidden!r}")
-    named = decode_judgments(list(forbidden), where)
-    if isinstance(named, Mapping) or any(isinstance(one, NESTED_TYPES) for one in named):
+    forbidden_documents = decode_judgments(list(forbidden), where)
+    has_grades = isinstance(forbidden_documents, Mapping)
+    if has_grades or any(isinstance(document, NESTED_TYPES) for document in forbidden_documents):
         raise ValueError(
             f"{where}: {FORBIDDEN_KEY!r} has neither grades nor groups; give levels such as -2 as grades of 'relevant'"
         )
-    judged = Qrels({where: judgments}).judgments(0)
-    groups: list[Any] = [judged] if isinstance(judged, Mapping) else list(judged)
-    if both := [one for one in named if any(one in group for group in groups)]:
-        raise ValueError(f"{where}: {both[0]!r} is both relevant and forbidden; remove it from one of the two")
-    apart = dict.fromkeys(named, -1.0)
-    if isinstance(judged, Mapping):
-        return {**judged, **apart}
-    return [*judged, *({one: grade} for one, grade in apart.items())]
+    relevant = Qrels({where: judgments}).judgments(0)
+    groups: list[Any] = [relevant] if isinstance(relevant, Mapping) else list(relevant)
+    for document in forbidden_documents:
+        if any(document in group for group in groups):
+            raise ValueError(f"{where}: {document!r} is both relevant and forbidden; remove it from one of the two")
+    forbidden_grades = dict.fromkeys(forbidden_documents, -1.0)
+    if isinstance(relevant, Mapping):
+        return {**relevant, **forbidden_grades}
+    forbidden_groups = [{document: grade} for document, grade in forbidden_grades.items()]
+    return [*relevant, *forbidden_groups]
 
 
 def decode_judgments(value: Any, where: str) -> Any:
     """Return judgments as `evaluate` takes them, from JSON: also an object of `relevant` and `forbidden`."""
-    if isinstance(value, dict) and isinstance(value.get(FORBIDDEN_KEY), list) and value.keys() <= _BESIDE:
+    if (
+        isinstance(value, dict)
+        and isinstance(value.get(FORBIDDEN_KEY), list)
+        and value.keys() <= RELEVANT_AND_FORBIDDEN
+    ):
         return add_forbidden(decode_judgments(value.get("relevant", []), where), value[FORBIDDEN_KEY], where)
     if not isinstance(value, list):
         return value
     if not any(map(is_entry, value)):
-        return [decode_judgments(each, where) if isinstance(each, list) else each for each in value]
-    found: dict[Any, Any] = {}
-    graded = any(is_entry(entry) and "grade" in entry for entry in value)
-    for entry in value:
+        return [decode_judgments(entry, where) if isinstance(entry, list) else entry for entry in value]
+    return _decode_entries(value, where)
+
+
+def _decode_entries(entries: list[Any], where: str) -> Any:
+    """Return a list of objects with types as grades by what is judged, or as a list if none has a grade."""
+    has_grades = any(is_entry(entry) and "grade" in entry for entry in entries)
+    grades: dict[Any, Any] = {}
+    for entry in entries:
         if not is_entry(entry):
             raise ValueError(f"{where}: {entry!r} has no type, but other objects beside it have one; add it")
-        judged = judged_of(entry, where)
-        if judged in found:
+        judged = decode_judged(entry, where)
+        if judged in grades:
             raise ValueError(f"{where}: {judged!r} is judged twice")
-        found[judged] = entry.get("grade", 1.0)
-    return found if graded else list(found)
-
-
-def _lists(value: Any) -> Any:
-    return [_lists(each) for each in value] if isinstance(value, tuple) else value
-
-
-def _tuples(value: Any) -> Any:
-    # Values of Metadata are hashable, so an array in JSON was a tuple.
-    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
-
-
-# Rankings and failures as JSON, for saved runs and resumed retrieval.
-
-
-def encode_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:
-    """Return a ranking as JSON holds it."""
-    where = f"query {query!r}"
-    if isinstance(ranking, Mapping):
-        return {"documents": _plain_list(list(ranking), where), "scores": _plain_list(list(ranking.values()), where)}
-    ranked = as_list(ranking, query)
-    if not len(ranked) or not isinstance(ranked[0], Retrieved):
-        return {"documents": _plain_list(list(ranked), where)}
-    items = [encode_item(item, where) for item in ranked]
-    if texts is not None:
-        for item in items:
-            if "text" in item:
-                item["text"] = texts.setdefault(item["text"], len(texts))
-    return {"items": items}
-
-
-def _plain_list(values: list[Any], where: str) -> list[Any]:
-    if {*map(type, values)} <= {str, int, float}:
-        return values
-    return [to_json_value(value, where) for value in values]
-
-
-def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
-    """Return the ranking that `encode_ranking` was given."""
-    if "items" in entry:
-        where = f"query {entry['query']!r}"
-        if texts is None:
-            return [decode_item(item, where) for item in entry["items"]]
-        return [
-            decode_item({**item, "text": texts[item["text"]]} if "text" in item else item, where)
-            for item in entry["items"]
-        ]
-    if "scores" not in entry:
-        return list(entry["documents"])
-    return dict(zip(entry["documents"], entry["scores"], strict=True))
-
-
-def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
-    """Return the steps of a question as JSON holds them: null where it was not reached, true for its answer."""
-    held = {name: None if one is None else one is ranking or encode_ranking(one, query) for name, one in stages.items()}
-    return {"stages": held} if held else {}
-
-
-def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
-    """Return the steps that `of_steps` was given."""
-    return StageRankings(
-        {
-            name: ranking if one is True else None if one is None else decode_ranking({"query": entry["query"], **one})
-            for name, one in entry.get("stages", {}).items()
-        }
-    )
-
-
-def encode_error(error: Exception) -> dict[str, str]:
-    """Return the failure of a retriever as the name of the exception and its message."""
-    said = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
-    return {"error": type(error).__name__, "message": said}
-
-
-def decode_error(entry: Mapping[str, str]) -> Exception:
-    """Return an exception with the same message: of the same type if it is built in, else a RuntimeError."""
-    kind = getattr(builtins, entry["error"], None)
-    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError):
-        return kind(entry["message"])
-    return RuntimeError(f"{entry['error']}: {entry['message']}")
-
-
-# Fingerprints of questions, judgments and rankings: equal ones have equal short texts.
-
-DIGITS = 16
-"""Hexadecimal digits: two of a million fingerprints agree by accident with a probability of 1 in 40 million."""
-
-
-def fingerprint(value: Any) -> str:
-    """Return the fingerprint of a value that JSON can hold; the order of keys does not matter.
-
-    Example:
-        >>> fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
-        True
-    """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()[:DIGITS]
-
-
-def question_fingerprint(text: str) -> str:
-    """Return the fingerprint of the exact text of a question."""
-    return fingerprint(["question", text])
-
-
-def judgments_fingerprint(judgments: Judgments) -> str:
-    """Return the fingerprint of the judgments of a query.
-
-    Example:
-        >>> judgments_fingerprint(["d2", "d1"]) == judgments_fingerprint([{"d1": 1}, {"d2": 1.0}])
-        True
-        >>> judgments_fingerprint(["1"]) == judgments_fingerprint([1])
-        False
-    """
-    flat = isinstance(judgments, Mapping) or not all(isinstance(one, (Mapping, list, tuple, set)) for one in judgments)
-    groups: list[Any] = [{one: grade} for one, grade in _graded(judgments).items()] if flat else list(judgments)
-    plain_groups = [
-        sorted(([_judged(one), float(grade)] for one, grade in _graded(group).items()), key=json.dumps)
-        for group in groups
-    ]
-    return fingerprint(["judgments", sorted(plain_groups, key=json.dumps)])
-
-
-def ranking_fingerprint(ranking: Ranking) -> str:
-    """Return the fingerprint of a ranking: of ids best first, of ids with scores, or of items.
-
-    Example:
-        >>> ranking_fingerprint({"d1": 2.0, "d2": 1.0}) == ranking_fingerprint({"d2": 1.0, "d1": 2.0})
-        True
-        >>> ranking_fingerprint(["d1", "d2"]) == ranking_fingerprint(["d2", "d1"])
-        False
-    """
-    if isinstance(ranking, Mapping):
-        scored: list[Any] = sorted(
-            ([to_json_value(one, "a document"), float(score)] for one, score in ranking.items()), key=json.dumps
-        )
-        return fingerprint(["scored", scored])
-    ranked: list[Any] = [
-        _item(one) if isinstance(one, Retrieved) else to_json_value(one, "a document") for one in ranking
-    ]
-    return fingerprint(["ranked", ranked])
-
-
-def _graded(judgments: Any) -> Mapping[Any, float]:
-    return judgments if isinstance(judgments, Mapping) else dict.fromkeys(judgments, 1.0)
-
-
-def _judged(one: Any) -> dict[str, Any]:
-    entry = of_judged(one, "a fingerprint")
-    entry.pop("uncertain", None)  # ignored when spans are compared
-    return entry
-
-
-def _item(item: Retrieved) -> dict[str, Any]:
-    entry = encode_item(item, "a ranking")
-    entry.pop("score", None)
-    return entry
+        grades[judged] = entry.get("grade", 1.0)
+    return grades if has_grades else list(grades)

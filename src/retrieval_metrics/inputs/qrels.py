@@ -1,41 +1,36 @@
-"""Relevance judgments: read from any shape, checked, and kept in columns."""
+"""Relevance judgments, checked and kept in columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
-from itertools import accumulate, chain
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument_order_hint, common_id_type
-from retrieval_metrics.inputs.column_detection import (
-    JUDGMENT_ROLES,
-    MAX_GRADE_VALUE,
-    as_grade_column,
-    refuse_frame,
-    require_finite_grades,
-    wrong_argument_hint,
-)
+from retrieval_metrics._internal.validation import common_id_type
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES
+from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, as_grade_column, require_finite_grades
+from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 from retrieval_metrics.inputs.items import Piece, Retrieved
+from retrieval_metrics.inputs.judgments import read_judgments
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
     from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
-    from retrieval_metrics.inputs.column_detection import Batch
+    from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Relevant
-    from retrieval_metrics.inputs.questions import Provenance
+    from retrieval_metrics.inputs.judgments import GroupColumns
+    from retrieval_metrics.inputs.provenance import Provenance
 
+    # The judgments of all queries, alone or with the questions' texts and provenance.
     QuestionsOrQrels: TypeAlias = "Questions | Qrels | QrelsMapping"
-    """The judgments of all queries, alone or with the questions' texts and provenance."""
-    Graded = Mapping[Relevant, float]
 
 
 class GradedByRubric(dict[Any, Any]):
@@ -88,40 +83,46 @@ class Qrels:
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
         if isinstance(qrels, (Questions, Qrels)):
-            self._take(qrels)
+            self._share_columns(qrels)
             return
         if not isinstance(qrels, Mapping):
             refuse_frame(qrels, "judgments", "Qrels.from_frame")
-            raise TypeError(
-                f"qrels must map each query id to its judgments, got {type(qrels).__name__}{wrong_argument_hint(qrels, 'qrels')}"
-            )
+            hint = wrong_argument_hint(qrels, "qrels")
+            raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}{hint}")
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
         if isinstance(qrels, GradedByRubric):
             self.relevant_from = qrels.relevant_from
-        read = read_judgments(qrels)
-        self._set_documents(list(qrels), read.documents, read.bounds)
-        self.document_grade = as_grade_column(read.grades, read.documents, self.document_query, self.queries)
-        if read.groups is None:
+        columns = read_judgments(qrels)
+        self._set_documents(list(qrels), columns.documents, columns.bounds)
+        self.document_grade = as_grade_column(columns.grades, columns.documents, self.document_query, self.queries)
+        if columns.groups is None:
             self._set_groups_of_one()
         else:
-            self._set_groups(read.groups)
+            self._set_groups(columns.groups)
 
-    def _take(self, known: Questions | Qrels) -> None:
-        """Take judgments that are read, or those of questions, with what is known of these; the columns are shared."""
-        vars(self).update(vars(known if isinstance(known, Qrels) else as_qrels(known.qrels)))
-        if isinstance(known, Questions):
-            self.provenance, self.texts = known.provenance, known.queries
+    def _share_columns(self, source: Questions | Qrels) -> None:
+        """Take judgments in columns, or those of questions with their texts and provenance; the columns are shared."""
+        if isinstance(source, Qrels):
+            vars(self).update(vars(source))
+            return
+        vars(self).update(vars(as_qrels(source.qrels)))
+        self.provenance = source.provenance
+        self.texts = source.queries
 
     def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
-        self.queries, self.documents, self.bounds = queries, documents, bounds
+        self.queries = queries
+        self.documents = documents
+        self.bounds = bounds
         self.query_kind = common_id_type(set(map(type, queries)), "query ids in the qrels")
         types = set(map(type, documents))
-        pieces = {cls for cls in types if issubclass(cls, Piece)}
+        piece_types = {cls for cls in types if issubclass(cls, Piece)}
         if Retrieved in types:
-            raise TypeError(f"the qrels hold retrieved items, which belong to a run; {argument_order_hint()}")
-        self.document_kind = common_id_type(types - pieces, "document ids in the qrels")
-        self.has_pieces = bool(pieces)
+            raise TypeError(
+                "the qrels hold retrieved items, which belong to a run; evaluate(qrels, run) takes the judgments first"
+            )
+        self.document_kind = common_id_type(types - piece_types, "document ids in the qrels")
+        self.has_pieces = bool(piece_types)
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
     @classmethod
@@ -173,7 +174,9 @@ class Qrels:
     @classmethod
     def from_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
         """Take what was found in a `LongTable`: flat judgments in columns, or groups by query."""
-        return cls(judgments) if isinstance(judgments, Mapping) else cls.from_batch(judgments)
+        if isinstance(judgments, Mapping):
+            return cls(judgments)
+        return cls.from_batch(judgments)
 
     def _set_groups_of_one(self) -> None:
         # In flat judgments every document is a group of one, so the columns are the same arrays.
@@ -184,21 +187,27 @@ class Qrels:
         self.member_grade: FloatArray = self.document_grade
 
     def _set_groups(self, groups: GroupColumns) -> None:
-        document = np.array(groups.documents, dtype=np.int64)
-        named = [self.documents[at] for at in groups.documents]
-        grade = as_grade_column(groups.grades, named, self.document_query[document], self.queries)
-        group = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+        member_document = np.array(groups.documents, dtype=np.int64)
+        member_ids = [self.documents[position] for position in groups.documents]
+        owners = self.document_query[member_document]
+        member_grade = as_grade_column(groups.grades, member_ids, owners, self.queries)
+        member_group = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
         self.group_query = np.array(groups.queries, dtype=np.int64)
         self.group_grade = np.full(len(groups.sizes), -np.inf)
-        np.maximum.at(self.group_grade, group, grade)
-        by_document = np.argsort(document, kind="stable")
-        self.member_document, self.member_group = document[by_document], group[by_document]
-        self.member_grade = grade[by_document]
+        np.maximum.at(self.group_grade, member_group, member_grade)
+        by_document = np.argsort(member_document, kind="stable")
+        self.member_document = member_document[by_document]
+        self.member_group = member_group[by_document]
+        self.member_grade = member_grade[by_document]
 
     @property
     def unit(self) -> str:
         """What is needed, in a word; each document of a group states the same fact."""
-        return "passage" if self.has_pieces else "document" if self.is_flat else "fact"
+        if self.has_pieces:
+            return "passage"
+        if self.is_flat:
+            return "document"
+        return "fact"
 
     @property
     def is_flat(self) -> bool:
@@ -210,9 +219,9 @@ class Qrels:
         """Shape (documents,), the smallest grade of each document: what is relevant to one group may be forbidden."""
         if self.is_flat:
             return self.document_grade
-        least = np.full(len(self.documents), np.inf)
-        np.minimum.at(least, self.member_document, self.member_grade)
-        return least
+        smallest = np.full(len(self.documents), np.inf)
+        np.minimum.at(smallest, self.member_document, self.member_grade)
+        return smallest
 
     @cached_property
     def largest_grade(self) -> float:
@@ -251,49 +260,51 @@ class Qrels:
         """Return the judgments without the documents whose grade is negative; unchanged if there are none."""
         if not (self.member_grade < 0).any():
             return self
-        return self._like({query: _drop_negative(judgments) for query, judgments in self.as_dict().items()})
+        return self._with_judgments({query: _drop_negative(judgments) for query, judgments in self.as_dict().items()})
 
     def flattened(self) -> Qrels:
         """Return the judgments with every document of every group as a group of one; unchanged if they are flat."""
         if self.is_flat:
             return self
-        return self._like(self.graded())
+        return self._with_judgments(self.graded())
 
-    def _like(self, judgments: QrelsMapping) -> Qrels:
+    def _with_judgments(self, judgments: QrelsMapping) -> Qrels:
         """Return other judgments of the same questions."""
         qrels = Qrels(judgments)
-        qrels.provenance, qrels.texts, qrels.relevant_from = self.provenance, self.texts, self.relevant_from
+        qrels.provenance = self.provenance
+        qrels.texts = self.texts
+        qrels.relevant_from = self.relevant_from
         return qrels
 
     def judgments(self, index: int) -> Judgments:
         """Return the judgments of one query: graded documents, or graded groups."""
-        return self._graded(index) if self.is_flat else self._groups(index)
+        return self._grades(index) if self.is_flat else self._groups(index)
 
-    def _graded(self, index: int) -> dict[Relevant, float]:
-        start, end = self.bounds[index], self.bounds[index + 1]
-        return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
+    def _grades(self, index: int) -> dict[Relevant, float]:
+        rows = slice(self.bounds[index], self.bounds[index + 1])
+        return dict(zip(self.documents[rows], self.document_grade[rows].tolist(), strict=True))
 
     def _groups(self, index: int) -> list[dict[Relevant, float]]:
         if self.is_flat:
-            return [{document: grade} for document, grade in self._graded(index).items()]
+            return [{document: grade} for document, grade in self._grades(index).items()]
         groups: dict[int, dict[Relevant, float]] = {}
-        first, last = np.searchsorted(self.member_document, [self.bounds[index], self.bounds[index + 1]])
-        for member in range(first, last):
+        start, end = np.searchsorted(self.member_document, [self.bounds[index], self.bounds[index + 1]])
+        for member in range(start, end):
             group = groups.setdefault(int(self.member_group[member]), {})
             group[self.documents[int(self.member_document[member])]] = float(self.member_grade[member])
         return [groups[group] for group in sorted(groups)]
 
-    def same_columns(self, other: Qrels) -> bool:
+    def has_same_columns(self, other: Qrels) -> bool:
         """Return whether these are the same judgments in the same order, which is found out without hashing them."""
         return (
             len(self.queries) == len(other.queries)
             and list(self.queries) == list(other.queries)
             and list(self.bounds) == list(other.bounds)
             and list(self.documents) == list(other.documents)
-            and all(
-                np.array_equal(getattr(self, column), getattr(other, column))
-                for column in ("group_query", "member_document", "member_group", "member_grade")
-            )
+            and np.array_equal(self.group_query, other.group_query)
+            and np.array_equal(self.member_document, other.member_document)
+            and np.array_equal(self.member_group, other.member_group)
+            and np.array_equal(self.member_grade, other.member_grade)
         )
 
     def require_integer_grades(self, rules: str) -> None:
@@ -304,10 +315,10 @@ class Qrels:
         """
         fractions = np.flatnonzero(self.document_grade % 1)
         if fractions.size:
-            at = int(fractions[0])
+            index = int(fractions[0])
             raise ValueError(
-                f"{rules} takes whole grades only, and document {self.documents[at]!r} for query "
-                f"{self.queries[int(self.document_query[at])]!r} has {self.document_grade[at]:g}"
+                f"{rules} takes whole grades only, and document {self.documents[index]!r} for query "
+                f"{self.queries[int(self.document_query[index])]!r} has {self.document_grade[index]:g}"
             )
 
     def as_dict(self) -> dict[Any, Any]:
@@ -317,7 +328,7 @@ class Qrels:
             >>> Qrels({"q1": ["d1", "d7"], "q2": {"d3": 2}}).as_dict()
             {'q1': {'d1': 1.0, 'd7': 1.0}, 'q2': {'d3': 2.0}}
         """
-        return {query: self.judgments(at) for at, query in enumerate(self.queries)}
+        return {query: self.judgments(index) for index, query in enumerate(self.queries)}
 
     def graded(self) -> dict[Any, dict[Any, float]]:
         """Return the grade of each judged document, query by query: its largest if it is in several groups.
@@ -326,7 +337,7 @@ class Qrels:
             >>> Qrels({"q1": [{"d1": 2, "d2": 1}, ["d1"]]}).graded()
             {'q1': {'d1': 2.0, 'd2': 1.0}}
         """
-        return {query: self._graded(at) for at, query in enumerate(self.queries)}
+        return {query: self._grades(index) for index, query in enumerate(self.queries)}
 
     def groups(self) -> dict[Any, list[dict[Any, float]]]:
         """Return the groups with their grades, query by query; a flat judgment is a group of one.
@@ -335,12 +346,12 @@ class Qrels:
             >>> Qrels({"q1": {"d1": 2, "d7": 1}}).groups()
             {'q1': [{'d1': 2.0}, {'d7': 1.0}]}
         """
-        return {query: self._groups(at) for at, query in enumerate(self.queries)}
+        return {query: self._groups(index) for index, query in enumerate(self.queries)}
 
     @cached_property
     def place(self) -> dict[Any, int]:
         """The position of each query in `queries`."""
-        return {query: at for at, query in enumerate(self.queries)}
+        return {query: index for index, query in enumerate(self.queries)}
 
     def __len__(self) -> int:
         """Return the number of judged queries."""
@@ -353,12 +364,15 @@ class Qrels:
 def _drop_negative(judgments: Any) -> Any:
     if isinstance(judgments, Mapping):
         return {document: grade for document, grade in judgments.items() if grade >= 0}
-    return [kept for group in judgments if (kept := _drop_negative(group))]
+    groups = map(_drop_negative, judgments)
+    return [group for group in groups if group]
 
 
 def as_qrels(questions: QuestionsOrQrels) -> Qrels:
     """Return the judgments of questions in columns; a `Qrels` is returned as it is."""
-    return questions if isinstance(questions, Qrels) else Qrels(questions)
+    if isinstance(questions, Qrels):
+        return questions
+    return Qrels(questions)
 
 
 def judgments_by_query(qrels: QrelsMapping | Qrels) -> dict[Any, Any]:
@@ -366,120 +380,3 @@ def judgments_by_query(qrels: QrelsMapping | Qrels) -> dict[Any, Any]:
     if isinstance(qrels, Qrels):
         return qrels.as_dict()
     return dict(qrels)
-
-
-# Read judgments as users write them.
-
-NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
-
-
-class GroupColumns(NamedTuple):
-    """The groups of all queries; a flat judgment is a group of one.
-
-    Attributes:
-        queries: The position of the query of each group.
-        sizes: How many members each group has.
-        documents: For each member of each group, its position among the documents.
-        grades: The grade of each member; it may be anything.
-    """
-
-    queries: list[int]
-    sizes: list[int]
-    documents: list[int]
-    grades: list[Any]
-
-
-class JudgmentColumns(NamedTuple):
-    """The judgments of all queries.
-
-    Attributes:
-        documents: The judged documents, query by query, each once per query.
-        bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
-        grades: The grade of each document, its largest if it is in several groups; it may be anything.
-        groups: The groups; None if no query has any.
-    """
-
-    documents: list[Relevant]
-    bounds: list[int]
-    grades: list[Any]
-    groups: GroupColumns | None
-
-
-def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
-    """Return the judgments of all queries; some may be flat and others grouped."""
-    # A dict is by far the most frequent, and asking for its type the cheapest check.
-    read: list[Any] = [judged if type(judged) is dict else _plain(judged, query) for query, judged in qrels.items()]
-    if list in set(map(type, read)):
-        return _grouped(read)
-    flat: list[Graded] = read
-    documents, grades = list(chain.from_iterable(flat)), list(chain.from_iterable(each.values() for each in flat))
-    return JudgmentColumns(documents, [0, *accumulate(map(len, flat))], grades, None)
-
-
-def _grouped(read: Sequence[Graded | list[Graded]]) -> JudgmentColumns:
-    documents: list[Relevant] = []
-    bounds: list[int] = [0]
-    grades: list[Any] = []
-    groups = GroupColumns([], [], [], [])
-    for query, judged in enumerate(read):
-        place: dict[Relevant, int] = {}
-        for group in judged if isinstance(judged, list) else [{document: grade} for document, grade in judged.items()]:
-            for document, grade in group.items():
-                at = place.setdefault(document, len(documents))
-                if at == len(documents):
-                    documents.append(document)
-                    grades.append(grade)
-                elif isinstance(grade, Real) and isinstance(grades[at], Real):
-                    grades[at] = max(grades[at], grade)
-                groups.documents.append(at)
-                groups.grades.append(grade)
-            groups.queries.append(query)
-            groups.sizes.append(len(group))
-        bounds.append(len(documents))
-    return JudgmentColumns(documents, bounds, grades, groups)
-
-
-def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
-    """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
-    if isinstance(judgments, (str, bytes, Piece)):
-        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
-        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
-    if isinstance(judgments, Mapping):
-        return judgments
-    if not isinstance(judgments, NESTED_TYPES):
-        if not hasattr(judgments, "tolist"):  # an array or a series
-            raise TypeError(
-                f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list "
-                f"of groups, got {type(judgments).__name__}"
-            )
-        judgments = judgments.tolist()
-    if isinstance(judgments, (set, frozenset)):
-        judgments = sort_entries(judgments)
-    if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
-        return [_group(group, number, query) for number, group in enumerate(judgments, start=1)]
-    return dict.fromkeys(judgments, 1.0)
-
-
-def sort_entries(entries: Iterable[Any]) -> list[Any]:
-    """Return the entries of a set in an order that is the same in every process."""
-    return sorted(entries, key=lambda one: (type(one).__name__, repr(one)))
-
-
-def _group(group: Any, number: int, query: QueryId) -> Graded:
-    if not isinstance(group, NESTED_TYPES):
-        raise TypeError(
-            f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
-            f"write it as a group of one: [{group!r}]"
-        )
-    if not group:
-        raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
-    if isinstance(group, Mapping):
-        return group
-    if isinstance(group, (set, frozenset)):
-        group = sort_entries(group)
-    for document in group:
-        if isinstance(document, NESTED_TYPES):
-            raise TypeError(
-                f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
-            )
-    return dict.fromkeys(group, 1.0)

@@ -1,10 +1,10 @@
-"""What a retriever held after each of its steps: for one question, and for all."""
+"""What a retriever held after each of its stages: for one question, and for all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -12,44 +12,56 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.inputs.items import Ranking, Retrieved
 
+# The last stage where no named one holds what every question gets, as behind a router.
 RETURNED_STAGE = "returned"
-"""The last step where no named one holds what every question gets, as behind a router."""
+
+
+class _Call(NamedTuple):
+    id: str
+    parent: str | None
+    name: str
+    items: Sequence[Retrieved] | None
 
 
 class StageRankings(dict[str, Any]):
-    """What a retriever held for one question after each step, as rankings: by name, in order, None if not reached.
+    """What a retriever held for one question after each stage, as rankings: by name, in order, None if not reached.
 
     The last ranking is the answer. A plain function may return a plain mapping of this shape.
     """
 
     @property
     def answer(self) -> Ranking | None:
-        """The ranking after the last step that was reached; None if none was."""
-        return next((ranking for ranking in reversed(self.values()) if ranking is not None), None)
+        """The ranking after the last stage that was reached; None if none was."""
+        for ranking in reversed(self.values()):
+            if ranking is not None:
+                answer: Ranking = ranking
+                return answer
+        return None
 
     @classmethod
-    def of_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
-        """Return the steps of nested calls in the order of their starts: (id, parent, name, what it returned).
+    def from_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
+        """Return the stages of nested calls in the order of their starts: (id, parent, name, what it returned).
 
         A call stands behind those inside it, and calls beside one another in the order in which they began, whichever
         ended first. So a name that comes again has the same number for every question. What returned no items is no
-        step, and leads to those inside it.
+        stage, and leads to those inside it.
         """
-        inside: dict[str | None, list[tuple[str, str, Any]]] = {}
-        calls = list(spans)
-        known = {span for span, *_ in calls}
-        for span, parent, name, found in calls:
-            inside.setdefault(parent if parent in known else None, []).append((span, name, found))
-        steps = cls()
+        calls = [_Call(*span) for span in spans]
+        call_ids = {call.id for call in calls}
+        children: dict[str | None, list[_Call]] = {}
+        for call in calls:
+            parent = call.parent if call.parent in call_ids else None
+            children.setdefault(parent, []).append(call)
+        stages = cls()
 
-        def add(parent: str | None) -> None:
-            for span, name, found in inside.get(parent, ()):
-                add(span)
-                if found is not None:
-                    steps[numbered(name, steps)] = found
+        def add_inside(parent: str | None) -> None:
+            for call in children.get(parent, ()):
+                add_inside(call.id)
+                if call.items is not None:
+                    stages[numbered(call.name, stages)] = call.items
 
-        add(None)
-        return steps
+        add_inside(None)
+        return stages
 
 
 def numbered(name: str, known: Iterable[str]) -> str:
@@ -59,64 +71,84 @@ def numbered(name: str, known: Iterable[str]) -> str:
         >>> numbered("Finder", []), numbered("Finder", ["Finder", "Finder 2"])
         ('Finder', 'Finder 3')
     """
-    taken, number, found = set(known), 2, name
-    while found in taken:
-        found, number = f"{name} {number}", number + 1
-    return found
+    known_names = set(known)
+    free_name = name
+    number = 2
+    while free_name in known_names:
+        free_name = f"{name} {number}"
+        number += 1
+    return free_name
 
 
 def is_stage_mapping(answer: Any) -> bool:
     """Return whether a mapping holds rankings and not the scores of documents."""
-    return (
-        isinstance(answer, Mapping)
-        and len(answer) > 0
-        and all(
-            one is None or (not isinstance(one, Real) and (isinstance(one, list | tuple | Mapping) or _is_array(one)))
-            for one in answer.values()
-        )
-    )
+    return isinstance(answer, Mapping) and len(answer) > 0 and all(map(_is_ranking_or_none, answer.values()))
 
 
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "tolist") and hasattr(value, "__len__")
+def _is_ranking_or_none(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, Real):
+        return False
+    is_array = hasattr(value, "tolist") and hasattr(value, "__len__")
+    return isinstance(value, list | tuple | Mapping) or is_array
 
 
 def require_separate_stages(stages: Mapping[Any, Any]) -> None:
-    """Raise for a name that is no text, or one list under two names: if a step sorted it in place, both show that."""
-    seen: dict[int, Any] = {}
+    """Raise for a name that is no text, or one list under two names: if a stage sorted it in place, both show that."""
+    name_by_identity: dict[int, Any] = {}
     for name, ranking in stages.items():
         if not isinstance(name, str):
             raise TypeError(f"steps are named by text, got {name!r}")
-        if isinstance(ranking, list | dict) and ranking and (other := seen.setdefault(id(ranking), name)) != name:
+        if not isinstance(ranking, list | dict) or not ranking:
+            continue
+        first_name = name_by_identity.setdefault(id(ranking), name)
+        if first_name != name:
             raise ValueError(
-                f"the steps {other!r} and {name!r} hold the same list, so a change by one shows in both; copy it: "
-                f"{{{other!r}: list(found), ...}}"
+                f"the steps {first_name!r} and {name!r} hold the same list, so a change by one shows in both; copy it: "
+                f"{{{first_name!r}: list(found), ...}}"
             )
 
 
 def stages_to_runs(
-    of_questions: Mapping[Any, Mapping[str, Ranking | None]],
+    stages_by_query: Mapping[Any, Mapping[str, Ranking | None]],
 ) -> dict[str, dict[QueryId, Ranking]]:
-    """Return the steps of many questions as runs, in an order that agrees with theirs."""
-    names = _in_one_order(of_questions.values())
-    return {
-        name: {query: ranking for query, steps in of_questions.items() if (ranking := steps.get(name)) is not None}
-        for name in names
-    }
+    """Return the stages of many questions as runs, in an order that agrees with theirs."""
+    runs: dict[str, dict[QueryId, Ranking]] = {}
+    for name in _merge_orders(stages_by_query.values()):
+        runs[name] = {}
+        for query, stages in stages_by_query.items():
+            ranking = stages.get(name)
+            if ranking is not None:
+                runs[name][query] = ranking
+    return runs
 
 
-def _in_one_order(orders: Iterable[Iterable[str]]) -> list[str]:
+def _merge_orders(orders: Iterable[Iterable[str]]) -> list[str]:
     """Return names in an order that agrees with all orders where these agree with one another."""
-    before: dict[str, set[str]] = {}
+    names_before: dict[str, set[str]] = {}
     for order in dict.fromkeys(map(tuple, orders)):
-        for at, name in enumerate(order):
-            before.setdefault(name, set()).update(order[:at])
-    firm = {name: {other for other in those if name not in before[other]} for name, those in before.items()}
-    left, found = list(before), list[str]()
-    while left:  # where three routes contradict one another in a circle, the name that was seen first comes first
-        found.append(next((name for name in left if firm[name].isdisjoint(left)), left[0]))
-        left.remove(found[-1])
-    return found
+        for index, name in enumerate(order):
+            names_before.setdefault(name, set()).update(order[:index])
+    # Where two orders contradict each other about two names, neither has to come first.
+    required_before: dict[str, set[str]] = {}
+    for name, earlier_names in names_before.items():
+        required_before[name] = {earlier for earlier in earlier_names if name not in names_before[earlier]}
+    remaining = list(names_before)
+    merged: list[str] = []
+    while remaining:
+        name = _choose_next(remaining, required_before)
+        merged.append(name)
+        remaining.remove(name)
+    return merged
+
+
+def _choose_next(remaining: list[str], required_before: Mapping[str, set[str]]) -> str:
+    """Return the first name that waits for no other; where three orders contradict in a circle, the first of all."""
+    for name in remaining:
+        if required_before[name].isdisjoint(remaining):
+            return name
+    return remaining[0]
 
 
 def with_final_stage(
@@ -124,31 +156,39 @@ def with_final_stage(
     rankings: Mapping[Any, Any],
     failed: Mapping[QueryId, Exception],
 ) -> dict[str, Mapping[Any, Any]]:
-    """Return steps whose last one is the run: it has the name of the last step if that holds the same, else its own."""
+    """Return stages of which the last is the run: with the name of the last stage if that holds the same, else its own.
+
+    Args:
+        stages: The run after each stage, by name and in order.
+        rankings: The run.
+        failed: The queries on which the retriever failed, whose rankings are not compared.
+    """
     if not stages:
         return {}
-    if stray := [name for name, run in stages.items() if not isinstance(name, str) or not isinstance(run, Mapping)]:
-        raise TypeError(
-            f"steps map the name of each step to a run, got {type(stages[stray[0]]).__name__} for {stray[0]!r}"
-        )
-    named = dict(stages)
-    last, held = next(reversed(named.items()))
-    if last == RETURNED_STAGE or all(
-        query in failed or is_same_ranking(held.get(query), one) for query, one in rankings.items()
-    ):
-        return {**named, last: rankings}
-    if RETURNED_STAGE in named:
+    for name, run in stages.items():
+        if not isinstance(name, str) or not isinstance(run, Mapping):
+            raise TypeError(f"steps map the name of each step to a run, got {type(run).__name__} for {name!r}")
+    run_by_stage = dict(stages)
+    last_name, last_run = next(reversed(run_by_stage.items()))
+    is_last_the_run = last_name == RETURNED_STAGE or all(
+        query in failed or is_same_ranking(last_run.get(query), ranking) for query, ranking in rankings.items()
+    )
+    if is_last_the_run:
+        return {**run_by_stage, last_name: rankings}
+    if RETURNED_STAGE in run_by_stage:
         raise ValueError(
             f"the last step holds other rankings than the run, so none but the run can be {RETURNED_STAGE!r}"
         )
-    return {**named, RETURNED_STAGE: rankings}
+    return {**run_by_stage, RETURNED_STAGE: rankings}
 
 
-def is_same_ranking(one: Any, other: Any) -> bool:
+def is_same_ranking(ranking: Any, other: Any) -> bool:
     """Return whether two rankings of a question are the same; None is none."""
-    if one is other or one is None:
-        return one is other
-    mapped = isinstance(one, Mapping), isinstance(other, Mapping)
-    if mapped[0] != mapped[1]:
+    if ranking is other or ranking is None:
+        return ranking is other
+    has_scores = isinstance(ranking, Mapping)
+    if has_scores != isinstance(other, Mapping):
         return False
-    return dict(one) == dict(other) if all(mapped) else list(one) == list(other)
+    if has_scores:
+        return dict(ranking) == dict(other)
+    return list(ranking) == list(other)

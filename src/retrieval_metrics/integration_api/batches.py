@@ -6,18 +6,13 @@ from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, 
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Column
-from retrieval_metrics.files import trec
+from retrieval_metrics.files import trec_lines
 from retrieval_metrics.files.formats import find_format_by_name
-from retrieval_metrics.inputs.column_detection import (
-    JUDGMENT_ROLES,
-    RUN_ROLES,
-    find_columns,
-    is_dataframe,
-    parse_allowances,
-    warn_about_score_direction,
-)
-from retrieval_metrics.inputs.column_detection import MAX_CHECKED_ROWS as ROWS_FOR_DOUBT
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES, find_columns, parse_allowances
 from retrieval_metrics.inputs.dataframes import LongTable
+from retrieval_metrics.inputs.frame_columns import is_dataframe
+from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS as ROWS_FOR_DOUBT
+from retrieval_metrics.inputs.score_checks import warn_about_score_direction
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade, require_known_scale
 from retrieval_metrics.metrics.base.metric import as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -45,6 +40,6 @@ __all__ = [
     "require_same_id_type",
     "score_run",
     "system_wide_warnings",
-    "trec",
+    "trec_lines",
     "warn_about_score_direction",
 ]

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
+from retrieval_metrics.agents.merged_searches import VIEW_FIELDS, CallsView
 from retrieval_metrics.agents.read_traces import read_trace_ranking
-from retrieval_metrics.agents.trajectory import VIEW_FIELDS, CallsView
-from retrieval_metrics.inputs.documents import convert_to_items
+from retrieval_metrics.inputs.host_documents import convert_to_items
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from retrieval_metrics.inputs.documents import Items
-    from retrieval_metrics.inputs.run import MergedRanking
+    from retrieval_metrics.inputs.host_documents import Items
+    from retrieval_metrics.inputs.retrieved_run import MergedRanking
 
 __all__ = ["RowPaths"]
 

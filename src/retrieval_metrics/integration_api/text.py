@@ -1,6 +1,6 @@
 """For integrations that print or write files of their own: numbers, tables, pages and results as the core does."""
 
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.reports.tables import Table
 from retrieval_metrics.storage.load import format_saved, parse_saved

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import format_argument, positive_integer, python_or_cli_text
+from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics.files.saved_records import register_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 Unit: TypeAlias = Literal["chars", "tokens", "calls"]
 
-_BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens|call|calls)"
-_UNITS = {"char": "chars", "characters": "chars", "token": "tokens", "call": "calls"}
+_BUDGET_PATTERN = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens|call|calls)"
+_UNIT_BY_ALIAS = {"char": "chars", "characters": "chars", "token": "tokens", "call": "calls"}
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A cut-off by length, white space included, or by calls: as many of the first items as fit into it.
@@ -53,30 +55,33 @@ class Budget:
     @classmethod
     def parse(cls, text: str) -> Budget | None:
         """Return the budget of a text such as `2000chars`, `800tokens` or `3calls`; None if it is not a budget."""
-        match = re.fullmatch(_BUDGET, text.strip())
+        match = re.fullmatch(_BUDGET_PATTERN, text.strip())
         if match is None or not int(match[1]):
             return None
-        unit: Unit = _UNITS.get(match[2], match[2])  # type: ignore[assignment]  # the pattern lets no other word through
+        unit: Unit = _UNIT_BY_ALIAS.get(match[2], match[2])  # type: ignore[assignment]  # the pattern lets no other word through
         return cls(int(match[1]), unit)
 
     @property
     def in_words(self) -> str:
         """The budget as it stands in a sentence, such as `2,000 characters`."""
-        unit = "characters" if self.unit == "chars" else self.unit
-        return f"{self.size:,} {unit if self.size > 1 else unit[:-1]}"
+        unit = "characters" if self.unit == "chars" else str(self.unit)
+        if self.size == 1:
+            unit = unit.removesuffix("s")
+        return f"{self.size:,} {unit}"
 
     def __str__(self) -> str:
         return f"{self.size}{self.unit}"
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetFills:
     """How the first items of every query fill a budget.
 
     Attributes:
-        count: Shape (queries,), how many of the first items fit.
-        used: Shape (queries,), how many characters or tokens these have.
-        retrieved: Shape (queries,), how many items there are.
+        n_fitting: Shape (queries,), how many of the first items fit.
+        used_length: Shape (queries,), how many characters or tokens these have.
+        n_retrieved: Shape (queries,), how many items there are.
     """
 
     n_fitting: IntArray
@@ -86,21 +91,20 @@ class BudgetFills:
     @property
     def is_exhausted(self) -> BoolArray:
         """Shape (queries,), whether the whole ranking fits, so that a longer one could fill more."""
-        ended: BoolArray = self.n_fitting == self.n_retrieved
-        return ended
+        is_exhausted: BoolArray = self.n_fitting == self.n_retrieved
+        return is_exhausted
 
-    def of(self, rows: IntArray) -> BudgetFills:
+    def take(self, rows: IntArray) -> BudgetFills:
         """Return how some of the queries fill it."""
         return BudgetFills(self.n_fitting[rows], self.used_length[rows], self.n_retrieved[rows])
 
     def merge(self, other: BudgetFills) -> BudgetFills:
         """Return how these queries and then others fill it."""
-        pairs = (
-            (self.n_fitting, other.n_fitting),
-            (self.used_length, other.used_length),
-            (self.n_retrieved, other.n_retrieved),
+        return BudgetFills(
+            n_fitting=np.concatenate([self.n_fitting, other.n_fitting]),
+            used_length=np.concatenate([self.used_length, other.used_length]),
+            n_retrieved=np.concatenate([self.n_retrieved, other.n_retrieved]),
         )
-        return BudgetFills(*map(np.concatenate, pairs))
 
 
 class Lengths:
@@ -121,59 +125,76 @@ class Lengths:
         self._queries = queries
         self._rankings = rankings
         self._count_tokens = count_tokens
-        self._counted: dict[str, int] = {}
-        self._filled: dict[Budget, BudgetFills] = {}
+        self._token_counts: dict[str, int] = {}
+        self._fills: dict[Budget, BudgetFills] = {}
 
     def fill_budget(self, budget: Budget) -> BudgetFills:
         """Return how the first items of each query fill a budget."""
-        if budget not in self._filled:
-            self._filled[budget] = self._found_by(budget) if budget.unit == "calls" else self._fill(budget)
-        return self._filled[budget]
+        if budget not in self._fills:
+            if budget.unit == "calls":
+                self._fills[budget] = self._fill_with_calls(budget)
+            else:
+                self._fills[budget] = self._fill_with_items(budget)
+        return self._fills[budget]
 
-    def _fill(self, budget: Budget) -> BudgetFills:
+    def _fill_with_items(self, budget: Budget) -> BudgetFills:
         if self.calls and not self._rankings:  # ids alone
             raise missing_lengths_error(budget)
-        measure = self._characters if budget.unit == "chars" else self._tokens
-        count, used, retrieved = np.zeros((3, len(self._queries)), dtype=np.int64)
+        measure = self._find_measure(budget.unit)
+        n_fitting = np.zeros(len(self._queries), dtype=np.int64)
+        used_length = np.zeros(len(self._queries), dtype=np.int64)
+        n_retrieved = np.zeros(len(self._queries), dtype=np.int64)
         for index, query in enumerate(self._queries):
-            taken, ranking = 0, self._rankings.get(query, ())
+            ranking = self._rankings.get(query, ())
+            total_length = 0
             for item in ranking:
                 length = measure(item, query)
-                if taken + length > budget.size:
+                if total_length + length > budget.size:
                     break
-                taken += length
-                count[index] += 1
-            used[index], retrieved[index] = taken, len(ranking)
-        return BudgetFills(count, used, retrieved)
+                total_length += length
+                n_fitting[index] += 1
+            used_length[index] = total_length
+            n_retrieved[index] = len(ranking)
+        return BudgetFills(n_fitting, used_length, n_retrieved)
 
-    def _found_by(self, budget: Budget) -> BudgetFills:
+    def _fill_with_calls(self, budget: Budget) -> BudgetFills:
         if not self.calls and any(self._rankings.values()):
             raise missing_lengths_error(budget)
-        calls = [self.calls.get(query, ()) for query in self._queries]
-        count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)
-        used = np.array([min(budget.size, max(each, default=0)) for each in calls], dtype=np.int64)
-        return BudgetFills(count, used, np.array([len(each) for each in calls], dtype=np.int64))
+        n_fitting = np.zeros(len(self._queries), dtype=np.int64)
+        used_length = np.zeros(len(self._queries), dtype=np.int64)
+        n_retrieved = np.zeros(len(self._queries), dtype=np.int64)
+        for index, query in enumerate(self._queries):
+            calls = self.calls.get(query, ())
+            n_fitting[index] = sum(call <= budget.size for call in calls)
+            used_length[index] = min(budget.size, max(calls, default=0))
+            n_retrieved[index] = len(calls)
+        return BudgetFills(n_fitting, used_length, n_retrieved)
 
     def item_lengths(self, query: QueryId, n: int, unit: Unit) -> list[int]:
         """Return the length of each of the first `n` items of a query; for calls, the number of the call."""
         if unit == "calls":
             return list(self.calls.get(query, ())[:n])
-        measure = self._characters if unit == "chars" else self._tokens
+        measure = self._find_measure(unit)
         return [measure(item, query) for item in self._rankings.get(query, ())[:n]]
 
     def first_lengths(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
         """Return how many characters the first `k` items of each query hold; nothing if a length is unknown."""
-        found = []
+        lengths = []
         for query in queries:
-            if first := list(self._rankings.get(query, ()))[:k]:
-                try:
-                    found.append(sum(self._characters(item, query) for item in first))
-                except ValueError:
-                    return []
-        return found
+            first_items = list(self._rankings.get(query, ()))[:k]
+            if not first_items:
+                continue
+            try:
+                lengths.append(sum(self._count_characters(item, query) for item in first_items))
+            except ValueError:
+                return []
+        return lengths
+
+    def _find_measure(self, unit: Unit) -> Callable[[Retrieved, QueryId], int]:
+        return self._count_characters if unit == "chars" else self._count_item_tokens
 
     @staticmethod
-    def _characters(item: Retrieved, query: QueryId) -> int:
+    def _count_characters(item: Retrieved, query: QueryId) -> int:
         if item.text is not None:
             return len(item.text)
         if item.start is not None and item.end is not None:
@@ -182,21 +203,17 @@ class Lengths:
             f"item {item.id!r} of query {query!r} has neither text nor offsets, so a budget of chars cannot count it"
         )
 
-    def _tokens(self, item: Retrieved, query: QueryId) -> int:
+    def _count_item_tokens(self, item: Retrieved, query: QueryId) -> int:
         if item.tokens is not None:
             return item.tokens
         if self._count_tokens is None or item.text is None:
             raise ValueError(
-                f"item {item.id!r} of query {query!r} has no number of tokens; "
-                + python_or_cli_text(
-                    "pass Retrieved(..., tokens=...), or its text and "
-                    "match=Matching(count_tokens=lambda text: len(encode(text)))",
-                    "the rows of the run need a column of them, tokens",
-                )
+                f"item {item.id!r} of query {query!r} has no number of tokens; pass Retrieved(..., tokens=...), or its "
+                "text and match=Matching(count_tokens=lambda text: len(encode(text)))"
             )
-        if item.text not in self._counted:
-            self._counted[item.text] = self._count_tokens(item.text)
-        return self._counted[item.text]
+        if item.text not in self._token_counts:
+            self._token_counts[item.text] = self._count_tokens(item.text)
+        return self._token_counts[item.text]
 
 
 def missing_lengths_error(budget: Budget) -> ValueError:
@@ -204,11 +221,9 @@ def missing_lengths_error(budget: Budget) -> ValueError:
     if budget.unit == "calls":
         return ValueError(
             f"a cut-off of {budget} needs to know which call found each item; evaluate a view in the order of the "
-            f"calls, such as {format_argument('view', 'union', python='Trajectories.union()')}"
+            "calls, such as Trajectories.union()"
         )
     return ValueError(
-        f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; "
-        + python_or_cli_text(
-            "pass lists of Retrieved(id, text=...)", "the rows of the run need a column of texts, text"
-        )
+        f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
+        "Retrieved(id, text=...)"
     )

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument_order_hint, common_id_type, require_same_id_type
-from retrieval_metrics.inputs.column_detection import refuse_frame, wrong_argument_hint
-from retrieval_metrics.inputs.run import RetrievedRun, as_list, may_gain_a_tie, require_finite_scores, round_ranking
-from retrieval_metrics.matching.judged_run import Duplicates, Items, JudgedRun
+from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
+from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.search_history import SearchHistory
+from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
+from retrieval_metrics.matching.judged_columns import Duplicates, Items
+from retrieval_metrics.matching.judged_run import JudgedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,12 +33,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.budget import Lengths
     from retrieval_metrics.matching.ranking_order import ScoreOrder
 
-EXACT = 2.0**53
-"""Integers beyond this limit tie if their nearest floats do, as in columns and files."""
-MANY = 64
-"""The number of scores from which numpy sorts them faster than Python."""
-FEW = 8
-"""The number of first scores that tell whether a run is stored best first."""
+# Integers beyond this limit tie if their nearest floats do, as in columns and files.
+MAX_EXACT_INTEGER = 2.0**53
+
+# The number of scores from which numpy sorts them faster than Python.
+MIN_SCORES_FOR_NUMPY = 64
+
+# The number of first scores that tell whether a run is stored best first.
+N_PROBED_SCORES = 8
 
 
 def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengths | None = None) -> JudgedRun:
@@ -43,28 +48,33 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengt
     finder = IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
     n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
-    rankings: Mapping[Any, Any] = run
+    ranking_by_query: Mapping[Any, Any] = run
     for index, query in enumerate(qrels.queries):
-        ranking = rankings.get(query)
-        if ranking is None and query not in rankings:
+        ranking = ranking_by_query.get(query)
+        if ranking is None and query not in ranking_by_query:
             continue
         if type(ranking) is dict or isinstance(ranking, Mapping):  # checking for dict first is much cheaper
             if ranking:
                 id_types.add(type(next(iter(ranking))))
-                finder.scored(index, ranking)
+                finder.find_in_scores(index, ranking)
                 n_retrieved[index] = len(ranking)
         else:
-            ranked = as_list(ranking, query)
-            if ranked:
-                id_types.update(map(type, ranked))
-                n_retrieved[index] = len(ranked)
-                finder.ranked(index, ranked)
-    run_kind = common_id_type(id_types - {MissingId}, "document ids in the run")
-    ids = "document ids in the qrels"
-    if run_kind is str and qrels.document_kind is int and {0, 1} <= set(qrels.documents) <= {0, 1, 2, 3}:
-        ids += " (if these are grades, write {id: grade})"
-    require_same_id_type(qrels.document_kind, ids, run_kind, "those in the run")
-    return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.repeats(), lengths=lengths)
+            document_ids = as_list(ranking, query)
+            if document_ids:
+                id_types.update(map(type, document_ids))
+                n_retrieved[index] = len(document_ids)
+                finder.find_in_list(index, document_ids)
+    _require_matching_id_types(qrels, id_types)
+    return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.duplicates(), lengths=lengths)
+
+
+def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
+    """Raise unless the ids of the run and of the judgments are of one type, so that they can match."""
+    run_type = common_id_type(id_types - {MissingId}, "document ids in the run")
+    qrels_ids = "document ids in the qrels"
+    if run_type is str and qrels.document_kind is int and {0, 1} <= set(qrels.documents) <= {0, 1, 2, 3}:
+        qrels_ids += " (if these are grades, write {id: grade})"
+    require_same_id_type(qrels.document_kind, qrels_ids, run_type, "those in the run")
 
 
 class MissingId:
@@ -72,124 +82,155 @@ class MissingId:
 
 
 class IdFinder:
-    """Looks up the judged documents and collects their ranks."""
+    """Looks up the judged documents and collects their ranks.
+
+    Attributes:
+        queries: The judged queries.
+        documents: The judged documents of all queries.
+        bounds: Where the documents of each query begin in `documents`, and the end of the last.
+        positions: The position in `documents` of each judged document that was retrieved.
+        n_above: How many documents are ranked above each of these.
+    """
 
     def __init__(
         self, queries: Sequence[QueryId], documents: Sequence[Any], bounds: Sequence[int], order: ScoreOrder
     ) -> None:
-        self.queries, self.documents, self.bounds = queries, documents, bounds
-        self.by_document_id, self.single_precision = order.ties != "input", order.single_precision
-        self.found: list[int] = []
-        self.above: list[int] = []
-        self.tied: dict[int, tuple[int, int]] = {}
-        self.repeated: list[tuple[int, int, int]] = []
+        self.queries = queries
+        self.documents = documents
+        self.bounds = bounds
+        self.positions: list[int] = []
+        self.n_above: list[int] = []
+        self._breaks_ties_by_id = order.ties != "input"
+        self._single_precision = order.single_precision
+        # By index in `positions`: how many documents have the score, and the first rank of those.
+        self._ties: dict[int, tuple[int, int]] = {}
+        self._duplicates: list[tuple[int, int, int]] = []
 
-    def scored(self, index: int, ranking: Mapping[Any, float]) -> None:
+    def start_query(self, query: QueryId, documents: Sequence[Any]) -> None:
+        """Look for the judged documents of a single query from here on, and forget those of others."""
+        self.queries = (query,)
+        self.documents = documents
+        self.bounds = 0, len(documents)
+        self.positions = []
+        self.n_above = []
+
+    def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Rank the judged documents of a query by score, then by document id, both descending."""
-        start, end = self.bounds[index], self.bounds[index + 1]
-        get = ranking.get
-        judged = enumerate(self.documents[start:end], start)
-        hits = [(at, score) for at, document in judged if (score := get(document)) is not None]
+        start = self.bounds[index]
+        end = self.bounds[index + 1]
+        get_score = ranking.get
+        positions = []
+        found_scores = []
+        for position, document in enumerate(self.documents[start:end], start):
+            score = get_score(document)
+            if score is not None:
+                positions.append(position)
+                found_scores.append(score)
         scores = list(ranking.values())
         try:
             # One pass in C over every score: the sum is finite only if all of them are.
             total = sum(scores)
-            sound = isfinite(total)
+            is_sound = isfinite(total)
         except (TypeError, OverflowError):
-            sound = False
-        if not sound:
+            is_sound = False
+        if not is_sound:
             require_finite_scores(ranking, self.queries[index])
-        if not hits:
+        if not positions:
             return
-        ordered = _ascending(scores, total)
-        if ordered[-1] > EXACT or ordered[0] < -EXACT:
-            ordered = list(map(float, ordered))
-            hits = [(at, float(score)) for at, score in hits]
-        ends = [bisect_right(ordered, score) for _, score in hits]
-        if self.single_precision and may_gain_a_tie(ordered, ends):
+        ascending = _sort_ascending(scores, total)
+        if ascending[-1] > MAX_EXACT_INTEGER or ascending[0] < -MAX_EXACT_INTEGER:
+            ascending = list(map(float, ascending))
+            found_scores = list(map(float, found_scores))
+        ends = [bisect_right(ascending, score) for score in found_scores]
+        if self._single_precision and may_gain_a_tie(ascending, ends):
             ranking = round_ranking(ranking)
-            hits = [(at, ranking[self.documents[at]]) for at, _ in hits]
-            ordered = sorted(ranking.values())
-            ends = [bisect_right(ordered, score) for _, score in hits]
-        n, first = len(ordered), len(self.found)
-        tied = {
-            place: float(ordered[end - 1])
-            for place, end in enumerate(ends, start=first)
-            if end > 1 and ordered[end - 2] == ordered[end - 1]
-        }
-        self.found += [at for at, _ in hits]
-        self.above += [n - end for end in ends]
-        if tied:
-            self._break_ties(tied, ranking)
+            ascending = sorted(ranking.values())
+            ends = [bisect_right(ascending, ranking[self.documents[position]]) for position in positions]
+        n_retrieved = len(ascending)
+        tied_scores: dict[int, float] = {}
+        for found_index, score_end in enumerate(ends, start=len(self.positions)):
+            if score_end > 1 and ascending[score_end - 2] == ascending[score_end - 1]:
+                tied_scores[found_index] = float(ascending[score_end - 1])
+        self.positions += positions
+        self.n_above += [n_retrieved - score_end for score_end in ends]
+        if tied_scores:
+            self._break_ties(tied_scores, ranking)
 
-    def _break_ties(self, tied: Mapping[int, float], ranking: Mapping[Any, float]) -> None:
-        blocks: dict[float, list[str]] = {score: [] for score in tied.values()}
+    def _break_ties(self, tied_scores: Mapping[int, float], ranking: Mapping[Any, float]) -> None:
+        ids_by_score: dict[float, list[str]] = {score: [] for score in tied_scores.values()}
         for document, score in ranking.items():
-            if (block := blocks.get(float(score))) is not None:
-                block.append(str(document))
-        if self.by_document_id:
-            for block in blocks.values():
-                block.sort()
-        for place, score in tied.items():
-            block = blocks[score]
-            self.tied[place] = len(block), self.above[place] + 1
-            document = str(self.documents[self.found[place]])
-            if self.by_document_id:
-                self.above[place] += len(block) - bisect_right(block, document)
+            tied_ids = ids_by_score.get(float(score))
+            if tied_ids is not None:
+                tied_ids.append(str(document))
+        if self._breaks_ties_by_id:
+            for tied_ids in ids_by_score.values():
+                tied_ids.sort()
+        for found_index, score in tied_scores.items():
+            tied_ids = ids_by_score[score]
+            self._ties[found_index] = len(tied_ids), self.n_above[found_index] + 1
+            document_id = str(self.documents[self.positions[found_index]])
+            if self._breaks_ties_by_id:
+                self.n_above[found_index] += len(tied_ids) - bisect_right(tied_ids, document_id)
             else:
-                self.above[place] += block.index(document)
+                self.n_above[found_index] += tied_ids.index(document_id)
 
-    def ranked(self, index: int, ranking: Sequence[DocumentId]) -> None:
+    def find_in_list(self, index: int, ranking: Sequence[DocumentId]) -> None:
         """Take the documents of a query in the given order."""
-        n = len(ranking)
+        n_retrieved = len(ranking)
         try:
-            position: dict[Any, int] = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
+            first_index: dict[Any, int] = dict(zip(reversed(ranking), range(n_retrieved - 1, -1, -1), strict=True))
         except TypeError as error:
             query = self.queries[index]
             raise TypeError(
                 f"the ranking of query {query!r} holds something that is not a document id: {error}"
             ) from error
-        start, end = self.bounds[index], self.bounds[index + 1]
-        for at, document in enumerate(self.documents[start:end], start):
-            above = position.get(document)
-            if above is not None:
-                self.found.append(at)
-                self.above.append(above)
-        if n > len(position):
-            self._note_repeats(index, ranking, position)
+        start = self.bounds[index]
+        end = self.bounds[index + 1]
+        for position, document in enumerate(self.documents[start:end], start):
+            n_above = first_index.get(document)
+            if n_above is not None:
+                self.positions.append(position)
+                self.n_above.append(n_above)
+        if n_retrieved > len(first_index):
+            self._collect_duplicates(index, ranking, first_index)
 
-    def _note_repeats(self, index: int, ranking: Sequence[DocumentId], position: Mapping[Any, int]) -> None:
-        start, end = self.bounds[index], self.bounds[index + 1]
-        judged: dict[Any, int] = {document: at for at, document in enumerate(self.documents[start:end], start)}
-        self.repeated.extend(
-            (index, above + 1, judged.get(document, -1))
-            for above, document in enumerate(ranking)
-            if position[document] != above
-        )
+    def _collect_duplicates(self, index: int, ranking: Sequence[DocumentId], first_index: Mapping[Any, int]) -> None:
+        start = self.bounds[index]
+        end = self.bounds[index + 1]
+        judged_positions: dict[Any, int] = {
+            document: position for position, document in enumerate(self.documents[start:end], start)
+        }
+        for n_above, document in enumerate(ranking):
+            if first_index[document] != n_above:
+                self._duplicates.append((index, n_above + 1, judged_positions.get(document, -1)))
 
-    def repeats(self) -> Duplicates:
+    def duplicates(self) -> Duplicates:
         """Return the ranks of documents that appear earlier in the ranking."""
-        columns = np.array(self.repeated, dtype=np.int64).reshape(-1, 3).T
-        return Duplicates(*columns)
+        query, rank, document = np.array(self._duplicates, dtype=np.int64).reshape(-1, 3).T
+        return Duplicates(query, rank, document)
 
     def items(self, qrels: Qrels) -> Items:
         """Return the columns, ordered by query and rank."""
-        document, rank = np.array(self.found, dtype=np.int64), np.array(self.above, dtype=np.int64) + 1
-        if not self.tied:
+        document = np.array(self.positions, dtype=np.int64)
+        rank = np.array(self.n_above, dtype=np.int64) + 1
+        if not self._ties:
             return Items.ordered(qrels, document, rank)
-        tied, tied_from = np.ones_like(rank), rank.copy()
-        at = list(self.tied)
-        tied[at], tied_from[at] = np.array(list(self.tied.values()), dtype=np.int64).T
+        tied = np.ones_like(rank)
+        tied_from = rank.copy()
+        tied_rows = list(self._ties)
+        n_tied, first_rank = np.array(list(self._ties.values()), dtype=np.int64).T
+        tied[tied_rows] = n_tied
+        tied_from[tied_rows] = first_rank
         return Items.ordered(qrels, document, rank, tied, tied_from)
 
 
-def _ascending(scores: list[Any], total: Any) -> Any:
+def _sort_ascending(scores: list[Any], total: Any) -> Any:
     """Sort scores, of which `total` is the sum."""
-    if len(scores) < MANY:
+    if len(scores) < MIN_SCORES_FOR_NUMPY:
         scores.sort()
         return scores
-    beginning = scores[:FEW]
-    if not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
+    first_scores = scores[:N_PROBED_SCORES]
+    if not isinstance(total, float | int) or first_scores == sorted(first_scores, reverse=True):
         scores.sort()  # in place, because a copy would double the cost
         return scores
     numbers = np.fromiter(scores, np.float64, len(scores))
@@ -206,20 +247,20 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
         )
     if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
         raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
-    if isinstance(run, RetrievedRun):
+    if isinstance(run, SearchHistory):
         run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
-    run_kind = common_id_type(set(map(type, run)), "query ids in the run")
-    require_same_id_type(qrels.query_kind, "query ids in the qrels", run_kind, "those in the run")
-    common = sum(map(run.__contains__, qrels.queries))
-    if not common:
+    run_type = common_id_type(set(map(type, run)), "query ids in the run")
+    require_same_id_type(qrels.query_kind, "query ids in the qrels", run_type, "those in the run")
+    n_common = sum(map(run.__contains__, qrels.queries))
+    if not n_common:
         raise ValueError(
-            f"the run and the qrels have no query in common: the run begins with {_some(run)}, the qrels with "
-            f"{_some(qrels.queries)}; {argument_order_hint()}"
+            f"the run and the qrels have no query in common: the run begins with {_format_first(run)}, the qrels with "
+            f"{_format_first(qrels.queries)}; evaluate(qrels, run) takes the judgments first"
         )
-    return common
+    return n_common
 
 
-def _some(queries: Iterable[QueryId]) -> str:
+def _format_first(queries: Iterable[QueryId]) -> str:
     return ", ".join(map(repr, islice(queries, 3)))

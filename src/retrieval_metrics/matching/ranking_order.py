@@ -9,8 +9,10 @@ from operator import gt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.run import Run, round_scores
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.single_precision import round_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import DocumentId, QueryId
     from retrieval_metrics.inputs.items import Key
 
+    # What ids of the judgments are compared with, as `match=` takes it everywhere.
     MatchBy: TypeAlias = "str | Key | Matching"
-    """What ids of the judgments are compared with, as `match=` takes it everywhere."""
 
 
 class ScoreOrder(NamedTuple):
@@ -43,17 +45,23 @@ def rank_ids(scores: Mapping[Any, float], order: ScoreOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Example:
-        >>> rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_BY_ID), rank_ids({"a": 1.0, "b": 2.0, "c": 1.0}, TIES_AS_GIVEN)
+        >>> scores = {"a": 1.0, "b": 2.0, "c": 1.0}
+        >>> rank_ids(scores, TIES_BY_ID), rank_ids(scores, TIES_AS_GIVEN)
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
-    # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
-    numbers = round_scores(scores.values()).tolist() if order.single_precision else list(map(float, scores.values()))
+    if order.single_precision:
+        numbers = round_scores(scores.values()).tolist()
+    else:
+        # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
+        numbers = list(map(float, scores.values()))
     if all(map(gt, numbers, islice(numbers, 1, None))):
         return list(scores)  # stored best first, as most runs are
     ids = list(scores)
     if order.ties == "input" or len(set(numbers)) == len(numbers):
-        return [ids[at] for at in sorted(range(len(ids)), key=numbers.__getitem__, reverse=True)]
-    return [one for _, _, one in sorted(zip(numbers, map(str, ids), ids, strict=True), reverse=True)]
+        best_first = sorted(range(len(ids)), key=numbers.__getitem__, reverse=True)
+        return [ids[position] for position in best_first]
+    ranked = sorted(zip(numbers, map(str, ids), ids, strict=True), reverse=True)
+    return [document_id for _, _, document_id in ranked]
 
 
 class OrderedRankings:
@@ -73,79 +81,90 @@ class OrderedRankings:
     def iterate(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
         """Yield the queries with their rankings, empty if there is none; a file is read once."""
         if not isinstance(self.run, Run):
-            yield from ((query, self.run.get(query, ())) for query in queries)
+            for query in queries:
+                yield query, self.run.get(query, ())
             return
-        wanted = dict.fromkeys(queries)
-        for query, ranking in self._all():
-            if query in wanted:
-                del wanted[query]
+        missing = dict.fromkeys(queries)
+        for query, ranking in self._iterate_all():
+            if query in missing:
+                del missing[query]
                 yield query, ranking
-        yield from ((query, ()) for query in wanted)
+        for query in missing:
+            yield query, ()
 
-    def _all(self) -> Iterator[tuple[QueryId, Any]]:
+    def _iterate_all(self) -> Iterator[tuple[QueryId, Any]]:
         yield from self.run.rankings() if isinstance(self.run, Run) else self.run.items()
 
     def ids(self, ranking: Any) -> list[DocumentId]:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
             return rank_ids(ranking, self.order)
-        ids = (
-            [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
-        )
-        return list(dict.fromkeys(ids)) if self.matching.deduplicate else ids
+        first = next(iter(ranking), None)
+        ids = [self._get_id(item) for item in ranking] if isinstance(first, Retrieved) else list(ranking)
+        if self.matching.deduplicate:
+            return list(dict.fromkeys(ids))
+        return ids
 
     def first_items(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
         """Return id and item of the first `k` of a ranking, in rank order; an id alone has the item None."""
         ids = self.ids(ranking)[:k]
         if isinstance(ranking, Mapping):
-            return [(document, None) for document in ids]
+            return [(document_id, None) for document_id in ids]
         if self.matching.deduplicate:
-            items = self.items(ranking)
-            return [(document, _item(items[document])) for document in ids]
-        return [(document, _item(item)) for document, item in zip(ids, ranking, strict=False)]
+            item_by_id = self.items(ranking)
+            return [(document_id, _item_or_none(item_by_id[document_id])) for document_id in ids]
+        return [(document_id, _item_or_none(item)) for document_id, item in zip(ids, ranking, strict=False)]
 
     def texts(self) -> dict[DocumentId, str]:
         """Return the text of each id anywhere in the run, if its items have texts."""
-        found: dict[DocumentId, str] = {}
-        for _, ranking in self._all():
+        texts: dict[DocumentId, str] = {}
+        for _, ranking in self._iterate_all():
             if isinstance(ranking, Mapping):
                 return {}  # scored rankings hold no items, and all rankings of a run have one form
             for item in ranking:
                 if not isinstance(item, Retrieved):
-                    return found
+                    return texts
                 if item.text is not None:
-                    found.setdefault(self._id(item), item.text)
-        return found
+                    texts.setdefault(self._get_id(item), item.text)
+        return texts
 
     def items(self, ranking: Any) -> dict[DocumentId, Any]:
         """Return the first item with each id; for a ranking of ids, the ids themselves."""
         if isinstance(ranking, Mapping):
-            return {document: document for document in ranking}
-        return {self._id(item): item for item in reversed(ranking)}
+            return {document_id: document_id for document_id in ranking}
+        return {self._get_id(item): item for item in reversed(ranking)}
 
-    def _id(self, item: Any) -> Any:
+    def _get_id(self, item: Any) -> Any:
         return self.matching.key(item) if isinstance(item, Retrieved) else item
 
-    def iterate_occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
+    def find_occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
         """Return which of some ids occur in any ranking of the run."""
-        missing, found = set(documents), set()
-        for _, ranking in self._all() if missing else ():
+        missing = set(documents)
+        occurring: set[DocumentId] = set()
+        if not missing:
+            return occurring
+        for _, ranking in self._iterate_all():
             ids = ranking if isinstance(ranking, Mapping) else set(self.ids(ranking))
-            here = missing.intersection(ids) if len(ids) < len(missing) else {one for one in missing if one in ids}
-            found |= here
-            missing -= here
+            # Look up the fewer of the two in the more.
+            if len(ids) < len(missing):
+                in_ranking = missing.intersection(ids)
+            else:
+                in_ranking = {document_id for document_id in missing if document_id in ids}
+            occurring |= in_ranking
+            missing -= in_ranking
             if not missing:
                 break
-        return found
+        return occurring
 
 
-def _item(item: Any) -> Retrieved | None:
+def _item_or_none(item: Any) -> Retrieved | None:
     return item if isinstance(item, Retrieved) else None
 
 
 # The options for matching retrieved items with the judgments.
 
 
+@register_record
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
     """How retrieved items are matched with the judgments.
@@ -153,8 +172,8 @@ class Matching:
     Attributes:
         by: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that
             takes a `Retrieved` and returns its id, or None if it has none.
-        deduplicate: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one rank
-            however many of its chunks were retrieved. Otherwise a repeat keeps its rank and earns nothing.
+        deduplicate: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one
+            rank however many of its chunks were retrieved. Otherwise a duplicate keeps its rank and earns nothing.
         sources: The text of each source, under the name used in items and spans. With it, white space does not count
             towards what spans and items cover, and an item without offsets is searched for in its source. Without it,
             every character counts.
@@ -162,8 +181,8 @@ class Matching:
             chance.
         min_common_words: How many consecutive words must match for a word of a `Text` to count as covered.
         min_coverage: A `Span` or a `Text` is satisfied once this share of its characters is covered.
-        min_overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
-            of the shorter of the two.
+        min_overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this
+            share of the shorter of the two.
         count_tokens: Returns the number of tokens of a text, for cut-offs such as `recall@800tokens` if items have no
             `tokens`.
 
@@ -184,8 +203,8 @@ class Matching:
         get_match_key(self.by)
         positive_integer(self.min_quote_length, "min_quote_length")
         positive_integer(self.min_common_words, "min_common_words")
-        for name, value in (("min_coverage", self.min_coverage), ("min_overlap", self.min_overlap)):
-            proportion(value, name, one=True)
+        proportion(self.min_coverage, "min_coverage", allow_one=True)
+        proportion(self.min_overlap, "min_overlap", allow_one=True)
 
     @property
     def key(self) -> Key:

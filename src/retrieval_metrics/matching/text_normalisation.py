@@ -1,7 +1,7 @@
 """Read texts that differ only in typography alike, and tell where their words and numbers begin and end.
 
-The rule for quotes, in one place: `SearchedText.places` finds a quote where it reads the same and neither of its ends
-continues a word or a number of the text. Judging, marking, generating and linting all use it.
+The rule for quotes, in one place: `SearchedText.find_ranges` finds a quote where it reads the same and neither of its
+ends continues a word or a number of the text. Judging, marking, generating and linting all use it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from functools import cache, lru_cache
 from html import unescape
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-TEXTS_KEPT = 64
-"""Texts to keep as they were read: quotes are searched for in the same few texts again and again."""
+# How many texts to keep as they were read: quotes are searched for in the same few texts again and again.
+N_CACHED_TEXTS = 64
 
-_SAME = {
+_VARIANTS_BY_CHARACTER = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02c8\u00b4`\u2039\u203a\uff07",
     '"': "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u301d\u301e\u301f\uff02",
     "-": "\u2010\u2011\u2212\ufe63\uff0d",
@@ -33,22 +33,30 @@ _SAME = {
     "": "\u00ad\u034f\u061c\u0640\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062"
     "\u2063\u2064\u2066\u2067\u2068\u2069\ufeff",
 }
-_PLAIN = {odd: plain for plain, odds in _SAME.items() for odd in odds}
-_ODD = re.compile(f"[{''.join(_PLAIN)}]")
+_CHARACTER_BY_VARIANT: dict[str, str] = {}
+for _character, _variants in _VARIANTS_BY_CHARACTER.items():
+    _CHARACTER_BY_VARIANT.update(dict.fromkeys(_variants, _character))
+_VARIANT = re.compile(f"[{''.join(_CHARACTER_BY_VARIANT)}]")
+
 _ENTITY = re.compile(r"&(?:[A-Za-z]+\d*|#\d+|#[xX][\dA-Fa-f]+);")
 _HYPHENS = re.compile("-+")
-# Patterns begin with what is rare, and look behind it afterwards: that is many times as fast.
-_BROKEN = re.compile(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n\s*(?=[^\W\d_])")
-"""The hyphen of a word that is broken at the end of a line."""
-_NOTE = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079](?<=(?:[^\\W\\d_]|[\u0300-\u036f]){3}.)")
-"""The number of a footnote; after fewer letters, as in km\u00b2, it belongs to a unit."""
 
-_MARK = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
-_W = f"(?:[^\\W_{UNSPACED_SCRIPTS}]|[{_MARK}])"  # a letter, a digit or an accent
+# Patterns begin with what is rare, and look behind it afterwards: that is many times as fast.
+
+# The hyphen of a word that is broken at the end of a line.
+_LINE_END_HYPHEN = re.compile(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n\s*(?=[^\W\d_])")
+
+# The number of a footnote; after fewer letters, as in km\u00b2, it belongs to a unit.
+_FOOTNOTE_NUMBER = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079](?<=(?:[^\\W\\d_]|[\u0300-\u036f]){3}.)")
+
+_ACCENTS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
+)
+_LETTER = f"(?:[^\\W_{UNSPACED_SCRIPTS}]|[{_ACCENTS}])"  # a letter, a digit or an accent
 _THOUSANDS = r"(?:(?<=(?<![\w.,])\d{0})|(?<=(?<![\w.,])\d\d{0})|(?<=(?<![\w.,])\d\d\d{0}))(?={1}\d{{3}}(?!\d))"
 _INSIDE = (
-    rf"(?<={_W})(?={_W})"  # il|legal, 1|5
-    rf"|(?<={_W}[-_])(?={_W})|(?<={_W})(?=[-_]{_W})"  # non-|legal, tax|-free
+    rf"(?<={_LETTER})(?={_LETTER})"  # il|legal, 1|5
+    rf"|(?<={_LETTER}[-_])(?={_LETTER})|(?<={_LETTER})(?=[-_]{_LETTER})"  # non-|legal, tax|-free
     r"|(?<=\d[.,:/'])(?=\d)|(?<=\d)(?=[.,:/'\u2013-]\d)"  # 2.|5, 10|-15
     rf"|{_THOUSANDS.format(' ', '')}|{_THOUSANDS.format('', ' ')}"  # 2 |500, 2| 500
 )
@@ -66,74 +74,81 @@ def normalise(text: str) -> str:
         'awellknownoffice,-5degrees'
     """
     if "&" in text:
-        text = _without_entities(text)
+        text = _replace_entities(text)
     if text.isascii():
-        return _whole("".join(text.lower().replace("`", "'").split()))
+        return _remove_inner_hyphens("".join(text.lower().replace("`", "'").split()))
     # Decomposed first, so that case folding and the marks above apply to single letters; composed last, because
     # removing white space can bring a letter and its accent together.
-    folded = normalize("NFKD", normalize("NFKD", _plain(text)).casefold())
-    return normalize("NFKC", _whole(_one_dash("".join(_plain(folded).split()))))
+    folded = normalize("NFKD", normalize("NFKD", _replace_variants(text)).casefold())
+    return normalize("NFKC", _remove_inner_hyphens(_unify_dashes("".join(_replace_variants(folded).split()))))
 
 
 def normalise_words(text: str) -> str:
-    r"""Return a text as `normalised` does, but with a space between words, and with the dashes it had.
+    r"""Return a text as `normalise` does, but with a space between words, and with the dashes it had.
 
     Example:
         >>> normalise_words("The of-\nfi\u00adce\u00a0\u2013 well-known\u00b9")
         'the office \u2013 well-known 1'
     """
     if "&" in text:
-        text = _without_entities(text)
+        text = _replace_entities(text)
     if "\n" in text:
-        text = _BROKEN.sub("", text)
+        text = _LINE_END_HYPHEN.sub("", text)
     if text.isascii():
         return " ".join(text.lower().replace("`", "'").split())
-    folded = normalize("NFKD", normalize("NFKD", _plain(_NOTE.sub(r" \g<0>", text))).casefold())
-    return normalize("NFKC", " ".join(_plain(folded).split()))
+    folded = normalize("NFKD", normalize("NFKD", _replace_variants(_FOOTNOTE_NUMBER.sub(r" \g<0>", text))).casefold())
+    return normalize("NFKC", " ".join(_replace_variants(folded).split()))
 
 
 class SearchedText:
     """A text in which quotes are searched for.
 
     Attributes:
-        compact: The text as `normalised` returns it.
+        compact: The text as `normalise` returns it.
     """
 
     def __init__(self, text: str) -> None:
         words = text.split()
-        joined = _one_dash("".join(words))
-        inside = (one for one in _HYPHENS.finditer(joined) if not _kept(one)) if "-" in joined else ()
-        hyphens = [at for one in inside for at in range(*one.span())]
-        self.compact = _whole(joined)
+        joined = _unify_dashes("".join(words))
+        removed_hyphens = _find_inner_hyphens(joined)
+        self.compact = _remove_inner_hyphens(joined)
         self._text = " ".join(words)
-        self._starts = list(accumulate(map(len, words), initial=0))
-        self._before = [at - count for count, at in enumerate(hyphens)]
+        self._word_starts = list(accumulate(map(len, words), initial=0))
+        # Where in `compact` each removed hyphen was.
+        self._hyphen_positions = [position - n_before for n_before, position in enumerate(removed_hyphens)]
 
     def find_ranges(self, quote: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
         """Yield the first and the last character of each place of a normalised quote, without overlaps."""
-        at = self.compact.find(quote) if quote else -1
-        while at >= 0:
-            first, last = self._joined(at), self._joined(at + len(quote) - 1)
-            whole = not _BEGINS_INSIDE.match(self._text, self._spaced(first))
-            if cut or (whole and not _ENDS_INSIDE.match(self._text, self._spaced(last) + 1)):
+        position = self.compact.find(quote) if quote else -1
+        while position >= 0:
+            first = self._restore_hyphens(position)
+            last = self._restore_hyphens(position + len(quote) - 1)
+            if cut or self._is_separate(first, last):
                 yield first, last
-                at = self.compact.find(quote, at + len(quote))
+                position = self.compact.find(quote, position + len(quote))
             else:
-                at = self.compact.find(quote, at + 1)
+                position = self.compact.find(quote, position + 1)
 
     def holds(self, quote: str) -> bool:
         """Return whether a normalised quote is in the text, and no end of it continues a word or a number."""
         return next(self.find_ranges(quote), None) is not None
 
-    def _joined(self, at: int) -> int:
+    def _is_separate(self, first: int, last: int) -> bool:
+        """Return whether neither end of a range continues a word or a number."""
+        if _BEGINS_INSIDE.match(self._text, self._restore_spaces(first)):
+            return False
+        return not _ENDS_INSIDE.match(self._text, self._restore_spaces(last) + 1)
+
+    def _restore_hyphens(self, position: int) -> int:
         """Return where a character of the compact text is in the text without white space, hyphens included."""
-        return at + bisect_right(self._before, at)
+        return position + bisect_right(self._hyphen_positions, position)
 
-    def _spaced(self, at: int) -> int:
-        return at + bisect_right(self._starts, at) - 1
+    def _restore_spaces(self, position: int) -> int:
+        """Return where a character of the text without white space is in the text with spaces."""
+        return position + bisect_right(self._word_starts, position) - 1
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
+@lru_cache(maxsize=N_CACHED_TEXTS)
 def as_searched_text(text: str) -> SearchedText:
     r"""Return a text in which quotes are searched for.
 
@@ -154,12 +169,19 @@ def is_separate_part(part: str, text: str) -> bool:
         >>> is_separate_part("working days", "Five working days"), is_separate_part("500 euro", "It costs 2 500 euro")
         (True, False)
     """
-    at = text.find(part)
-    if at < 0:
+    start = text.find(part)
+    if start < 0:
         return False
-    left, right = text[max(at - 2, 0) : at], text[at + len(part) : at + len(part) + 1]
-    begins = not left or ((left[-1] == " " and not (left[0].isdigit() or left[0].isspace())) and not part[0].isspace())
-    return begins and right in {"", " "} and not (part[-1].isdigit() or part[-1].isspace() or part[-1] == "-")
+    end = start + len(part)
+    before = text[max(start - 2, 0) : start]
+    after = text[end : end + 1]
+    if before:
+        continues_number = before[0].isdigit() or before[0].isspace()  # as 500 does in "2 500"
+        if before[-1] != " " or continues_number or part[0].isspace():
+            return False
+    if after not in {"", " "}:
+        return False
+    return not (part[-1].isdigit() or part[-1].isspace() or part[-1] == "-")
 
 
 def find_range(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | None:
@@ -175,86 +197,136 @@ def find_range(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | 
 
 
 def find_ranges(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each place that `where` could return, in order and without overlaps.
+    """Yield start and end of each place that `find_range` could return, in order and without overlaps.
 
     Example:
         >>> list(find_ranges("la la", "LA LA la\u00a0la"))
         [(0, 5), (6, 11)]
     """
-    there, starts, ends = _mapped(text)
-    for first, last in there.find_ranges(_mapped(part)[0].compact, cut=cut):
-        yield starts[first], ends[last]
+    searched = _map_characters(text)
+    quote = _map_characters(part).text.compact
+    for first, last in searched.text.find_ranges(quote, cut=cut):
+        yield searched.starts[first], searched.ends[last]
 
 
 def locate_words(text: str, word: re.Pattern[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield each word of a text as `spaced` returns it, with its start and end in the text."""
-    keys, starts, ends = _units(text)
-    joined = "".join(keys)
-    owners = [at for at, key in enumerate(keys) for _ in key]
-    for found in word.finditer(joined):
-        yield normalize("NFKC", found[0]), starts[owners[found.start()]], ends[owners[found.end() - 1]]
+    """Yield each word of a text as `normalise_words` returns it, with its start and end in the text."""
+    units = _read_units(text)
+    unit_by_character: list[int] = []
+    for index, key in enumerate(units.keys):
+        unit_by_character += [index] * len(key)
+    for match in word.finditer("".join(units.keys)):
+        first_unit = unit_by_character[match.start()]
+        last_unit = unit_by_character[match.end() - 1]
+        yield normalize("NFKC", match[0]), units.starts[first_unit], units.ends[last_unit]
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
-def _mapped(text: str) -> tuple[SearchedText, list[int], list[int]]:
-    """Return a text to search in, and the start and end of each of its characters that is not white space."""
-    keys, starts, ends = _units(text)
-    owners = [at for at, key in enumerate(keys) for one in key if one != " "]
-    return SearchedText("".join(keys)), [starts[at] for at in owners], [ends[at] for at in owners]
+class _MappedText(NamedTuple):
+    """A text to search in, and the start and end of each of its characters that is not white space."""
+
+    text: SearchedText
+    starts: list[int]
+    ends: list[int]
 
 
-def _units(text: str) -> tuple[list[str], list[int], list[int]]:
-    """Return the key of every character or entity of a text, with its start and end."""
+@lru_cache(maxsize=N_CACHED_TEXTS)
+def _map_characters(text: str) -> _MappedText:
+    units = _read_units(text)
+    starts: list[int] = []
+    ends: list[int] = []
+    for key, start, end in zip(units.keys, units.starts, units.ends, strict=True):
+        n_characters = len(key) - key.count(" ")
+        starts += [start] * n_characters
+        ends += [end] * n_characters
+    return _MappedText(SearchedText("".join(units.keys)), starts, ends)
+
+
+class _Units(NamedTuple):
+    """The key of every character or entity of a text, with its start and end."""
+
+    keys: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
+def _read_units(text: str) -> _Units:
     starts = list(range(len(text) + 1))
     units = list(text)
     if "&" in text:
-        units, starts, end = [], [], 0
+        units = []
+        starts = []
+        position = 0
         for entity in _ENTITY.finditer(text):
-            units += [*text[end : entity.start()], entity[0]]
-            starts += range(end, entity.start() + 1)
-            end = entity.end()
-        units += text[end:]
-        starts += range(end, len(text) + 1)
-    keys = [_key(unit) if len(unit) == 1 else "".join(map(_key, unescape(unit))) for unit in units]
-    for broken in _BROKEN.finditer(text):
-        first, last = (bisect_right(starts, at) - 1 for at in (broken.start(), broken.end() - 1))
-        keys[first : last + 1] = [""] * (last + 1 - first)
-    for note in _NOTE.finditer(text):
-        keys[bisect_right(starts, note.start()) - 1] = f" {_key(note[0])}"
-    return keys, starts[:-1], starts[1:]
+            units += [*text[position : entity.start()], entity[0]]
+            starts += range(position, entity.start() + 1)
+            position = entity.end()
+        units += text[position:]
+        starts += range(position, len(text) + 1)
+    keys = [_make_unit_key(unit) for unit in units]
+    for hyphen in _LINE_END_HYPHEN.finditer(text):
+        first = bisect_right(starts, hyphen.start()) - 1
+        stop = bisect_right(starts, hyphen.end() - 1)
+        keys[first:stop] = [""] * (stop - first)
+    for number in _FOOTNOTE_NUMBER.finditer(text):
+        keys[bisect_right(starts, number.start()) - 1] = f" {_make_key(number[0])}"
+    return _Units(keys, starts[:-1], starts[1:])
+
+
+def _make_unit_key(unit: str) -> str:
+    """Return the key of a character, or of the characters that an entity stands for."""
+    if len(unit) == 1:
+        return _make_key(unit)
+    return "".join(map(_make_key, unescape(unit)))
 
 
 @cache
-def _key(one: str) -> str:
+def _make_key(character: str) -> str:
     """Return a character decomposed, without case and typography; a space for white space."""
-    if one.isspace():
+    if character.isspace():
         return " "
-    return "".join(_plain(normalize("NFKD", normalize("NFKD", _plain(one)).casefold())).split())
+    folded = normalize("NFKD", normalize("NFKD", _replace_variants(character)).casefold())
+    return "".join(_replace_variants(folded).split())
 
 
-def _without_entities(text: str) -> str:
+def _replace_entities(text: str) -> str:
     return _ENTITY.sub(lambda entity: unescape(entity[0]), text)
 
 
-def _whole(text: str) -> str:
-    return _HYPHENS.sub(_kept, text) if "-" in text else text
+def _remove_inner_hyphens(text: str) -> str:
+    return _HYPHENS.sub(_keep_outer_hyphens, text) if "-" in text else text
 
 
-def _kept(hyphens: re.Match[str]) -> str:
+def _keep_outer_hyphens(hyphens: re.Match[str]) -> str:
     """Return what remains of hyphens without white space around them: nothing if there are letters on both sides."""
-    text, (start, end) = hyphens.string, hyphens.span()
-    inside = (start == 0 or _is_letter(text[start - 1])) and (end == len(text) or _is_letter(text[end]))
-    return "" if inside else hyphens[0]
+    return "" if _are_between_letters(hyphens) else hyphens[0]
 
 
-def _is_letter(one: str) -> bool:
-    return (one.isalnum() and not one.isdecimal()) or "\u0300" <= one <= "\u036f"
+def _find_inner_hyphens(text: str) -> list[int]:
+    """Return the position of each hyphen between letters, for a text without white space."""
+    positions: list[int] = []
+    if "-" not in text:
+        return positions
+    for hyphens in _HYPHENS.finditer(text):
+        if _are_between_letters(hyphens):
+            positions += range(hyphens.start(), hyphens.end())
+    return positions
 
 
-def _one_dash(text: str) -> str:
+def _are_between_letters(hyphens: re.Match[str]) -> bool:
+    text = hyphens.string
+    start, end = hyphens.span()
+    follows_letter = start == 0 or _is_letter(text[start - 1])
+    return follows_letter and (end == len(text) or _is_letter(text[end]))
+
+
+def _is_letter(character: str) -> bool:
+    return (character.isalnum() and not character.isdecimal()) or "\u0300" <= character <= "\u036f"
+
+
+def _unify_dashes(text: str) -> str:
     return text.replace("\u2013", "-").replace("\u2014", "-")
 
 
-def _plain(text: str) -> str:
+def _replace_variants(text: str) -> str:
     # Five times as fast as str.translate, which looks up every character.
-    return _ODD.sub(lambda odd: _PLAIN[odd[0]], text)
+    return _VARIANT.sub(lambda variant: _CHARACTER_BY_VARIANT[variant[0]], text)

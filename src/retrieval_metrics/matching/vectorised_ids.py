@@ -7,12 +7,14 @@ first, the rank is the position in the query.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import require_same_id_type
-from retrieval_metrics.matching.judged_run import Duplicates, Items, JudgedRun
+from retrieval_metrics.matching.judged_columns import Duplicates, Items
+from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.rank_rows import is_new
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,152 +22,195 @@ if TYPE_CHECKING:
     import polars as pl
 
     from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
-    from retrieval_metrics.inputs.column_detection import Batch
+    from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
 
 
 class _FoundRows(NamedTuple):
-    """Judged documents found in a batch: their positions in the judgments, and their rows and queries in the batch."""
+    """Judged documents found in a batch.
+
+    Attributes:
+        document: The position of each in `Qrels.documents`.
+        row: Its row in the batch.
+        query: The position of its query in the batch.
+    """
 
     document: IntArray
     row: IntArray
     query: IntArray
 
 
+class _DocumentRanks(NamedTuple):
+    """Where judged documents are in their rankings; see `Items`."""
+
+    document: IntArray
+    rank: IntArray
+    tied: IntArray
+    tied_from: IntArray
+
+
 def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
     """Find the judged documents of every query in its rows; the result equals that of `judge_by_id` to the last bit."""
-    judged = _judged_documents(qrels)
-    any_query = judged["document"].unique().implode()
+    judged = _make_judged_frame(qrels)
+    judged_ids = judged["document"].unique().implode()
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
-    parts: list[tuple[IntArray, ...]] = []
-    repeats: list[tuple[IntArray, ...]] = []
+    ranks: list[_DocumentRanks] = []
+    duplicates: list[Duplicates] = []
     for batch in run.batches():
-        _check_kind(qrels, batch)
-        at = np.array([qrels.place.get(query, -1) for query in batch.queries], dtype=np.int64)
-        n_retrieved[at[at >= 0]] = np.diff(batch.bounds)[at >= 0]
-        found = _find(judged, any_query, batch, at)
+        _require_same_kind(qrels, batch)
+        query_position = np.array([qrels.place.get(query, -1) for query in batch.queries], dtype=np.int64)
+        is_judged = query_position >= 0
+        n_retrieved[query_position[is_judged]] = np.diff(batch.bounds)[is_judged]
+        matches = _find_judged(judged, judged_ids, batch, query_position)
         if batch.scores is None:
-            parts.append(_first_ranks(found, batch))
-            repeats.append(_repeats(found, batch, at))
+            ranks.append(_find_first_ranks(matches, batch))
+            duplicates.append(_find_duplicates(matches, batch, query_position))
         else:
-            parts.append((found.document, *_by_score(found, batch, batch.scores)))
-    document, rank, tied, tied_from = _joined(parts, 4)
-    repeated, at_rank, repeated_document = _joined(repeats, 3)
-    order = np.lexsort((at_rank, repeated))
+            ranks.append(_rank_by_score(matches, batch, batch.scores))
+    document, rank, tied, tied_from = _concatenate(ranks, 4)
+    duplicate_query, duplicate_rank, duplicate_document = _concatenate(duplicates, 3)
+    order = np.lexsort((duplicate_rank, duplicate_query))
     return JudgedRun(
         qrels,
         Items.ordered(qrels, document, rank, tied, tied_from),
         n_retrieved,
-        Duplicates(repeated[order], at_rank[order], repeated_document[order]),
+        Duplicates(duplicate_query[order], duplicate_rank[order], duplicate_document[order]),
     )
 
 
-def _joined(parts: Sequence[tuple[IntArray, ...]], width: int) -> tuple[IntArray, ...]:
+def _concatenate(parts: Sequence[tuple[IntArray, ...]], n_columns: int) -> tuple[IntArray, ...]:
     """Return the columns of all parts, concatenated."""
-    none = (np.zeros(0, dtype=np.int64),) * width
-    return tuple(np.concatenate(column) for column in zip(none, *parts, strict=True))
+    empty = (np.zeros(0, dtype=np.int64),) * n_columns
+    return tuple(np.concatenate(column) for column in zip(empty, *parts, strict=True))
 
 
-def _judged_documents(qrels: Qrels) -> pl.DataFrame:
+def _make_judged_frame(qrels: Qrels) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
     if qrels.document_kind is int:
         # Columns hold 64-bit integers, which a larger judged id cannot match.
-        held = [document if -(2**63) <= document < 2**63 else None for document in qrels.documents]  # type: ignore[operator]
-        ids = pl.Series("document", held, dtype=pl.Int64)
+        documents: list[Any] = list(qrels.documents)
+        fitting = [document if -(2**63) <= document < 2**63 else None for document in documents]
+        ids = pl.Series("document", fitting, dtype=pl.Int64)
     else:
         ids = pl.Series("document", qrels.documents, dtype=pl.String)
-    return pl.DataFrame({"query": qrels.document_query, "document": ids, "at": np.arange(len(ids))})
+    return pl.DataFrame({"query": qrels.document_query, "document": ids, "position": np.arange(len(ids))})
 
 
-def _check_kind(qrels: Qrels, batch: Batch) -> None:
+def _require_same_kind(qrels: Qrels, batch: Batch) -> None:
     if len(batch.documents):
         kind = int if batch.documents.dtype.is_integer() else str
         require_same_id_type(qrels.document_kind, "document ids in the qrels", kind, "those in the run")
 
 
-def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray) -> _FoundRows:
+def _find_judged(judged: pl.DataFrame, judged_ids: pl.Series, batch: Batch, query_position: IntArray) -> _FoundRows:
     """Return the rows that hold a document judged for their query."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     if not (len(judged) and len(batch.documents)):
-        none = np.zeros(0, dtype=np.int64)
-        return _FoundRows(none, none, none)
-    row = np.flatnonzero(batch.documents.is_in(any_query).to_numpy())
-    query = np.searchsorted(batch.bounds, row, side="right") - 1
-    candidates = pl.DataFrame({"query": at[query], "document": batch.documents.gather(row), "row": row, "in": query})
-    found = candidates.join(judged, on=["query", "document"], how="inner")
-    return _FoundRows(found["at"].to_numpy(), found["row"].to_numpy(), found["in"].to_numpy())
+        empty = np.zeros(0, dtype=np.int64)
+        return _FoundRows(empty, empty, empty)
+    row = np.flatnonzero(batch.documents.is_in(judged_ids).to_numpy())
+    batch_query = np.searchsorted(batch.bounds, row, side="right") - 1
+    candidates = pl.DataFrame(
+        {
+            "query": query_position[batch_query],
+            "document": batch.documents.gather(row),
+            "row": row,
+            "batch_query": batch_query,
+        }
+    )
+    matches = candidates.join(judged, on=["query", "document"], how="inner")
+    return _FoundRows(matches["position"].to_numpy(), matches["row"].to_numpy(), matches["batch_query"].to_numpy())
 
 
-def _first_ranks(found: _FoundRows, batch: Batch) -> tuple[IntArray, ...]:
+def _find_first_ranks(matches: _FoundRows, batch: Batch) -> _DocumentRanks:
     """Return each document with its first rank, for rows in rank order, which have no ties."""
-    order = np.argsort(found.row, kind="stable")
-    document, first = np.unique(found.document[order], return_index=True)
-    first = order[first]
-    rank = found.row[first] - batch.bounds[found.query[first]] + 1
-    return document, rank, np.ones_like(rank), rank
+    by_row = np.argsort(matches.row, kind="stable")
+    document, first = np.unique(matches.document[by_row], return_index=True)
+    first = by_row[first]
+    rank = matches.row[first] - batch.bounds[matches.query[first]] + 1
+    return _DocumentRanks(document, rank, np.ones_like(rank), rank)
 
 
-def _repeats(found: _FoundRows, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
-    """Return query, rank and judged document (-1: none) of the rows that repeat a document, for rows in rank order."""
+def _find_duplicates(matches: _FoundRows, batch: Batch, query_position: IntArray) -> Duplicates:
+    """Return the rows that repeat a document, for rows in rank order."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     sizes = np.diff(batch.bounds)
     query = np.repeat(np.arange(len(sizes)), sizes)
     rows = pl.DataFrame({"query": query, "document": batch.documents})
-    again = np.flatnonzero(~rows.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy())
-    again = again[at[query[again]] >= 0]
+    is_first = rows.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()
+    row = np.flatnonzero(~is_first)
+    row = row[query_position[query[row]] >= 0]
     document = np.full(len(query), -1, dtype=np.int64)
-    document[found.row] = found.document
-    return at[query[again]], again - batch.bounds[query[again]] + 1, document[again]
+    document[matches.row] = matches.document
+    return Duplicates(query_position[query[row]], row - batch.bounds[query[row]] + 1, document[row])
 
 
-def _by_score(found: _FoundRows, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+def _rank_by_score(matches: _FoundRows, batch: Batch, scores: FloatArray) -> _DocumentRanks:
     """Return for each found document its rank, how many documents have its score, and the first rank of those."""
-    order = _best_first(found, batch, scores)
-    row = found.row
+    order = _find_best_first_order(matches, batch, scores)
+    row = matches.row
     if order is not None:
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        scores, row = scores[order], place[row]
-    start, end = batch.bounds[found.query], batch.bounds[found.query + 1]
-    rank, tied = row - start + 1, np.ones(len(row), dtype=np.int64)
+        sorted_row = np.empty_like(order)
+        sorted_row[order] = np.arange(len(order))
+        scores = scores[order]
+        row = sorted_row[row]
+    start = batch.bounds[matches.query]
+    end = batch.bounds[matches.query + 1]
+    rank = row - start + 1
+    tied = np.ones(len(row), dtype=np.int64)
     tied_from = rank
-    beside = np.flatnonzero(_beside_a_tie(row, start, end, scores))
-    if len(beside):
-        ties = _TiedBlocks(batch, order, scores, found.query[beside])
-        first, place, tied[beside] = ties.of(row[beside])
+    beside_tie = np.flatnonzero(_is_beside_tie(row, start, end, scores))
+    if len(beside_tie):
+        blocks = _TiedBlocks(batch, order, scores, matches.query[beside_tie])
+        places = blocks.locate(row[beside_tie])
+        tied[beside_tie] = places.size
         tied_from = rank.copy()
-        tied_from[beside] = first - start[beside] + 1
-        rank[beside] = tied_from[beside] + place
-    return rank, tied, tied_from
+        tied_from[beside_tie] = places.first_row - start[beside_tie] + 1
+        rank[beside_tie] = tied_from[beside_tie] + places.n_above
+    return _DocumentRanks(matches.document, rank, tied, tied_from)
 
 
-def _best_first(found: _FoundRows, batch: Batch, scores: FloatArray) -> IntArray | None:
+def _find_best_first_order(matches: _FoundRows, batch: Batch, scores: FloatArray) -> IntArray | None:
     """Return an order of the rows that puts each query with a match best first; None if they already are."""
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
-    unsorted = np.zeros(len(batch.queries), dtype=np.bool_)
-    unsorted[query[batch.bounds[query] < rising]] = True
-    looked_at = np.zeros_like(unsorted)
-    looked_at[found.query] = True
-    rows, query = _rows_of(batch, unsorted & looked_at)
+    is_unsorted = np.zeros(len(batch.queries), dtype=np.bool_)
+    is_unsorted[query[batch.bounds[query] < rising]] = True
+    has_match = np.zeros_like(is_unsorted)
+    has_match[matches.query] = True
+    rows, query = _list_rows(batch, is_unsorted & has_match)
     if not len(rows):
         return None
     order = np.arange(len(scores))
-    order[rows] = rows[_sorted(query, scores[rows])]
+    order[rows] = rows[_sort_within_parts(query, scores[rows])]
     return order
 
 
-def _beside_a_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatArray) -> BoolArray:
+def _is_beside_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatArray) -> BoolArray:
     """Return which rows have the same score as a neighbour in their query."""
-    own = scores[row]
-    before = (row > start) & (scores[np.maximum(row - 1, 0)] == own)
-    after = (row + 1 < end) & (scores[np.minimum(row + 1, len(scores) - 1)] == own)
-    tie: BoolArray = before | after
-    return tie
+    score = scores[row]
+    equals_previous = (row > start) & (scores[np.maximum(row - 1, 0)] == score)
+    equals_next = (row + 1 < end) & (scores[np.minimum(row + 1, len(scores) - 1)] == score)
+    is_beside_tie: BoolArray = equals_previous | equals_next
+    return is_beside_tie
+
+
+class _PlacesInBlocks(NamedTuple):
+    """Where rows are in their blocks of equal scores.
+
+    Attributes:
+        first_row: The first row of the block.
+        n_above: How many rows of the block are above the row.
+        size: How many rows the block has.
+    """
+
+    first_row: IntArray
+    n_above: IntArray
+    size: IntArray
 
 
 class _TiedBlocks:
@@ -173,46 +218,48 @@ class _TiedBlocks:
 
     def __init__(self, batch: Batch, order: IntArray | None, scores: FloatArray, queries: IntArray) -> None:
         """Take the scores best first, and the order of the rows that sorts them this way."""
-        among = np.zeros(len(batch.queries), dtype=np.bool_)
-        among[queries] = True
-        self._rows, query = _rows_of(batch, among)
-        self._documents, self._order = batch.documents, order
-        own = scores[self._rows]
-        new = np.concatenate([[True], (own[1:] != own[:-1]) | (query[1:] != query[:-1])])
-        self._starts = np.flatnonzero(new)
-        self._block = np.cumsum(new) - 1
+        has_ties = np.zeros(len(batch.queries), dtype=np.bool_)
+        has_ties[queries] = True
+        self._documents = batch.documents
+        self._order = order
+        self._rows, query = _list_rows(batch, has_ties)
+        starts_block = is_new(scores[self._rows], query)
+        self._starts = np.flatnonzero(starts_block)
+        self._block = np.cumsum(starts_block) - 1
         self._sizes = np.diff(self._starts, append=len(self._rows))
 
-    def of(self, row: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return for each row where its block begins, how many rows of the block are above it, and the block's size."""
+    def locate(self, row: IntArray) -> _PlacesInBlocks:
+        """Return where each row is in its block."""
         import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
-        at = np.searchsorted(self._rows, row)
-        block = self._block[at]
-        asked = np.zeros(len(self._starts), dtype=np.bool_)
-        asked[block] = True
-        members = np.flatnonzero(asked[self._block])
-        rows = self._rows[members] if self._order is None else self._order[self._rows[members]]
+        index = np.searchsorted(self._rows, row)
+        block = self._block[index]
+        is_needed = np.zeros(len(self._starts), dtype=np.bool_)
+        is_needed[block] = True
+        members = np.flatnonzero(is_needed[self._block])
+        sorted_rows = self._rows[members]
+        rows = sorted_rows if self._order is None else self._order[sorted_rows]
         ids = self._documents.gather(rows).cast(pl.String)
-        place = np.empty(len(self._rows), dtype=np.int64)
-        place[members[_sorted(self._block[members], ids)]] = members - self._starts[self._block[members]]
-        return self._rows[self._starts[block]], place[at], self._sizes[block]
+        member_block = self._block[members]
+        n_above = np.empty(len(self._rows), dtype=np.int64)
+        n_above[members[_sort_within_parts(member_block, ids)]] = members - self._starts[member_block]
+        return _PlacesInBlocks(self._rows[self._starts[block]], n_above[index], self._sizes[block])
 
 
-def _rows_of(batch: Batch, queries: BoolArray) -> tuple[IntArray, IntArray]:
+def _list_rows(batch: Batch, is_selected: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the rows of some queries, and the query of each."""
-    sizes = np.where(queries, np.diff(batch.bounds), 0)
+    all_sizes = np.diff(batch.bounds)
+    sizes = np.where(is_selected, all_sizes, 0)
     query = np.repeat(np.arange(len(sizes)), sizes)
-    return np.flatnonzero(np.repeat(queries, np.diff(batch.bounds))), query
+    return np.flatnonzero(np.repeat(is_selected, all_sizes)), query
 
 
-def _sorted(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
+def _sort_within_parts(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
     """Return the order that sorts the entries of each part by value, descending; the entries of a part are adjacent."""
     import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
     entries = pl.DataFrame({"part": part, "value": values})
-    place = entries.select(pl.col("value").arg_sort(descending=True).over("part")).to_series().to_numpy()
-    begins = np.diff(part, prepend=-1) != 0
-    first: IntArray = np.maximum.accumulate(np.where(begins, np.arange(len(part)), 0))
-    order: IntArray = first + place
+    index_in_part = entries.select(pl.col("value").arg_sort(descending=True).over("part")).to_series().to_numpy()
+    first: IntArray = np.maximum.accumulate(np.where(is_new(part), np.arange(len(part)), 0))
+    order: IntArray = first + index_in_part
     return order

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_relevant, ordinals
+from retrieval_metrics.matching.rank_rows import is_new, is_relevant, ordinals
 from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, hits_per_group
 from retrieval_metrics.metrics.base.ties import mean_discounted_gain
 from retrieval_metrics.metrics.dcg import discounted_gains
@@ -54,10 +54,11 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
         >>> round(result.means["alpha_ndcg@2"], 4)  # (1 + 0.5 / log2(3)) / (1 + 1 / log2(3))
         0.8066
     """
-    found = hits_per_group(judged, k, rel)
+    member_hits = hits_per_group(judged, k, rel)
     # An item that satisfies several pieces of a group counts once: keep each pair of group and rank once.
-    new = np.diff(found.group, prepend=-1).astype(bool) | np.diff(found.rank, prepend=0).astype(bool)
-    group, rank = found.group[new], found.rank[new]
+    is_first = is_new(member_hits.group, member_hits.rank)
+    group = member_hits.group[is_first]
+    rank = member_hits.rank[is_first]
     gain = np.power(1.0 - alpha, ordinals(group) - 1.0)
     query = judged.qrels.group_query[group]
     # In rank order, so that the order of the judgments does not affect the rounding.
@@ -73,7 +74,7 @@ def _ideal(judged: JudgedRun, k: int | None, alpha: float, rel: float | None) ->
     best = np.zeros(judged.n_queries)
     for query, groups in enumerate(_memberships(judged.qrels, rel)):
         gains = _greedy_gains(groups, k, alpha)
-        best[query] = fsum(gain * discount[at] for at, gain in enumerate(gains))
+        best[query] = fsum(gain * discount[index] for index, gain in enumerate(gains))
     return best
 
 
@@ -86,31 +87,31 @@ def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
         groups.setdefault(document, []).append(group)
     names: Any = qrels.documents
     for start, end in pairwise(qrels.bounds):
-        documents = [at for at in range(start, end) if at in groups]
+        documents = [document for document in range(start, end) if document in groups]
         if not qrels.has_pieces:  # pieces have no order other than the given one
-            documents.sort(key=lambda at: names[at], reverse=True)
-        yield [groups[at] for at in documents]
+            documents.sort(key=lambda document: names[document], reverse=True)
+        yield [groups[document] for document in documents]
 
 
 def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[float]:
     """Return the gain of the document that gains most, then of the one that gains most after it, and so on."""
     from heapq import heapify, heappop, heapreplace  # noqa: PLC0415  (costs as much to import as ten metrics)
 
-    satisfied: dict[int, int] = {}
+    n_satisfying: dict[int, int] = {}
     gains: list[float] = []
     # A document's gain only ever falls, so the best is found once the top of the heap is up to date.
-    heap = [(-float(len(member_of)), at) for at, member_of in enumerate(groups)]
+    heap = [(-float(len(groups_of_document)), document) for document, groups_of_document in enumerate(groups)]
     heapify(heap)
     while heap and (k is None or len(gains) < k):
-        gain, at = heap[0]
-        now = -sum((1.0 - alpha) ** satisfied.get(group, 0) for group in groups[at])
-        if now > gain:
-            heapreplace(heap, (now, at))
+        former_loss, document = heap[0]
+        loss = -sum((1.0 - alpha) ** n_satisfying.get(group, 0) for group in groups[document])
+        if loss > former_loss:
+            heapreplace(heap, (loss, document))
             continue
         heappop(heap)
-        gains.append(-now)
-        for group in groups[at]:
-            satisfied[group] = satisfied.get(group, 0) + 1
+        gains.append(-loss)
+        for group in groups[document]:
+            n_satisfying[group] = n_satisfying.get(group, 0) + 1
     return gains
 
 

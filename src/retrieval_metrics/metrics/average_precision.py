@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.metrics.base.definition import (
     PER,
     REL,
@@ -18,14 +18,14 @@ from retrieval_metrics.metrics.base.definition import (
     needs_one_at_first_rank,
 )
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block, blocks_of, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block, blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:
@@ -69,7 +69,8 @@ def score(
 
 
 def _mean_of_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> FloatArray:
-    hits, qrels = hits_per_group(judged, k, rel), judged.qrels
+    hits = hits_per_group(judged, k, rel)
+    qrels = judged.qrels
     counted = qrels.member_group[is_relevant(qrels.member_grade, rel)] if norm == "relevant" else hits.group
     groups = len(qrels.group_query)
     size = np.maximum(np.bincount(counted, minlength=groups), 1)
@@ -89,16 +90,20 @@ def mean_over_orders(
     if per == "group":
         return None
     if norm == "retrieved" and k is not None:
-        mean, low, high = np.zeros((3, judged.n_queries))
+        over_orders = TieOrderValues(*np.zeros((3, judged.n_queries)))
         for query, blocks in blocks_of(judged, rel):
-            mean[query], low[query], high[query] = _over_orders_of_found(blocks, k)
-        return TieOrderValues(mean, low, high)
+            values = _divide_by_hits(blocks, k)
+            over_orders.mean[query] = values.mean
+            over_orders.lowest[query] = values.lowest
+            over_orders.highest[query] = values.highest
+        return over_orders
 
     def mean_of(query: int, blocks: Sequence[Block]) -> float:
-        total, hits = 0.0, 0
+        total = 0.0
+        hits = 0
         for block in blocks:
-            total += _precisions(block.above, hits, block.size, block.relevant, block.within(k))
-            hits += block.relevant
+            total += _precisions(block.n_above, hits, block.size, block.n_relevant, block.within(k))
+            hits += block.n_relevant
         needed = hits if norm == "retrieved" else judged.n_relevant(rel)[query]
         return total / float(max(needed, 1))
 
@@ -116,41 +121,63 @@ def _precisions(above: int, hits_above: int, size: int, relevant: int, places: i
     return float(np.sum((hits_above + 1 + before) / (above + place))) * relevant / size
 
 
-def _over_orders_of_found(blocks: Sequence[Block], k: int) -> tuple[float, float, float]:
-    """Return mean, smallest and largest average precision at `k` divided by the hits among the first `k`.
+class _OrderValues(NamedTuple):
+    """Mean, smallest and largest value of one query over all orders of equal scores."""
+
+    mean: float
+    lowest: float
+    highest: float
+
+
+def _divide_by_hits(blocks: Sequence[Block], k: int) -> _OrderValues:
+    """Return average precision at `k` divided by the hits among the first `k`.
 
     Only the block that the cut divides leaves the number of hits open. For each possible number, the places of that
     block before the cut act as a block of their own.
     """
-    total, low, high, hits = 0.0, 0.0, 0.0, 0
+    total = _OrderValues(0.0, 0.0, 0.0)
+    n_hits = 0
     for block in blocks:
-        places = block.within(k)
-        if places < block.size:
-            cases = [
-                _found_in_cut(block, (total, low, high), hits, places, here)
-                for here in range(max(places - block.size + block.relevant, 0), min(places, block.relevant) + 1)
-            ]
-            mean = sum(case[0] * hit_probability(block.size, block.relevant, places, case[3]) for case in cases)
-            return mean, min(case[1] for case in cases), max(case[2] for case in cases)
-        total += _precisions(block.above, hits, block.size, block.relevant, places)
-        low += _sum_of_precisions(block.above + block.size - block.relevant, hits, block.relevant)
-        high += _sum_of_precisions(block.above, hits, block.relevant)
-        hits += block.relevant
-    divisor = max(hits, 1)
-    return total / divisor, low / divisor, high / divisor
+        n_places = block.within(k)
+        if n_places < block.size:
+            return _divide_by_hits_in_cut(block, total, n_hits, n_places)
+        total = _OrderValues(
+            total.mean + _precisions(block.n_above, n_hits, block.size, block.n_relevant, n_places),
+            total.lowest + _sum_of_precisions(block.n_above + block.size - block.n_relevant, n_hits, block.n_relevant),
+            total.highest + _sum_of_precisions(block.n_above, n_hits, block.n_relevant),
+        )
+        n_hits += block.n_relevant
+    divisor = max(n_hits, 1)
+    return _OrderValues(total.mean / divisor, total.lowest / divisor, total.highest / divisor)
 
 
-def _found_in_cut(
-    block: Block, so_far: tuple[float, float, float], hits: int, places: int, here: int
-) -> tuple[float, float, float, int]:
-    """Return mean, smallest and largest value if the cut leaves `here` hits in its block, and `here` itself."""
-    divisor = max(hits + here, 1)
-    if not here:
-        return so_far[0] / divisor, so_far[1] / divisor, so_far[2] / divisor, here
-    mean = so_far[0] + _precisions(block.above, hits, places, here, places)
-    low = so_far[1] + _sum_of_precisions(block.above + places - here, hits, here)
-    high = so_far[2] + _sum_of_precisions(block.above, hits, here)
-    return mean / divisor, low / divisor, high / divisor, here
+def _divide_by_hits_in_cut(block: Block, total: _OrderValues, n_hits: int, n_places: int) -> _OrderValues:
+    """Return the values if the cut divides a block, after `n_places` of it."""
+    min_hits_in_block = max(n_places - block.size + block.n_relevant, 0)
+    max_hits_in_block = min(n_places, block.n_relevant)
+    mean = 0.0
+    lowest = []
+    highest = []
+    for n_hits_in_block in range(min_hits_in_block, max_hits_in_block + 1):
+        values = _divide_by_known_hits(block, total, n_hits, n_places, n_hits_in_block)
+        mean += values.mean * hit_probability(block.size, block.n_relevant, n_places, n_hits_in_block)
+        lowest.append(values.lowest)
+        highest.append(values.highest)
+    return _OrderValues(mean, min(lowest), max(highest))
+
+
+def _divide_by_known_hits(
+    block: Block, total: _OrderValues, n_hits: int, n_places: int, n_hits_in_block: int
+) -> _OrderValues:
+    """Return the values if the cut leaves so many hits in its block."""
+    divisor = max(n_hits + n_hits_in_block, 1)
+    if not n_hits_in_block:
+        return _OrderValues(total.mean / divisor, total.lowest / divisor, total.highest / divisor)
+    first_if_last = block.n_above + n_places - n_hits_in_block
+    mean = total.mean + _precisions(block.n_above, n_hits, n_places, n_hits_in_block, n_places)
+    lowest = total.lowest + _sum_of_precisions(first_if_last, n_hits, n_hits_in_block)
+    highest = total.highest + _sum_of_precisions(block.n_above, n_hits, n_hits_in_block)
+    return _OrderValues(mean / divisor, lowest / divisor, highest / divisor)
 
 
 def _sum_of_precisions(above: int, hits: int, relevant: int) -> float:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import count_above, is_relevant
+from retrieval_metrics.matching.rank_rows import count_above, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
@@ -47,9 +47,11 @@ def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
 
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
     """Return bpref of every query, shape (queries,)."""
-    relevant, hits, items = judged.n_relevant(rel), judged.hits(rel), judged.items
-    of_query = judged.qrels.document_query[_nonrelevant(judged.qrels.document_grade, rel)]
-    fewer = np.minimum(relevant, judged.sum_by_query(of_query))
+    relevant = judged.n_relevant(rel)
+    hits = judged.hits(rel)
+    items = judged.items
+    nonrelevant_query = judged.qrels.document_query[_nonrelevant(judged.qrels.document_grade, rel)]
+    fewer = np.minimum(relevant, judged.sum_by_query(nonrelevant_query))
     nonrelevant = _nonrelevant(items.grade, rel)
     above = count_above(hits.query, hits.rank, items.query[nonrelevant], items.rank[nonrelevant])
     above = np.minimum(above, relevant[hits.query])
@@ -74,15 +76,16 @@ def mean_over_orders(
     qrels = judged.qrels
 
     def mean(query: int, blocks: Sequence[Block]) -> float:
-        every = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]]
+        grades = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]]
         relevant = float(judged.n_relevant(rel)[query])
-        fewer = max(min(relevant, float(np.sum(_nonrelevant(every, rel)))), 1.0)
-        total, above = 0.0, 0
+        fewer = max(min(relevant, float(np.sum(_nonrelevant(grades, rel)))), 1.0)
+        total = 0.0
+        n_above = 0
         for block in blocks:
-            here = int(np.sum(_nonrelevant(block.grades, rel)))
-            counts = np.minimum(above + np.arange(here + 1), relevant)
-            total += block.relevant * float(np.mean(1 - counts / fewer))
-            above += here
+            n_nonrelevant = int(np.sum(_nonrelevant(block.grades, rel)))
+            counts = np.minimum(n_above + np.arange(n_nonrelevant + 1), relevant)
+            total += block.n_relevant * float(np.mean(1 - counts / fewer))
+            n_above += n_nonrelevant
         return total / max(relevant, 1.0)
 
     return average_by_block(judged, rel, mean)

@@ -9,14 +9,14 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, exponential, largest_grade
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:
@@ -49,7 +49,8 @@ def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> Float
     hits = judged.hits().cut(k)
     top = largest_grade(judged, max_grade)
     satisfied = exponential(hits.grade) / (exponential(np.array([top])) + 1)
-    value, unsatisfied = np.zeros(judged.n_queries), np.ones(judged.n_queries)
+    value = np.zeros(judged.n_queries)
+    unsatisfied = np.ones(judged.n_queries)
     # Hit by hit, all queries at once: the first hit of each, then the second, ...
     by_ordinal = np.argsort(hits.ordinal, kind="stable")
     for step in np.split(by_ordinal, np.flatnonzero(np.diff(hits.ordinal[by_ordinal])) + 1):
@@ -67,7 +68,8 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | Non
     top = float(exponential(np.array([largest_grade(judged, max_grade)]))[0]) + 1
 
     def mean(_: int, blocks: Sequence[Block]) -> float:
-        total, going = 0.0, 1.0
+        total = 0.0
+        going = 1.0
         for block in blocks:
             goes_on = 1 - exponential(block.grades[block.grades > 0]) / top
             means = _mean_products(goes_on)
@@ -76,7 +78,7 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | Non
                 passed = sum(
                     hit_probability(block.size, len(goes_on), place, drawn) * mean for drawn, mean in enumerate(means)
                 )
-                total += going * (previous - passed) / (block.above + place)
+                total += going * (previous - passed) / (block.n_above + place)
                 previous = passed
             going *= float(np.prod(goes_on))
         return total

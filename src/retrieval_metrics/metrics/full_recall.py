@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 from retrieval_metrics.metrics.recall import count_found_groups
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
@@ -54,11 +54,11 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
     """Return full recall over all orders of equal scores: the probability that no block leaves out a needed one."""
 
     def mean(query: int, blocks: Sequence[Block]) -> float:
-        if sum(block.relevant for block in blocks) < judged.n_relevant(rel)[query]:
+        if sum(block.n_relevant for block in blocks) < judged.n_relevant(rel)[query]:
             return 0.0
         complete = 1.0
         for block in blocks:
-            complete *= hit_probability(block.size, block.relevant, block.within(k), block.relevant)
+            complete *= hit_probability(block.size, block.n_relevant, block.within(k), block.n_relevant)
         return complete
 
     return average_by_block(judged, rel, mean)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def hit_rate(gains: Gains, *, k: int | None = None) -> float:
@@ -53,13 +53,13 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
     def mean(_: int, blocks: Sequence[Block]) -> float:
         missed = 1.0
         for block in blocks:
-            missed *= hit_probability(block.size, block.relevant, block.within(k), 0)
+            missed *= hit_probability(block.size, block.n_relevant, block.within(k), 0)
         return 1 - missed
 
     return average_by_block(judged, rel, mean)
 
 
-def one_suffices(**_: object) -> bool:
+def depends_on_one_document(**_: object) -> bool:
     """Return True: it depends on one relevant document only."""
     return True
 
@@ -72,6 +72,6 @@ DEFINITION = Definition(
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},
     binary=True,
-    one_suffices=one_suffices,
+    one_suffices=depends_on_one_document,
     mean_over_orders=mean_over_orders,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import count_above, is_relevant
+from retrieval_metrics.matching.rank_rows import count_above, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.score import score_one
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
+# What trec_eval adds to the numbers of documents, so that nothing is divided by 0.
 EPSILON = 1e-5
-"""What trec_eval adds to the numbers of documents, so that nothing is divided by 0."""
 
 
 def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
@@ -53,14 +53,16 @@ def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> Flo
 
 def estimate_average_precision(judged: JudgedRun, rel: float | None, pooled: BoolArray) -> FloatArray:
     """Return it with some of the items, which are not relevant, as pooled and not judged."""
-    hits, items = judged.hits(rel), judged.items
+    hits = judged.hits(rel)
+    items = judged.items
 
-    def above(some: BoolArray) -> IntArray:
-        return count_above(hits.query, hits.rank, items.query[some], items.rank[some])
+    def count_above_hits(mask: BoolArray) -> IntArray:
+        return count_above(hits.query, hits.rank, items.query[mask], items.rank[mask])
 
-    good = hits.ordinal - 1
-    known = good + above(~is_relevant(items.grade, rel) & ~pooled)
-    term = (1 + (known + above(pooled)) * (good + EPSILON) / (known + 2 * EPSILON)) / hits.row
+    n_relevant_above = hits.ordinal - 1
+    n_judged_above = n_relevant_above + count_above_hits(~is_relevant(items.grade, rel) & ~pooled)
+    n_pooled_above = n_judged_above + count_above_hits(pooled)
+    term = (1 + n_pooled_above * (n_relevant_above + EPSILON) / (n_judged_above + 2 * EPSILON)) / hits.row
     return judged.sum_by_query(hits.query, term) / np.maximum(judged.n_relevant(rel), 1)
 
 

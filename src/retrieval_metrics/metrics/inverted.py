@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_forbidden, is_relevant
+from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import blocks_of, hit_probability
+from retrieval_metrics.metrics.base.tie_blocks import blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
@@ -46,13 +46,16 @@ def inverted(gains: Gains, *, k: int | None = None) -> float:
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return whether each query is inverted, shape (queries,); NaN where one kind is not judged or no answer came."""
     relevant = is_relevant(judged.ranks.grade, rel)
-    good = _first(judged, judged.ranks.query[relevant], judged.ranks.rank[relevant])
-    bad = _first(judged, *judged.forbidden_ranks())
-    both = judged.has_forbidden() & (judged.n_relevant(rel) > 0)
-    return judged.where_answered(both, (bad < good) & (bad <= (np.inf if k is None else k)))
+    first_relevant = _find_first_rank(judged, judged.ranks.query[relevant], judged.ranks.rank[relevant])
+    first_forbidden = _find_first_rank(judged, *judged.forbidden_ranks())
+    is_inverted = first_forbidden < first_relevant
+    if k is not None:
+        is_inverted &= first_forbidden <= k
+    has_both = judged.has_forbidden() & (judged.n_relevant(rel) > 0)
+    return judged.where_answered(has_both, is_inverted)
 
 
-def _first(judged: JudgedRun, query: IntArray, rank: IntArray) -> FloatArray:
+def _find_first_rank(judged: JudgedRun, query: IntArray, rank: IntArray) -> FloatArray:
     first = np.full(judged.n_queries, np.inf)
     np.minimum.at(first, query, rank)
     return first
@@ -61,17 +64,23 @@ def _first(judged: JudgedRun, query: IntArray, rank: IntArray) -> FloatArray:
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> TieOrderValues:
     """Return it over all orders of equal scores; the first block that holds anything of the two kinds decides."""
     items = judged.items
-    good, bad = is_relevant(items.grade, rel), is_forbidden(judged.qrels.smallest_grade[items.document])
-    mean, lowest, highest = np.zeros((3, judged.n_queries))
+    is_good = is_relevant(items.grade, rel)
+    is_bad = is_forbidden(judged.qrels.smallest_grade[items.document])
     # The grades of the blocks tell the kinds apart: 2 is relevant, 1 forbidden alone.
-    kinds = judged.with_items(items._replace(grade=np.where(good, 2.0, bad.astype(np.float64))))
+    kinds = judged.with_items(items._replace(grade=np.where(is_good, 2.0, is_bad.astype(np.float64))))
+    over_orders = TieOrderValues(*np.zeros((3, judged.n_queries)))
     for query, blocks in blocks_of(kinds, None):
-        if (block := next((block for block in blocks if block.relevant), None)) is not None:
-            alone, drawn = int((block.grades == 1).sum()), block.within(k)
-            mean[query] = alone / block.relevant * (1 - hit_probability(block.size, block.relevant, drawn, 0))
-            highest[query] = alone > 0 and drawn > 0
-            lowest[query] = alone == block.relevant and drawn > block.size - alone
-    return TieOrderValues(mean, lowest, highest)
+        deciding = [block for block in blocks if block.n_relevant]
+        if not deciding:
+            continue
+        block = deciding[0]
+        n_forbidden = int((block.grades == 1).sum())
+        n_drawn = block.within(k)
+        hit_chance = 1 - hit_probability(block.size, block.n_relevant, n_drawn, 0)
+        over_orders.mean[query] = n_forbidden / block.n_relevant * hit_chance
+        over_orders.highest[query] = n_forbidden > 0 and n_drawn > 0
+        over_orders.lowest[query] = n_forbidden == block.n_relevant and n_drawn > block.size - n_forbidden
+    return over_orders
 
 
 DEFINITION = Definition(

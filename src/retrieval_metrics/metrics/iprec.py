@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.definition import ParameterValue
 
-ELEVEN = tuple(at / 10 for at in range(11))
-"""The recalls of the eleven-point average."""
+# The recalls of the eleven-point average.
+ELEVEN_RECALLS = tuple(tenth / 10 for tenth in range(11))
+
+# A recall of r needs r R relevant documents; this is added before it is rounded down.
 ROUNDING_ALLOWANCE = {"up": 0.9, "nearest": 0.5}
-"""A recall of r needs r R relevant documents; this is added before it is rounded down."""
 
 
 def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None, rounding: str = "up") -> float:
@@ -60,14 +61,15 @@ def score(
 ) -> FloatArray:
     """Return the interpolated precision of every query, shape (queries,)."""
     if recall is None:
-        each = [score(judged, rel=rel, recall=one, rounding=rounding) for one in ELEVEN]
-        mean: FloatArray = np.mean(each, axis=0)
+        precisions = [score(judged, rel=rel, recall=level, rounding=rounding) for level in ELEVEN_RECALLS]
+        mean: FloatArray = np.mean(precisions, axis=0)
         return mean
-    hits, relevant = judged.hits(rel), judged.n_relevant(rel)
-    reached = hits.ordinal >= np.floor(recall * relevant + ROUNDING_ALLOWANCE[rounding])[hits.query]
-    found = np.zeros(judged.n_queries)
-    np.maximum.at(found, hits.query[reached], (hits.ordinal / hits.row)[reached])
-    return found
+    hits = judged.hits(rel)
+    n_needed = np.floor(recall * judged.n_relevant(rel) + ROUNDING_ALLOWANCE[rounding])
+    reached = hits.ordinal >= n_needed[hits.query]
+    precision = np.zeros(judged.n_queries)
+    np.maximum.at(precision, hits.query[reached], (hits.ordinal / hits.row)[reached])
+    return precision
 
 
 def _share(value: Any) -> ParameterValue:

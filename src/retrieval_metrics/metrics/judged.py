@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import within
+from retrieval_metrics.matching.rank_rows import within
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import mean_rank_weights
@@ -42,18 +42,18 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """Return the judged share of every query, shape (queries,); NaN if nothing was retrieved."""
-    known_at = judged.ranks
-    known = judged.sum_by_query(
-        known_at.query if k is None else known_at.query[within(known_at.query, known_at.rank, k)]
-    )
-    places = judged.n_within(k)
-    return np.where(places > 0, known / np.maximum(places, 1), np.nan)
+    query = judged.ranks.query
+    if k is not None:
+        query = query[within(query, judged.ranks.rank, k)]
+    n_judged = judged.sum_by_query(query)
+    n_places = judged.n_within(k)
+    return np.where(n_places > 0, n_judged / np.maximum(n_places, 1), np.nan)
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None) -> FloatArray:
     """Return the judged share over all orders of equal scores; it is best with all judged documents first."""
-    known = judged.sum_by_query(judged.items.query, mean_rank_weights(judged, np.ones_like, k))
-    return known / np.maximum(judged.n_within(k), 1)
+    n_judged = judged.sum_by_query(judged.items.query, mean_rank_weights(judged, np.ones_like, k))
+    return n_judged / np.maximum(judged.n_within(k), 1)
 
 
 DEFINITION = Definition(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_forbidden, within
+from retrieval_metrics.matching.rank_rows import is_forbidden, within
 from retrieval_metrics.metrics.base.definition import Definition, Parameter, TieOrderValues, make_number_reader
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import best_and_worst_orders
@@ -47,15 +47,19 @@ def leak(gains: Gains, *, k: int | None = None) -> float:
 def score(judged: JudgedRun, *, k: Cut, grade: float | None = None) -> FloatArray:
     """Return the leak of every query, shape (queries,); NaN where nothing is forbidden or no answer came."""
     query, rank = judged.forbidden_ranks(grade)
-    found = judged.sum_by_query(query if k is None else query[within(query, rank, k)]) > 0
-    return judged.where_answered(judged.has_forbidden(grade), found)
+    if k is not None:
+        query = query[within(query, rank, k)]
+    has_leaked = judged.sum_by_query(query) > 0
+    return judged.where_answered(judged.has_forbidden(grade), has_leaked)
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = None) -> TieOrderValues:
     """Return the leak over all orders of equal scores: the hit rate of what is forbidden."""
     forbidden = is_forbidden(judged.qrels.smallest_grade[judged.items.document], grade)
     sought = judged.with_items(judged.items._replace(grade=forbidden.astype(np.float64)))
-    highest, lowest = (score(run, k=k, grade=grade) for run in best_and_worst_orders(judged, forbidden))
+    forbidden_first, forbidden_last = best_and_worst_orders(judged, forbidden)
+    highest = score(forbidden_first, k=k, grade=grade)
+    lowest = score(forbidden_last, k=k, grade=grade)
     return TieOrderValues(mean_of_hits(sought, k=k), lowest, highest)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import ordinals, within
+from retrieval_metrics.matching.rank_rows import ordinals, within
 from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, choice, compute_gain, is_first_only
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg
@@ -87,21 +87,22 @@ def ideal_dcg(
     return discounted_gains(judged, *_ideal(judged, k, ideal, of, lambda grade: compute_gain(grade, gain, gains)))
 
 
-def _rows(judged: JudgedRun, k: Cut, of: str) -> tuple[IntArray, IntArray, FloatArray]:
-    if of == "groups":
+def _rows(judged: JudgedRun, k: Cut, gaining: str) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return query, row and grade of what gains: groups or documents."""
+    if gaining == "groups":
         hits = judged.hits().cut(k)
         return hits.query, hits.row, hits.grade
     items = judged.items
-    kept = items.grade > 0
+    gains = items.grade > 0
     if k is not None:
-        kept &= within(items.query, items.rank, k)
-    return items.query[kept], items.rank[kept], items.grade[kept]
+        gains &= within(items.query, items.rank, k)
+    return items.query[gains], items.rank[gains], items.grade[gains]
 
 
 def _ideal(
-    judged: JudgedRun, k: Cut, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
+    judged: JudgedRun, k: Cut, ideal: str, gaining: str, worth: Callable[[FloatArray], FloatArray]
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    query, grade, position = judged.ideal(of_documents=of == "documents")
+    query, grade, position = judged.ideal(of_documents=gaining == "documents")
     if ideal == "expanded":
         query, grade, position = _with_repeated_hits(judged, k, query, grade)
     # A budget does not cut the ideal: how many items fit depends on how texts are split; what is needed does not.
@@ -121,7 +122,8 @@ def _with_repeated_hits(
     repeated[np.unique(items.document, return_index=True)[1]] = False
     if k is not None:
         repeated &= within(items.query, items.rank, k)
-    query, grade = np.concatenate([query, items.query[repeated]]), np.concatenate([grade, items.grade[repeated]])
+    query = np.concatenate([query, items.query[repeated]])
+    grade = np.concatenate([grade, items.grade[repeated]])
     best_first = np.lexsort((-grade, query))
     return query[best_first], grade[best_first], ordinals(query[best_first])
 
@@ -140,16 +142,20 @@ def mean_over_orders(
     return mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
 
 
-def of_one_grade(judged: JudgedRun, *, k: Cut, ideal: str = "all", of: str = "groups", **_: object) -> BoolArray | None:
+def has_one_relevant_grade(
+    judged: JudgedRun, *, k: Cut, ideal: str = "all", of: str = "groups", **_: object
+) -> BoolArray | None:
     """Return the queries whose relevant documents all have one grade, at a cut-off of one document."""
     if is_first_only(judged, k=k) is None or ideal == "uncut" or of == "documents":
         return None
-    relevant, grade = judged.qrels.document_query, judged.qrels.document_grade
-    lowest, highest = np.full(judged.n_queries, np.inf), np.zeros(judged.n_queries)
-    np.minimum.at(lowest, relevant[grade > 0], grade[grade > 0])
-    np.maximum.at(highest, relevant, grade)
-    alike: BoolArray = lowest == highest
-    return alike
+    query = judged.qrels.document_query
+    grade = judged.qrels.document_grade
+    lowest = np.full(judged.n_queries, np.inf)
+    highest = np.zeros(judged.n_queries)
+    np.minimum.at(lowest, query[grade > 0], grade[grade > 0])
+    np.maximum.at(highest, query, grade)
+    has_one_grade: BoolArray = lowest == highest
+    return has_one_grade
 
 
 DEFINITION = Definition(
@@ -179,6 +185,6 @@ DEFINITION = Definition(
             acts_on="groups",
         ),
     },
-    two_valued=of_one_grade,
+    two_valued=has_one_relevant_grade,
     mean_over_orders=mean_over_orders,
 )

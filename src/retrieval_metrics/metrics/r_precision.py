@@ -41,7 +41,8 @@ def r_precision(gains: Gains, *, n_relevant: int) -> float:
 
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
     """Return the R-precision of every query, shape (queries,)."""
-    hits, relevant = judged.hits(rel), judged.n_relevant(rel)
+    hits = judged.hits(rel)
+    relevant = judged.n_relevant(rel)
     return judged.sum_by_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
 
 
@@ -52,8 +53,8 @@ def mean_over_orders(
     rel: float | None = None,
 ) -> FloatArray:
     """Return R-precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
-    wanted = judged.n_relevant(rel)
-    return mean_n_relevant(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
+    relevant = judged.n_relevant(rel)
+    return mean_n_relevant(judged, relevant.astype(np.int64), rel) / np.maximum(relevant, 1)
 
 
 DEFINITION = Definition(

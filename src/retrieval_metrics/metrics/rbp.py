@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import cut_rows
+from retrieval_metrics.matching.rank_rows import cut_rows
 from retrieval_metrics.metrics.base.definition import (
     MAX_GRADE,
     Definition,
@@ -64,8 +64,9 @@ def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | No
     """
     query, rank, row = judged.settled_rows()
     if k is not None:
-        known = cut_rows(query, rank, row, k)
-        query, row = query[known], row[known]
+        in_cut = cut_rows(query, rank, row, k)
+        query = query[in_cut]
+        row = row[in_cut]
     return np.maximum(1.0 - judged.sum_by_query(query, _weight(row, p)), 0.0)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import within
+from retrieval_metrics.matching.rank_rows import within
 from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
 from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import mean_n_relevant

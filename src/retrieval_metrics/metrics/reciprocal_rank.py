@@ -13,14 +13,14 @@ from retrieval_metrics.metrics.base.definition import (
     mean_over_groups,
 )
 from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import average_by_block
+from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.ties import Block
+    from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
 def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
@@ -67,20 +67,22 @@ def mean_over_orders(
         return None
 
     def mean(_: int, blocks: Sequence[Block]) -> float:
-        block = next((block for block in blocks if block.relevant), None)
-        if block is None:
+        deciding = [block for block in blocks if block.n_relevant]
+        if not deciding:
             return 0.0
-        total, not_yet = 0.0, 1.0
-        for place in range(1, min(block.within(k), block.size - block.relevant + 1) + 1):
-            here = block.relevant / (block.size - place + 1)
-            total += not_yet * here / (block.above + place)
-            not_yet *= 1 - here
+        block = deciding[0]
+        total = 0.0
+        not_yet = 1.0
+        for place in range(1, min(block.within(k), block.size - block.n_relevant + 1) + 1):
+            hit_chance = block.n_relevant / (block.size - place + 1)
+            total += not_yet * hit_chance / (block.n_above + place)
+            not_yet *= 1 - hit_chance
         return total
 
     return average_by_block(judged, rel, mean)
 
 
-def one_suffices(*, per: str = "query", **_: object) -> bool:
+def depends_on_one_document(*, per: str = "query", **_: object) -> bool:
     """Return whether it depends on one relevant document only; if groups are ranked separately, each needs one."""
     return per == "query"
 
@@ -92,7 +94,7 @@ DEFINITION = Definition(
     plain_summary="1 / rank of the first relevant result: 0.5 is rank 2",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
-    one_suffices=one_suffices,
+    one_suffices=depends_on_one_document,
     two_valued=is_first_only,
     mean_over_orders=mean_over_orders,
 )

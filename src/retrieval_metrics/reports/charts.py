@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.statistics.means import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics._internal.validation import FloatArray
-    from retrieval_metrics.statistics.means import Interval
 
 
-FEW = 3
-"""The largest number of lines with intervals along them, or named points; more would hide each other."""
+# More lines with intervals along them, or with named points, would hide each other.
+MAX_DETAILED_LINES = 3
+
+# Queries that are named at either end of the changes.
 MAX_LARGEST_CHANGES = 3
-"""Queries that are named at either end of the changes."""
 
 
 class ChartRow(NamedTuple):
@@ -31,7 +31,7 @@ class ChartRow(NamedTuple):
         name: What it belongs to.
         value: The value.
         interval: Its interval; NaN if it has none.
-        said: The value in words.
+        note: The value in words.
         series: The number of the system, which decides how it is drawn.
         sign: How it stands to the best or to the baseline.
     """
@@ -62,13 +62,18 @@ class ChartRows(NamedTuple):
     zero: bool
 
     @classmethod
-    def of(
+    def scaled(
         cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0, *, gains: bool = False
     ) -> ChartRows:
         """Return rows on a scale that has 0, `least`, and every value with its interval."""
-        found = [0.0, least, *(end for row in rows for end in (row.value, *row.interval) if isfinite(end))]
-        low, high = min(found), max(found)
-        return cls(title, label, rows, (low, high if high > low else low + 1), gains or low < 0)
+        shown = [0.0, least]
+        for row in rows:
+            shown.extend(filter(isfinite, (row.value, row.interval.low, row.interval.high)))
+        low = min(shown)
+        high = max(shown)
+        if high <= low:
+            high = low + 1
+        return cls(title, label, rows, (low, high), gains or low < 0)
 
 
 class Line(NamedTuple):
@@ -97,7 +102,7 @@ class CutoffLines(NamedTuple):
     @property
     def with_intervals(self) -> bool:
         """Whether there is room for intervals along the lines."""
-        return len(self.lines) <= FEW
+        return len(self.lines) <= MAX_DETAILED_LINES
 
     @property
     def label(self) -> str:
@@ -106,16 +111,16 @@ class CutoffLines(NamedTuple):
         return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
 
 
-class Flow(NamedTuple):
-    """What is left of what is needed after each step, and what the step lost.
+class StageFlow(NamedTuple):
+    """What is left of what is needed after each stage, and what the stage lost.
 
     Attributes:
         title: What stands above.
-        steps: The name of each step, the share that is left after it, and the shares that it lost, each in words.
+        stages: The name of each stage, the share that is left after it, and the shares that it lost, each in words.
     """
 
     title: str
-    steps: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
+    stages: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
 
 
 class SortedChanges(NamedTuple):
@@ -144,14 +149,21 @@ class SortedChanges(NamedTuple):
     @property
     def counts_note(self) -> tuple[str, str, str]:
         """How many queries were won, tied and lost, in words."""
-        won, tied, lost = (f"{count:,}" for count in self.counts)
-        return f"{won} won", f"{tied} tied", f"{lost} lost"
+        won, tied, lost = self.counts
+        return f"{won:,} won", f"{tied:,} tied", f"{lost:,} lost"
 
     @property
     def label(self) -> str:
         """The mean change with its interval, in words; empty if there is no query."""
-        ends = numbers.interval(self.interval, difference=True).removesuffix("-")
-        return f"mean {numbers.signed(self.mean)} {ends}".rstrip() if len(self.changes) else ""
+        if not len(self.changes):
+            return ""
+        interval = numbers.interval(self.interval, difference=True).removesuffix("-")
+        return f"mean {numbers.signed(self.mean)} {interval}".rstrip()
+
+    @property
+    def dashed_label(self) -> str:
+        """The label where the mean is a dashed line; empty if there is no query."""
+        return f"{self.label}, dashed" if self.label else ""
 
 
 class Shares(NamedTuple):
@@ -188,7 +200,7 @@ class PointLines(NamedTuple):
     @property
     def named(self) -> bool:
         """Whether there is room for names of points, and their intervals."""
-        return len(self.lines) <= FEW
+        return len(self.lines) <= MAX_DETAILED_LINES
 
 
 class ValueCounts(NamedTuple):
@@ -199,56 +211,21 @@ class ValueCounts(NamedTuple):
     total: int
 
 
-# Names that are too long for a chart.
-
-LONG = 28
-"""Letters of a name; a longer one has a number in charts, and stands in the key below them."""
-SaidT = TypeVar("SaidT")
-
-
-class NameKey:
-    """Numbers in place of long names, in charts and in words on them; those used are listed with their names.
-
-    Example:
-        >>> key = NameKey(["bm25", "text-embedding-3-large + reranker"])
-        >>> key("text-embedding-3-large + reranker is better than bm25"), key.lines
-        ('#2 is better than bm25', ['#2: text-embedding-3-large + reranker'])
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.numbers = {name: f"#{at}" for at, name in enumerate(names, start=1) if len(name) > LONG}
-        self._used: set[str] = set()
-        longest_first = sorted(self.numbers, key=len, reverse=True)  # one may be the beginning of another
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-
-    def __call__(self, said: SaidT) -> SaidT:
-        """Return words, or a chart, with numbers in place of long names."""
-        shown: Any = said
-        if isinstance(shown, str):
-            shown = self._pattern.sub(self._numbered, shown)
-        elif isinstance(shown, list) or (isinstance(shown, tuple) and not hasattr(shown, "_fields")):
-            shown = type(shown)(map(self, shown))
-        elif isinstance(shown, tuple):
-            shown = type(shown)(*map(self, shown))
-        return shown  # type: ignore[no-any-return]  # of the same type
-
-    def _numbered(self, found: re.Match[str]) -> str:
-        self._used.add(found[0])
-        return self.numbers[found[0]]
-
-    @property
-    def lines(self) -> list[str]:
-        """The numbers that were used, with their names."""
-        return [f"{number}: {name}" for name, number in self.numbers.items() if name in self._used]
-
-
 # Charts for a page: lines and bars are SVG, words are HTML, so that they wrap and keep their size on a phone.
 
-WIDE, HIGH, LOW = 400, 150, 110
-"""Units of the drawing, which is stretched to the available width; the changes of queries take less height."""
-_NEARLY = 1e-9
-_KEPT = 'vector-effect="non-scaling-stroke"'
-_DOTTED, _DASHED = (f'stroke-dasharray="{pattern}" {_KEPT}' for pattern in ("2 3", "6 4"))
+# Units of the drawing, which is stretched to the available width; the changes of queries take less height.
+WIDTH = 400
+HEIGHT = 150
+CHANGES_HEIGHT = 110
+
+# Two changes closer than this are drawn as one step, and one closer to 0 not at all.
+_TOLERANCE = 1e-9
+
+# A line keeps its width where the drawing is stretched.
+_UNSCALED = 'vector-effect="non-scaling-stroke"'
+_DOTTED = f'stroke-dasharray="2 3" {_UNSCALED}'
+_DASHED = f'stroke-dasharray="6 4" {_UNSCALED}'
+
 _MARKS = {
     "o": '<circle cx="{x}" cy="{y}" r="3.6"/>',
     "s": '<rect x="{l}" y="{t}" width="6.6" height="6.6"/>',
@@ -275,108 +252,143 @@ def _figure(title: str, description: str, content: str) -> str:
     return f'<figure class="chart" aria-label="{escape(description)}">{caption}{content}</figure>'
 
 
-def _marker(at: int, x: float, y: float) -> str:
-    drawn = _MARKS[line_style(at).marker].format(x=x, y=y, l=x - 3.3, r=x + 3.3, t=y - 3.3, b=y + 3.3)
-    return f'<g fill="{line_style(at).colour}" stroke="{line_style(at).colour}">{drawn}</g>'
+def _marker(series: int, x: float, y: float) -> str:
+    style = line_style(series)
+    mark = _MARKS[style.marker].format(x=x, y=y, l=x - 3.3, r=x + 3.3, t=y - 3.3, b=y + 3.3)
+    return f'<g fill="{style.colour}" stroke="{style.colour}">{mark}</g>'
 
 
 def rows(chart: ChartRows) -> str:
     """Return values with their intervals."""
     low, high = chart.ends
 
-    def place(value: float) -> str:
+    def x_position(value: float) -> str:
         return f"{100 * min(max((value - low) / (high - low), 0), 1):.4g}%"
 
-    line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
+    background = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
     if chart.zero:
-        line += f'<line class="zero" x1="{place(0)}" x2="{place(0)}" y2="18"/>'
+        background += f'<line class="zero" x1="{x_position(0)}" x2="{x_position(0)}" y2="18"/>'
     cells = []
-    for name, value, interval, said, at, sign in chart.rows:
-        drawn = ""
-        if not isnan(value):
-            left, right = map(place, (value, value) if isnan(interval.low) else interval)
-            stroke = f'stroke="{line_style(at).colour}" stroke-width="2"'
-            drawn = (
-                f'<line x1="{left}" x2="{right}" y1="9" y2="9" {stroke}/><svg x="{place(value)}" y="9" '
-                f'overflow="visible">{_marker(at, 0, 0)}</svg>'
+    for row in chart.rows:
+        drawing = ""
+        if not isnan(row.value):
+            ends = Interval(row.value, row.value) if isnan(row.interval.low) else row.interval
+            stroke = f'stroke="{line_style(row.series).colour}" stroke-width="2"'
+            drawing = (
+                f'<line x1="{x_position(ends.low)}" x2="{x_position(ends.high)}" y1="9" y2="9" {stroke}/>'
+                f'<svg x="{x_position(row.value)}" y="9" overflow="visible">{_marker(row.series, 0, 0)}</svg>'
             )
-        words = f"{escape(name)}: {numbers.mean(value, interval)}"
-        picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
-        cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{escape(f"{sign} {said}".strip())}</span>')
+        name = escape(row.name)
+        words = f"{name}: {numbers.mean(row.value, row.interval)}"
+        picture = f'<svg height="18" role="img" aria-label="{words}">{background}{drawing}</svg>'
+        note = escape(f"{row.sign} {row.note}".strip())
+        cells.append(f'<span dir="auto">{name}</span>{picture}<span>{note}</span>')
     scale = f'<span></span><span class="axis"><span>{low:.3g}</span><span>{high:.3g}</span></span><span></span>'
     return _figure(chart.title, f"{chart.title}: {chart.label}", f'<div class="bars">{"".join(cells)}{scale}</div>')
 
 
 def counts(chart: ValueCounts) -> str:
     """Return the number of queries for each value, as bars on one scale from 0."""
-    most = max([number for _, number in chart.rows], default=0) or 1
-    cells = "".join(
-        f'<span>{escape(name)}</span><svg height="14" role="img" aria-label="{number} of {chart.total}"><rect '
-        f'width="{100 * number / most:.4g}%" height="14" fill="var(--dot)"/></svg><span>{number:,}</span>'
-        for name, number in chart.rows
-    )
-    return _figure(chart.title, chart.title, f'<div class="bars">{cells}</div>')
+    largest = max([count for _, count in chart.rows], default=0) or 1
+    cells = []
+    for name, count in chart.rows:
+        cells.append(
+            f'<span>{escape(name)}</span><svg height="14" role="img" aria-label="{count} of {chart.total}"><rect '
+            f'width="{100 * count / largest:.4g}%" height="14" fill="var(--dot)"/></svg><span>{count:,}</span>'
+        )
+    return _figure(chart.title, chart.title, f'<div class="bars">{"".join(cells)}</div>')
 
 
 def cutoffs(chart: CutoffLines) -> str:
     """Return a metric over its cut-off."""
     ks = list(chart.lines[0].means)
-    heights = [mean for line in chart.lines for mean in line.means.values()]
-    if chart.with_intervals:
-        heights += [interval.high for line in chart.lines for interval in line.intervals.values()]
-    top = max([height for height in heights if not isnan(height)], default=1.0) or 1.0
-    top = 1.0 if 0.5 < top <= 1 else top
+    top = _top_of_scale(chart)
 
-    def place(k: int, mean: float) -> tuple[float, float]:
-        return round((k - ks[0]) / max(ks[-1] - ks[0], 1) * WIDE, 1), round(HIGH * (1 - mean / top), 1)
+    def position(k: int, mean: float) -> tuple[float, float]:
+        return round((k - ks[0]) / max(ks[-1] - ks[0], 1) * WIDTH, 1), round(HEIGHT * (1 - mean / top), 1)
 
-    drawn = [f'<line class="rule" x1="0" x2="{WIDE}" y1="{HIGH * at}" y2="{HIGH * at}" {_KEPT}/>' for at in (0, 0.5, 1)]
+    shapes = []
+    for share in (0, 0.5, 1):
+        y = HEIGHT * share
+        shapes.append(f'<line class="rule" x1="0" x2="{WIDTH}" y1="{y}" y2="{y}" {_UNSCALED}/>')
     if chart.marked is not None:
-        x = place(chart.marked, 0)[0]
-        drawn.append(f'<line class="zero" x1="{x}" x2="{x}" y1="0" y2="{HIGH}" {_DOTTED}/>')
+        x, _ = position(chart.marked, 0)
+        shapes.append(f'<line class="zero" x1="{x}" x2="{x}" y1="0" y2="{HEIGHT}" {_DOTTED}/>')
     markers = []
-    for at, line in enumerate(chart.lines):
-        points = [place(k, mean) for k, mean in line.means.items() if not isnan(mean)]
-        colour, _, pattern = line_style(at)
+    for series, line in enumerate(chart.lines):
+        points = [position(k, mean) for k, mean in line.means.items() if not isnan(mean)]
+        style = line_style(series)
         if chart.with_intervals:
-            ends = [(k, ends) for k, ends in line.intervals.items() if not isnan(ends.low)]
-            band = [place(k, each.low) for k, each in ends] + [place(k, each.high) for k, each in reversed(ends)]
-            drawn.append(f'<polygon points="{_joined(band)}" fill="{colour}" opacity=".16"/>')
-        dash = f' stroke-dasharray="{pattern}"' if pattern else ""
-        drawn.append(
-            f'<polyline points="{_joined(points)}" fill="none" stroke="{colour}" stroke-width="2"{dash} {_KEPT}/>'
+            shapes.append(_band(line, position, style.colour))
+        shapes.append(
+            f'<polyline points="{_join_points(points)}" fill="none" stroke="{style.colour}" stroke-width="2"'
+            f"{_dash_attribute(style)} {_UNSCALED}/>"
         )
-        for x, y in points[at % 3 :: max(3, len(points) // 4)]:  # lines on each other keep their markers apart
-            markers.append(f'<svg x="{100 * x / WIDE:.4g}%" y="{y}" overflow="visible">{_marker(at, 0, 0)}</svg>')
+        for x, y in points[series % 3 :: max(3, len(points) // 4)]:  # lines on each other keep their markers apart
+            markers.append(f'<svg x="{100 * x / WIDTH:.4g}%" y="{y}" overflow="visible">{_marker(series, 0, 0)}</svg>')
     axis = f'<div class="axis"><span>{ks[0]:,}</span><span>{chart.label}</span><span>{ks[-1]:,}</span></div>'
     above = f'<div class="axis"><span>{top:.3g}</span></div>'
     stretched = (
-        f'<svg viewBox="0 0 {WIDE} {HIGH}" width="100%" height="{HIGH}" preserveAspectRatio="none">'
-        f"{''.join(drawn)}</svg>"
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" height="{HEIGHT}" preserveAspectRatio="none">'
+        f"{''.join(shapes)}</svg>"
     )
     label = escape(f"{chart.title}, {chart.label}")
-    picture = f'<svg height="{HIGH}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
+    picture = f'<svg height="{HEIGHT}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
     return _figure(chart.title, chart.title, above + picture + axis + key([line.name for line in chart.lines]))
 
 
-def flow(chart: Flow) -> str:
-    """Draw what is left after each step from left to right, and below each other where there is no room for that."""
-    parts = []
-    for name, left, lost in chart.steps:
-        gone = sum(share for _, share in lost)
-        said = "".join(f"<em>\u2212{_percent(share)} {escape(words)}</em>" for words, share in lost if share)
-        sizes = {"loss": gone, "left": left}.items()
-        bar = "".join(f'<i class="{kind}" style="flex-basis:{100 * size:.2f}%"></i>' for kind, size in sizes)
-        parts.append(f"<li><b>{escape(name)}</b><div>{bar}</div><span>{_percent(left)} left</span>{said}</li>")
-    return _figure(chart.title, chart.title, f'<ol class="flow">{"".join(parts)}</ol>')
+def _top_of_scale(chart: CutoffLines) -> float:
+    """Return the largest mean, or end of an interval that is drawn; 1 if it is above 0.5 and at most 1."""
+    heights: list[float] = []
+    for line in chart.lines:
+        heights.extend(line.means.values())
+        if chart.with_intervals:
+            heights.extend(interval.high for interval in line.intervals.values())
+    top = max([height for height in heights if not isnan(height)], default=1.0) or 1.0
+    if 0.5 < top <= 1:
+        return 1.0
+    return top
 
 
-def _percent(share: float) -> str:
+def _band(line: Line, position: Callable[[int, float], tuple[float, float]], colour: str) -> str:
+    """Return the area between the ends of the intervals of a line."""
+    upper = []
+    lower = []
+    for k, interval in line.intervals.items():
+        if not isnan(interval.low):
+            lower.append(position(k, interval.low))
+            upper.append(position(k, interval.high))
+    return f'<polygon points="{_join_points(lower + upper[::-1])}" fill="{colour}" opacity=".16"/>'
+
+
+def flow(chart: StageFlow) -> str:
+    """Draw what is left after each stage from left to right, and below each other where there is no room for that."""
+    items = []
+    for name, left_share, losses in chart.stages:
+        lost_share = sum(share for _, share in losses)
+        notes = ""
+        for words, share in losses:
+            if share:
+                notes += f"<em>\u2212{_format_percent(share)} {escape(words)}</em>"
+        bar = (
+            f'<i class="loss" style="flex-basis:{100 * lost_share:.2f}%"></i>'
+            f'<i class="left" style="flex-basis:{100 * left_share:.2f}%"></i>'
+        )
+        left_note = f"<span>{_format_percent(left_share)} left</span>"
+        items.append(f"<li><b>{escape(name)}</b><div>{bar}</div>{left_note}{notes}</li>")
+    return _figure(chart.title, chart.title, f'<ol class="flow">{"".join(items)}</ol>')
+
+
+def _format_percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _joined(points: Sequence[tuple[float, float]]) -> str:
+def _join_points(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x},{y}" for x, y in points)
+
+
+def _dash_attribute(style: Style) -> str:
+    return f' stroke-dasharray="{style.dash}"' if style.dash else ""
 
 
 def key(names: Sequence[str]) -> str:
@@ -384,11 +396,11 @@ def key(names: Sequence[str]) -> str:
     if len(names) == 1:
         return ""
     items = []
-    for at, name in enumerate(names):
-        dash = f' stroke-dasharray="{line_style(at).dash}"' if line_style(at).dash else ""
-        line = f'<line x1="0" x2="36" y1="7" y2="7" stroke="{line_style(at).colour}" stroke-width="2"{dash}/>'
+    for series, name in enumerate(names):
+        style = line_style(series)
+        line = f'<line x1="0" x2="36" y1="7" y2="7" stroke="{style.colour}" stroke-width="2"{_dash_attribute(style)}/>'
         items.append(
-            f'<li><svg viewBox="0 0 36 14" aria-hidden="true">{line}{_marker(at, 18, 7)}</svg>'
+            f'<li><svg viewBox="0 0 36 14" aria-hidden="true">{line}{_marker(series, 18, 7)}</svg>'
             f'<span dir="auto">{escape(name)}</span></li>'
         )
     return f'<ul class="key">{"".join(items)}</ul>'
@@ -396,65 +408,98 @@ def key(names: Sequence[str]) -> str:
 
 def changes(chart: SortedChanges) -> str:
     """Return the change of every query, the largest gain first, with those that moved most named."""
-    widest = float(np.abs(chart.changes).max(initial=0.0)) or 1.0
-    step = WIDE / max(len(chart.changes), 1)
-
-    def height(change: float) -> str:
-        return f"{LOW / 2 * (1 - min(max(change / widest, -1), 1)):.4g}"
-
-    zero, paths = height(0), {"gain": "", "loss": ""}
-    for at, end, change in _steps(chart.changes.tolist()):
-        if abs(change) > _NEARLY:
-            kind = "gain" if change * chart.sign > 0 else "loss"
-            paths[kind] += f"M{at * step:.5g} {zero}V{height(change)}H{end * step:.5g}V{zero}"
-    drawn = "".join(f'<path d="{path}" class="{kind}"/>' for kind, path in paths.items())
-    drawn += f'<line class="zero" x1="0" x2="{WIDE}" y1="{zero}" y2="{zero}" {_KEPT}/>'
-    if isfinite(chart.mean):
-        mean = height(chart.mean)
-        drawn += f'<line class="mean" x1="0" x2="{WIDE}" y1="{mean}" y2="{mean}" {_DASHED}/>'
-    if np.isfinite(chart.interval).all():
-        low, high = (float(height(end)) for end in chart.interval)
-        drawn += f'<rect class="mean" y="{high}" width="{WIDE}" height="{low - high:.4g}"/>'
-    label, said = (f"{chart.label}, dashed" if chart.label else ""), chart.counts_note
-    in_words = escape("; ".join((chart.label, *said)))
+    words = escape("; ".join((chart.label, *chart.counts_note)))
     picture = (
-        f'<svg viewBox="0 0 {WIDE} {LOW}" height="{LOW}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{in_words}">{drawn}</svg>'
+        f'<svg viewBox="0 0 {WIDTH} {CHANGES_HEIGHT}" height="{CHANGES_HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{words}">{_change_shapes(chart)}</svg>'
     )
-    parts = list(zip(("gain", "tie", "loss"), chart.counts, said, strict=True))
-    bar = "".join(f'<span class="{kind}" style="flex:{number}"></span>' for kind, number, _ in parts if number)
-    key = "".join(f'<span><i class="{kind}"></i>{words}</span>' for kind, _, words in parts)
-    gained, dropped = (
-        f'<div class="{style}">{escape(", ".join(f"{name} {numbers.signed(change)}" for name, change in moved))}</div>'
-        for style, moved in (("moved", chart.gained), ("moved last", chart.dropped))
+    bar = ""
+    counts_key = ""
+    for style, count, note in zip(("gain", "tie", "loss"), chart.counts, chart.counts_note, strict=True):
+        if count:
+            bar += f'<span class="{style}" style="flex:{count}"></span>'
+        counts_key += f'<span><i class="{style}"></i>{note}</span>'
+    gained = _name_changes(chart.gained, "moved")
+    dropped = _name_changes(chart.dropped, "moved last")
+    # Each beside the bars of its queries.
+    if chart.sign > 0:
+        content = gained + picture + dropped
+    else:
+        content = dropped + picture + gained
+    content += (
+        f'<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{counts_key}</div>'
+        f'<p class="notes">{escape(chart.dashed_label)}</p>'
     )
-    above, below = (gained, dropped) if chart.sign > 0 else (dropped, gained)  # beside the bars of those queries
-    content = (
-        f'{above}{picture}{below}<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{key}</div>'
-    )
-    return _figure(chart.title, chart.title, f'{content}<p class="notes">{escape(label)}</p>')
+    return _figure(chart.title, chart.title, content)
 
 
-def _steps(values: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return where each run of equal values starts and ends, so that each run is one step."""
-    steps: list[tuple[int, int, float]] = []
-    for at, value in enumerate(values):
-        if steps and abs(value - steps[-1][2]) < _NEARLY:
-            steps[-1] = steps[-1][0], at + 1, value
+def _change_shapes(chart: SortedChanges) -> str:
+    """Return the outlines of gains and losses, the line at 0, and the mean with its interval."""
+    widest = float(np.abs(chart.changes).max(initial=0.0)) or 1.0
+    query_width = WIDTH / max(len(chart.changes), 1)
+
+    def y_position(change: float) -> str:
+        return f"{CHANGES_HEIGHT / 2 * (1 - min(max(change / widest, -1), 1)):.4g}"
+
+    zero = y_position(0)
+    paths = {"gain": "", "loss": ""}
+    for run in _equal_runs(chart.changes.tolist()):
+        if abs(run.value) > _TOLERANCE:
+            kind = "gain" if run.value * chart.sign > 0 else "loss"
+            left = f"{run.start * query_width:.5g}"
+            right = f"{run.end * query_width:.5g}"
+            paths[kind] += f"M{left} {zero}V{y_position(run.value)}H{right}V{zero}"
+    shapes = "".join(f'<path d="{path}" class="{kind}"/>' for kind, path in paths.items())
+    shapes += f'<line class="zero" x1="0" x2="{WIDTH}" y1="{zero}" y2="{zero}" {_UNSCALED}/>'
+    if isfinite(chart.mean):
+        mean = y_position(chart.mean)
+        shapes += f'<line class="mean" x1="0" x2="{WIDTH}" y1="{mean}" y2="{mean}" {_DASHED}/>'
+    if np.isfinite(chart.interval).all():
+        low = float(y_position(chart.interval.low))
+        high = float(y_position(chart.interval.high))
+        shapes += f'<rect class="mean" y="{high}" width="{WIDTH}" height="{low - high:.4g}"/>'
+    return shapes
+
+
+def _name_changes(changes: Sequence[tuple[str, float]], style: str) -> str:
+    """Return a line with the names of queries and their changes."""
+    words = ", ".join(f"{name} {numbers.signed(change)}" for name, change in changes)
+    return f'<div class="{style}">{escape(words)}</div>'
+
+
+class _EqualRun(NamedTuple):
+    """Queries beside each other with the same change: from `start` up to, and without, `end`."""
+
+    start: int
+    end: int
+    value: float
+
+
+def _equal_runs(values: Sequence[float]) -> list[_EqualRun]:
+    """Return the runs of equal values, so that each is drawn as one step."""
+    runs: list[_EqualRun] = []
+    for index, value in enumerate(values):
+        if runs and abs(value - runs[-1].value) < _TOLERANCE:
+            runs[-1] = _EqualRun(runs[-1].start, index + 1, value)
         else:
-            steps.append((at, at + 1, value))
-    return steps
+            runs.append(_EqualRun(index, index + 1, value))
+    return runs
 
 
 # The look of each system in every chart.
 
+# One for each system: mid tones with a contrast of 3:1 to white and to black.
 COLOURS = ("#2f7fc1", "#c2701a", "#7a2be0", "#998c4c", "#b20094", "#fe4c88")
-"""One for each system: mid tones with a contrast of 3:1 to white and to black."""
-GAIN, LOSS_COLOUR, TIED_COLOUR = "#2f684c", "#b21a1a", "#8a9097"
-"""Queries won, lost and tied; no system has one of these, and colour-blind readers can tell all of them apart."""
+
+# Queries won, lost and tied; no system has one of these, and colour-blind readers can tell all of them apart.
+GAIN = "#2f684c"
+LOSS_COLOUR = "#b21a1a"
+TIED_COLOUR = "#8a9097"
+
 MARKERS = "os^DvPX<>*ph"
+
+# In units of the drawing: solid, dashed, dotted, dash and dot.
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
-"""In units of the drawing: solid, dashed, dotted, dash and dot."""
 
 
 class Style(NamedTuple):
@@ -475,5 +520,7 @@ def line_style(index: int) -> Style:
         Style(colour='#2f7fc1', marker='X', dash='6 3')
     """
     return Style(
-        COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)], DASHES[(index // len(COLOURS)) % len(DASHES)]
+        colour=COLOURS[index % len(COLOURS)],
+        marker=MARKERS[index % len(MARKERS)],
+        dash=DASHES[(index // len(COLOURS)) % len(DASHES)],
     )

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
 
 SMALLEST_P = 0.001
-NOTHING = 5e-7
-"""A number that is closer to 0 is rounding, or nothing that anybody cares for."""
+
+# A number that is closer to 0 is rounding, or nothing that anybody cares for.
+NEGLIGIBLE = 5e-7
 
 
 def value(number: float) -> str:
@@ -25,30 +26,35 @@ def value(number: float) -> str:
 
 
 def _decimals(number: float) -> int:
-    if isnan(number) or isinf(number) or abs(number) < NOTHING:
+    if isnan(number) or isinf(number) or abs(number) < NEGLIGIBLE:
         return 3
-    digits = max(2 - floor(log10(abs(number))), 0)
-    return max(digits, 3) if abs(number) <= 1 else digits
+    decimals = _three_digits(number)
+    return max(decimals, 3) if abs(number) <= 1 else decimals
 
 
-def apart(one: float, other: float) -> tuple[str, str]:
+def _three_digits(number: float) -> int:
+    """Return how many decimals show three significant digits of a number other than 0."""
+    return max(2 - floor(log10(abs(number))), 0)
+
+
+def format_distinct(first: float, second: float) -> tuple[str, str]:
     """Return two values with as many digits as it takes to see which is larger, and three at least.
 
     Example:
-        >>> apart(0.5, 1 / 3), apart(0.79996, 0.8), apart(0.5, 0.5)
+        >>> format_distinct(0.5, 1 / 3), format_distinct(0.79996, 0.8), format_distinct(0.5, 0.5)
         (('0.500', '0.333'), ('0.79996', '0.80000'), ('0.500', '0.500'))
     """
-    both = value(one), value(other)
+    texts = value(first), value(second)
     for digits in range(4, 16):
-        if float(both[0]) != float(both[1]) or one == other:
+        if float(texts[0]) != float(texts[1]) or first == second:
             break
-        both = f"{one:.{digits}f}", f"{other:.{digits}f}"
-    return both
+        texts = f"{first:.{digits}f}", f"{second:.{digits}f}"
+    return texts
 
 
 def change(before: float, now: float) -> str:
     """Return `0.500 -> 0.333`, with as many digits as it takes to see the change."""
-    return " -> ".join(apart(before, now))
+    return " -> ".join(format_distinct(before, now))
 
 
 def interval(ends: Interval, *, difference: bool = False) -> str:
@@ -57,14 +63,15 @@ def interval(ends: Interval, *, difference: bool = False) -> str:
         return "-"
     if difference:
         return f"[{signed(ends.low)}, {signed(ends.high)}]"
-    digits = _decimals(max(map(abs, ends)))  # no more digits of the smaller end than of the larger
-    low, high = (_without_minus_zero(f"{end:.{digits}f}") for end in ends)
+    digits = _decimals(max(abs(ends.low), abs(ends.high)))  # no more digits of the smaller end than of the larger
+    low = _without_minus_zero(f"{ends.low:.{digits}f}")
+    high = _without_minus_zero(f"{ends.high:.{digits}f}")
     return f"[{low}, {high}]"
 
 
-def mean(found: float, ends: Interval) -> str:
+def mean(number: float, ends: Interval) -> str:
     """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of the interval."""
-    return f"{value(found)} {interval(ends)}".removesuffix(" -")
+    return f"{value(number)} {interval(ends)}".removesuffix(" -")
 
 
 def _without_minus_zero(text: str) -> str:
@@ -80,14 +87,14 @@ def three(value: float) -> str:
     """
     if isnan(value) or isinf(value):
         return f"{value}"
-    if abs(value) < NOTHING:
+    if abs(value) < NEGLIGIBLE:
         return "0"
-    return f"{value:.{max(2 - floor(log10(abs(value))), 0)}f}"
+    return f"{value:.{_three_digits(value)}f}"
 
 
 def signed(value: float) -> str:
     """Return `+0.0445`; NaN and values next to 0 have no sign."""
-    return f"+{three(value)}" if value >= NOTHING else three(value)
+    return f"+{three(value)}" if value >= NEGLIGIBLE else three(value)
 
 
 def level_name(level: float) -> str:
@@ -105,9 +112,10 @@ def size(value: float) -> str:
     return "-" if isinf(value) or isnan(value) else three(value)
 
 
-def format_count(number: int, thing: str, plural: str = "") -> str:
+def format_count(number: int, singular: str, plural: str = "") -> str:
     """Return `1 query`, `1,250 queries`."""
-    return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {noun}"
 
 
 def format_query_count(number: int) -> str:
@@ -126,4 +134,6 @@ def join_names(names: list[str], most: int | None = None) -> str:
     """
     if most is not None and len(names) > most:
         names = [*names[:most], f"{len(names) - most:,} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

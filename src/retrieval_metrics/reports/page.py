@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.atomic_write import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,20 +26,25 @@ def section(title: str, *parts: str) -> str:
 
 def paragraph(words: str, *, lead: bool = False) -> str:
     """Return a paragraph; one that leads is larger."""
-    return f"<p{' class=lead' if lead else ''}>{escape(words)}</p>"
+    return f"<p class=lead>{escape(words)}</p>" if lead else f"<p>{escape(words)}</p>"
 
 
 def table(content: Table) -> str:
     """Return a table that scrolls if it is wider than the page, with its notes below."""
     notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
+    if not content.header:
+        return notes
     # The page's style sheet aligns the cells; inline styles would double the size of a large table.
-    drawn = content._replace(notes=()).html(left=" class=l", right="")
-    return f'<div class="wide" tabindex="0">{drawn}</div>{notes}' if content.header else notes
+    cells = content._replace(notes=()).html(left=" class=l", right="")
+    return f'<div class="wide" tabindex="0">{cells}</div>{notes}'
 
 
-def sentences(said: Sequence[str]) -> str:
+def sentences(lines: Sequence[str]) -> str:
     """Return sentences as a list; indented ones belong to the sentence before."""
-    items = (f"<li{' class=faint' if line.startswith(' ') else ''}>{escape(line.strip())}</li>" for line in said)
+    items = []
+    for line in lines:
+        style = " class=faint" if line.startswith(" ") else ""
+        items.append(f"<li{style}>{escape(line.strip())}</li>")
     return f"<ul>{''.join(items)}</ul>"
 
 
@@ -53,9 +58,10 @@ def queries(static: str) -> str:
     return f'<div id="queries"><noscript>{static}</noscript></div>'
 
 
-def beside(words: str, picture: str, *, picture_leads: bool = False) -> str:
+def side_by_side(words: str, picture: str, *, picture_leads: bool = False) -> str:
     """Return words with their picture beside them, on a phone below them, or above them if it leads."""
-    return f'<div class="first{" leads" * picture_leads}"><div>{words}</div>{picture}</div>'
+    style = "first leads" if picture_leads else "first"
+    return f'<div class="{style}"><div>{words}</div>{picture}</div>'
 
 
 def write(
@@ -68,11 +74,14 @@ def write(
     style: str = "",
 ) -> None:
     """Write a page with a title to a file."""
-    program = "\n".join(map(_text, ("tables.js", *(() if data is None else scripts))))
+    script_names = ["tables.js"] if data is None else ["tables.js", *scripts]
+    program = "\n".join(map(_read_resource, script_names))
     digest = b64encode(sha256(program.encode()).digest()).decode()
     # Only the page's own script may run and nothing may be fetched, whatever the texts of the corpus contain.
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    styles = _text("page.css") + (_text(style) if style else "")
+    styles = _read_resource("page.css")
+    if style:
+        styles += _read_resource(style)
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
@@ -93,5 +102,5 @@ def _json(data: Any) -> str:
 
 
 @cache
-def _text(name: str) -> str:
+def _read_resource(name: str) -> str:
     return files("retrieval_metrics.reports").joinpath(name).read_text(encoding="utf-8")  # also from an archive

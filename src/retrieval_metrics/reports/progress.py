@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics._internal.validation import python_or_cli_text, warn
+from retrieval_metrics._internal.validation import warn
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -30,42 +30,46 @@ def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -
         TimeRemainingColumn,
     )
 
-    done = DownloadColumn() if in_bytes else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn())
+    done_column = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), done_column, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
-        yield lambda so_far: bar.update(task, completed=so_far)
+        yield lambda done: bar.update(task, completed=done)
 
 
-LONG = 60.0
-"""Seconds of work from which on it is announced."""
-SOON = 5.0
-"""Seconds after which the rest is estimated; steps are not all alike, and less says little of them."""
+# Work that takes longer than this is announced.
+ANNOUNCED_SECONDS = 60.0
+
+# Steps are not all alike, and less time than this says little of them.
+MIN_SECONDS_FOR_ESTIMATE = 5.0
 
 
 @contextmanager
 def track_steps(
     label: str,
     total: int,
-    doing: str,
-    less: str,
+    activity: str,
+    remedy: str,
     *,
     show_progress: bool,
     clock: Callable[[], float] = perf_counter,
 ) -> Iterator[Callable[[int], None]]:
     """Yield the function that is told how many steps are done; 0 begins anew after what had to be prepared."""
-    began, said = clock(), False
+    start = clock()
+    is_announced = False
     with progress(label, total, enabled=show_progress) as show:
 
         def advance(done: int) -> None:
-            nonlocal began, said
+            nonlocal start, is_announced
             if done == 0:
-                began = clock()
-            elif not said and (taken := clock() - began) >= SOON and (left := taken / done * (total - done)) > LONG:
-                said = True
-                minutes = numbers.format_count(round(left / 60) or 1, "minute")
-                shown = python_or_cli_text("; show_progress=True shows how far it is", "")
-                warn(f"{doing} takes about {minutes} more; {less}{shown}")
+                start = clock()
+            elif not is_announced:
+                elapsed = clock() - start
+                remaining = elapsed / done * (total - done)
+                if elapsed >= MIN_SECONDS_FOR_ESTIMATE and remaining > ANNOUNCED_SECONDS:
+                    is_announced = True
+                    minutes = numbers.format_count(round(remaining / 60) or 1, "minute")
+                    warn(f"{activity} takes about {minutes} more; {remedy}; show_progress=True shows how far it is")
             show(min(done, total))
 
         yield advance

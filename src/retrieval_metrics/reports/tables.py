@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+# Inline alignment of cells, for HTML inside another page, such as a notebook.
 LEFT = ' style="text-align:left"'
 RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
-"""Inline alignment of cells, for HTML inside another page, such as a notebook."""
 
 
 class Table(NamedTuple):
@@ -36,20 +36,26 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """Return an aligned plain-text table with the notes below; control characters in it are shown as escapes."""
-        lines = (
-            [[format_one_line(cell) for cell in cells] for cells in (self.header, *self.rows)] if self.header else []
-        )
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        to_the_left = self._places
-        title = [escaped(self.title)] if self.title else []
-        padded = (
-            "  ".join(
-                cell.ljust(width) if at in to_the_left else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
-            )
-            for cells in lines
-        )
-        return "\n".join([*title, *map(str.rstrip, padded), *map(escaped, self.notes)])
+        lines = []
+        if self.title:
+            lines.append(escaped(self.title))
+        if self.header:
+            lines.extend(self._aligned_rows())
+        lines.extend(escaped(note) for note in self.notes)
+        return "\n".join(lines)
+
+    def _aligned_rows(self) -> list[str]:
+        """Return the header and the rows as lines of text, padded to the width of each column."""
+        rows = []
+        for cells in (self.header, *self.rows):
+            rows.append([format_one_line(cell) for cell in cells])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        alignments = self._by_alignment("<", ">")
+        lines = []
+        for row in rows:
+            padded = [f"{cell:{align}{width}}" for cell, align, width in zip(row, alignments, widths, strict=True)]
+            lines.append("  ".join(padded).rstrip())
+        return lines
 
     def markdown(self) -> str:
         """Return a Markdown table with the notes as a list below."""
@@ -57,21 +63,25 @@ class Table(NamedTuple):
         def line(cells: Sequence[str]) -> str:
             return "| " + " | ".join(map(_markdown_cell, cells)) + " |"
 
-        rule = line(["---" if at in self._places else "---:" for at in range(len(self.header))])
-        lines = [line(self.header), rule, *map(line, self.rows)] if self.header else []
-        heading = [f"**{escaped(self.title)}**", ""] if self.title else []
-        gap = [""] if lines and self.notes else []
-        return "\n".join([*heading, *lines, *gap, *(f"- {format_one_line(note)}" for note in self.notes)])
+        lines = []
+        if self.title:
+            lines += [f"**{escaped(self.title)}**", ""]
+        if self.header:
+            lines += [line(self.header), line(self._by_alignment("---", "---:")), *map(line, self.rows)]
+            if self.notes:
+                lines.append("")
+        lines.extend(f"- {format_one_line(note)}" for note in self.notes)
+        return "\n".join(lines)
 
     def html(self, left: str = LEFT, right: str = RIGHT) -> str:
         """Return an HTML table with the notes below, in the colours of the surrounding page."""
         from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
 
-        styles = [left if at in self._places else right for at in range(len(self.header))]
+        styles = self._by_alignment(left, right)
 
         def line(cells: Sequence[str], tag: str) -> str:
-            inside = (f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True))
-            return f"<tr>{''.join(inside)}</tr>"
+            styled = [f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True)]
+            return f"<tr>{''.join(styled)}</tr>"
 
         heading = f"<p><strong>{escape(self.title)}</strong></p>" if self.title else ""
         notes = "<br>".join(map(escape, self.notes))
@@ -90,22 +100,35 @@ class Table(NamedTuple):
         from rich.text import Text  # noqa: PLC0415  (as above)
 
         # Text objects, because rich would read a name such as [d7] as markup.
-        parts: list[RenderableType] = [Text(escaped(self.title), style="bold")] if self.title else []
+        parts: list[RenderableType] = []
+        if self.title:
+            parts.append(Text(escaped(self.title), style="bold"))
         if self.header:
-            drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-            for at, name in enumerate(self.header):
-                justify: Literal["left", "right"] = "left" if at in self._places else "right"
+            grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+            word_columns = self._word_columns
+            for column, name in enumerate(self.header):
+                justify: Literal["left", "right"] = "left" if column in word_columns else "right"
                 # On a narrow terminal cells are folded, so that rows stay rows.
-                drawn.add_column(Text(format_one_line(name)), justify=justify, overflow="fold")
+                grid.add_column(Text(format_one_line(name)), justify=justify, overflow="fold")
             for row in self.rows:
-                drawn.add_row(*(Text(format_one_line(cell)) for cell in row))
-            parts.append(drawn)
+                grid.add_row(*(Text(format_one_line(cell)) for cell in row))
+            parts.append(grid)
         return Group(*parts, *(Text(escaped(note)) for note in self.notes))
 
     @property
-    def _places(self) -> set[int]:
-        """The places of the columns of words."""
-        return {at % len(self.header) for at in self.words} if self.header else set()
+    def _word_columns(self) -> set[int]:
+        """The numbers of the columns of words, from 0."""
+        if not self.header:
+            return set()
+        return {column % len(self.header) for column in self.words}
+
+    def _by_alignment(self, left: str, right: str) -> list[str]:
+        """Return one text per column: `left` for those of words, `right` for the others."""
+        word_columns = self._word_columns
+        texts = []
+        for column in range(len(self.header)):
+            texts.append(left if column in word_columns else right)
+        return texts
 
 
 def _markdown_cell(cell: str) -> str:
@@ -144,14 +167,14 @@ class Printed:
 
 # Escape texts for display: no control characters, no broken lines.
 
+# Control characters except tab and line feed, and marks that change the direction of the text around them.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Control characters except tab and line feed, and marks that change the direction of the text around them."""
 
+# Control characters except tab, and line feeds.
 _BREAKS = re.compile(CONTROL.pattern.replace(r"\x08", r"\x08\n"))
-"""Control characters except tab, and lines that end."""
 
-SIGNS = str.maketrans({"▲": "+", "▼": "-"})
-"""How the signs of a ranking are written where only ASCII can be."""
+# How the signs of a ranking are written where only ASCII can be.
+ASCII_SIGNS = str.maketrans({"▲": "+", "▼": "-"})
 
 
 def for_terminal(text: str) -> str:
@@ -159,7 +182,7 @@ def for_terminal(text: str) -> str:
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
-        return text.translate(SIGNS)
+        return text.translate(ASCII_SIGNS)
     return text
 
 
@@ -173,8 +196,8 @@ def escaped(text: str) -> str:
     return CONTROL.sub(_as_escape, text)
 
 
-def _as_escape(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
+def _as_escape(character: re.Match[str]) -> str:
+    return character[0].encode("unicode_escape").decode()
 
 
 def format_one_line(text: str) -> str:
@@ -187,12 +210,13 @@ def format_one_line(text: str) -> str:
     return _BREAKS.sub(_as_escape, text.replace("\t", " "))
 
 
-LENGTH = 60
-_ENOUGH = 4
-"""How many times the length is read, so that enough is left when runs of white space are collapsed."""
+SHORT_LENGTH = 60
+
+# How many times the length is read, so that enough is left when runs of white space are collapsed.
+_READ_FACTOR = 4
 
 
-def shorten(text: str, length: int = LENGTH) -> str:
+def shorten(text: str, length: int = SHORT_LENGTH) -> str:
     r"""Return the beginning of a text on one line.
 
     Example:
@@ -203,9 +227,11 @@ def shorten(text: str, length: int = LENGTH) -> str:
         >>> print(shorten("a\x1b[31mb"))
         a\x1b[31mb
     """
-    line = format_one_line(" ".join(text[: length * _ENOUGH].split()))
-    if len(line) <= length and len(text) <= length * _ENOUGH:
+    line = format_one_line(" ".join(text[: length * _READ_FACTOR].split()))
+    if len(line) <= length and len(text) <= length * _READ_FACTOR:
         return line
-    cut = line[: length - 1]
-    space = cut.rfind(" ")
-    return f"{cut[:space] if space > length // 2 else cut}…"
+    beginning = line[: length - 1]
+    last_space = beginning.rfind(" ")
+    if last_space > length // 2:
+        beginning = beginning[:last_space]
+    return f"{beginning}…"

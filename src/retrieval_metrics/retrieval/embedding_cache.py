@@ -7,19 +7,36 @@ from collections import OrderedDict
 from concurrent.futures import Future
 from contextlib import closing
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 
-    from retrieval_metrics.retrieval.similarity import Vectors
+    from retrieval_metrics.retrieval.vectors import Vectors
 
-Kind: TypeAlias = Literal["document", "query"]  # models may embed them differently
-KindOfText: TypeAlias = tuple[str, str]
-Flight: TypeAlias = "Future[Vectors | None]"
-"""The vector of a text that is being embedded; None if that failed."""
-_shared: dict[tuple[int, int], tuple[VectorCache, Any]] = {}
-_guard = Lock()
+# Models may embed documents and queries differently.
+Kind: TypeAlias = Literal["document", "query"]
+# The vector of a text that is being embedded; None if that failed.
+PendingVector: TypeAlias = "Future[Vectors | None]"
+
+
+class TextKey(NamedTuple):
+    """A text, and the kind as which it is embedded."""
+
+    kind: str
+    text: str
+
+
+class SharedCache(NamedTuple):
+    """The vectors of a model, and the model itself if nothing tells when it is gone."""
+
+    cache: VectorCache
+    model: Any
+
+
+# By the id of the model and the size of the cache.
+_shared: dict[tuple[int, int], SharedCache] = {}
+_shared_lock = Lock()
 
 
 def vector_cache(model: Any, size: int = 10_000) -> VectorCache:
@@ -40,15 +57,15 @@ def vector_cache(model: Any, size: int = 10_000) -> VectorCache:
         array([1., 1.])
     """
     key = id(model), size
-    with _guard:
+    with _shared_lock:
         if key not in _shared:
-            held = None
+            kept_model = None
             try:
                 weakref.finalize(model, _shared.pop, key, None).atexit = False
             except TypeError:  # has no weak references: then it lives as long as the program, so its id stays unique
-                held = model
-            _shared[key] = VectorCache(size), held
-        return _shared[key][0]
+                kept_model = model
+            _shared[key] = SharedCache(VectorCache(size), kept_model)
+        return _shared[key].cache
 
 
 class VectorCache:
@@ -60,23 +77,26 @@ class VectorCache:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._kept: OrderedDict[KindOfText, Vectors] = OrderedDict()
-        self._of_threads: dict[KindOfText, Flight] = {}
-        self._of_loops: weakref.WeakKeyDictionary[Any, dict[KindOfText, Flight]] = weakref.WeakKeyDictionary()
+        # Those that were not used for longest come first.
+        self._vectors: OrderedDict[TextKey, Vectors] = OrderedDict()
+        self._pending_in_threads: dict[TextKey, PendingVector] = {}
+        self._pending_by_loop: weakref.WeakKeyDictionary[Any, dict[TextKey, PendingVector]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._lock = Lock()
 
     def vectors(
         self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Iterable[Vectors]]
     ) -> dict[str, Vectors]:
         """Return the vector of each text; `embed` makes those of some texts, in their order."""
-        with closing(self._obtained(kind, texts, self._of_threads)) as steps:
+        with closing(self._obtain(kind, texts, self._pending_in_threads)) as requests:
             answer: Any = None
             while True:
                 try:
-                    step = steps.send(answer)
+                    request = requests.send(answer)
                 except StopIteration as done:
                     return done.value  # type: ignore[no-any-return]  # untyped in the exception
-                answer = step.result() if isinstance(step, Future) else embed(step)
+                answer = request.result() if isinstance(request, Future) else embed(request)
 
     async def avectors(
         self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]]
@@ -85,51 +105,58 @@ class VectorCache:
         import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody reranks)
 
         with self._lock:
-            flights = self._of_loops.setdefault(asyncio.get_running_loop(), {})
-        with closing(self._obtained(kind, texts, flights)) as steps:
+            pending = self._pending_by_loop.setdefault(asyncio.get_running_loop(), {})
+        with closing(self._obtain(kind, texts, pending)) as requests:
             answer: Any = None
             while True:
                 try:
-                    step = steps.send(answer)
+                    request = requests.send(answer)
                 except StopIteration as done:
                     return done.value  # type: ignore[no-any-return]  # as above
-                answer = await (asyncio.wrap_future(step) if isinstance(step, Future) else embed(step))
+                answer = await (asyncio.wrap_future(request) if isinstance(request, Future) else embed(request))
 
-    def _obtained(
-        self, kind: str, texts: Sequence[str], flights: dict[KindOfText, Flight]
-    ) -> Generator[list[str] | Flight, Any, dict[str, Vectors]]:
+    def _obtain(
+        self, kind: str, texts: Sequence[str], pending: dict[TextKey, PendingVector]
+    ) -> Generator[list[str] | PendingVector, Any, dict[str, Vectors]]:
         """Yield the texts to embed and what to wait for; whoever runs it sends back the vectors, or closes it."""
-        found: dict[str, Vectors] = {}
-        while missing := [text for text in dict.fromkeys(texts) if text not in found]:
-            mine, others = [], {}
+        vectors: dict[str, Vectors] = {}
+        while missing := [text for text in dict.fromkeys(texts) if text not in vectors]:
+            texts_to_embed: list[str] = []
+            awaited: dict[str, PendingVector] = {}
             with self._lock:
                 for text in missing:
-                    if (key := (kind, text)) in self._kept:
-                        self._kept.move_to_end(key)
-                        found[text] = self._kept[key]
-                    elif key in flights:
-                        others[text] = flights[key]
+                    key = TextKey(kind, text)
+                    if key in self._vectors:
+                        self._vectors.move_to_end(key)
+                        vectors[text] = self._vectors[key]
+                    elif key in pending:
+                        awaited[text] = pending[key]
                     else:
-                        flights[key] = Future()
-                        flights[key].set_running_or_notify_cancel()  # a cancelled waiter must not cancel it for all
-                        mine.append(text)
-            if mine:
+                        pending[key] = Future()
+                        pending[key].set_running_or_notify_cancel()  # a cancelled waiter must not cancel it for all
+                        texts_to_embed.append(text)
+            if texts_to_embed:
                 embedded: dict[str, Vectors] = {}
                 try:
-                    embedded = dict(zip(mine, (yield mine), strict=True))
+                    embedded = dict(zip(texts_to_embed, (yield texts_to_embed), strict=True))
                 finally:
-                    self._land(flights, {(kind, text): embedded.get(text) for text in mine})
-                found |= embedded
-            for text, flight in others.items():
-                if (vector := (yield flight)) is not None:
-                    found[text] = vector
-        return found
+                    self._settle(pending, {TextKey(kind, text): embedded.get(text) for text in texts_to_embed})
+                vectors |= embedded
+            for text, pending_vector in awaited.items():
+                vector = yield pending_vector
+                if vector is not None:
+                    vectors[text] = vector
+        return vectors
 
-    def _land(self, flights: dict[KindOfText, Flight], landed: dict[KindOfText, Vectors | None]) -> None:
+    def _settle(self, pending: dict[TextKey, PendingVector], vectors: dict[TextKey, Vectors | None]) -> None:
+        """Keep the vectors that were embedded, and hand them to whoever waits for them."""
+        settled: list[tuple[PendingVector, Vectors | None]] = []
         with self._lock:
-            waited_for = [(flights.pop(key), vector) for key, vector in landed.items()]
-            self._kept |= {key: vector for key, vector in landed.items() if vector is not None}
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-        for flight, vector in waited_for:
-            flight.set_result(vector)
+            for key, vector in vectors.items():
+                settled.append((pending.pop(key), vector))
+                if vector is not None:
+                    self._vectors[key] = vector
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
+        for pending_vector, vector in settled:
+            pending_vector.set_result(vector)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from math import fsum, isfinite, sqrt
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
 from retrieval_metrics.inputs.items import Retrieved
@@ -74,32 +73,43 @@ def fuse(
         rank learning methods. SIGIR.
         E. A. Fox, J. A. Shaw (1994). Combination of multiple searches. TREC-2.
     """
-    _check_options(runs, method, k, norm)
-    of_run = _weights(runs, weights)
-    parts: dict[QueryId, dict[DocumentId, list[float]]] = {}
-    items: dict[QueryId, dict[DocumentId, Retrieved]] = {}
-    kinds: dict[str, type | None] = {}
+    _require_options(runs, method, k, norm)
+    weight_by_run = _read_weights(runs, weights)
+    points_by_query: dict[QueryId, dict[DocumentId, list[float]]] = {}
+    items_by_query: dict[QueryId, dict[DocumentId, Retrieved]] = {}
+    id_types: list[_RunIdType] = []
     for name, run in runs.items():
         types: set[type] = set()
         for query, ranking in run.rankings() if isinstance(run, Run) else run.items():
             if not isinstance(ranking, Mapping):
-                _keep_items(name, query, ranking, items)
+                _keep_items(name, query, ranking, items_by_query)
             if method == "rrf":
-                ranks = _ranks(name, query, ranking)
-                points = {document: of_run[name] / (k + rank) for document, rank in ranks.items()}
+                ranks = _rank_documents(name, query, ranking)
+                points = {document: weight_by_run[name] / (k + rank) for document, rank in ranks.items()}
             else:
-                scores = _normed(_scores(name, query, ranking), norm)
-                points = {document: of_run[name] * score for document, score in scores.items()}
+                scores = _normalise(_read_scores(name, query, ranking), norm)
+                points = {document: weight_by_run[name] * score for document, score in scores.items()}
             types.update(map(type, points))
-            _add(points, parts.setdefault(query, {}))
-        kinds[name] = common_id_type(types, f"document ids of {name!r}")
-    reduce(_of_one_kind, kinds.items())
-    return {query: _fused(of_query, items.get(query, {})) for query, of_query in parts.items()}
+            query_points = points_by_query.setdefault(query, {})
+            for document, document_points in points.items():
+                query_points.setdefault(document, []).append(document_points)
+        id_types.append(_RunIdType(name, common_id_type(types, f"document ids of {name!r}")))
+    _require_one_id_type(id_types)
+    fused = {}
+    for query, query_points in points_by_query.items():
+        fused[query] = _add_up(query_points, items_by_query.get(query, {}))
+    return fused
 
 
-def _check_options(runs: object, method: str, k: float, norm: str | None) -> None:
-    named = isinstance(runs, Mapping) and not isinstance(runs, Run)
-    if not named or not all(isinstance(run, Mapping) for run in runs.values()):  # type: ignore[attr-defined]
+class _RunIdType(NamedTuple):
+    """The type of the document ids of a run; None if it holds none."""
+
+    name: str
+    id_type: type | None
+
+
+def _require_options(runs: object, method: str, k: float, norm: str | None) -> None:
+    if not isinstance(runs, Mapping) or isinstance(runs, Run) or not all(map(_is_run, runs.values())):
         raise TypeError("runs must map the name of each retriever to its run, such as {'bm25': run, 'dense': run}")
     if not runs:
         raise ValueError("there is no run to fuse")
@@ -107,30 +117,34 @@ def _check_options(runs: object, method: str, k: float, norm: str | None) -> Non
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
     if norm not in NORMS:
         raise ValueError(f"norm must be one of {', '.join(map(repr, NORMS))}, got {norm!r}")
-    _at_least_0(k, "k")
+    _require_non_negative(k, "k")
 
 
-def _at_least_0(number: Any, what: str) -> None:
+def _is_run(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _require_non_negative(number: Any, name: str) -> None:
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{what} must be a number of at least 0, got {number!r} ({type(number).__name__})")
+        raise TypeError(f"{name} must be a number of at least 0, got {number!r} ({type(number).__name__})")
     if not (float(number) >= 0 and isfinite(number)):
-        raise ValueError(f"{what} must be a number of at least 0, got {number!r}")
+        raise ValueError(f"{name} must be a number of at least 0, got {number!r}")
 
 
-def _add(points: Mapping[DocumentId, float], of_query: dict[DocumentId, list[float]]) -> None:
-    for document, point in points.items():
-        if document in of_query:
-            of_query[document].append(point)
-        else:
-            of_query[document] = [point]
+def _require_one_id_type(id_types: Sequence[_RunIdType]) -> None:
+    """Raise if the document ids of two runs differ in type; a run without ids fits every other."""
+    last = id_types[0]
+    for current in id_types[1:]:
+        require_same_id_type(
+            last.id_type, f"document ids of {last.name!r}", current.id_type, f"those of {current.name!r}"
+        )
+        if current.id_type is not None:
+            last = current
 
 
-def _of_one_kind(one: tuple[str, type | None], other: tuple[str, type | None]) -> tuple[str, type | None]:
-    require_same_id_type(one[1], f"document ids of {one[0]!r}", other[1], f"those of {other[0]!r}")
-    return one if other[1] is None else other
-
-
-def _weights(runs: Mapping[str, Any], weights: Mapping[str, float] | Sequence[float] | None) -> Mapping[str, float]:
+def _read_weights(
+    runs: Mapping[str, Any], weights: Mapping[str, float] | Sequence[float] | None
+) -> Mapping[str, float]:
     if weights is None:
         return dict.fromkeys(runs, 1.0)
     if not isinstance(weights, Mapping):
@@ -142,7 +156,7 @@ def _weights(runs: Mapping[str, Any], weights: Mapping[str, float] | Sequence[fl
             f"weights are of {', '.join(map(repr, weights))}, but the runs are {', '.join(map(repr, runs))}"
         )
     for name, weight in weights.items():
-        _at_least_0(weight, f"the weight of {name!r}")
+        _require_non_negative(weight, f"the weight of {name!r}")
     if not any(weights.values()):
         raise ValueError("at least one weight must be positive")
     return weights
@@ -158,10 +172,10 @@ def _keep_items(
             items.setdefault(query, {}).setdefault(item.id, item)
 
 
-def _ranks(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
+def _rank_documents(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
     """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
     if isinstance(ranking, Mapping):
-        _check(name, query, ranking)
+        _require_finite_scores(name, query, ranking)
         return {document: rank for rank, document in enumerate(rank_ids(ranking, STANDARD.order), start=1)}
     ranks: dict[Any, int] = {}
     for rank, item in enumerate(ranking, start=1):
@@ -169,48 +183,62 @@ def _ranks(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
     return ranks
 
 
-def _scores(name: str, query: QueryId, ranking: Any) -> Mapping[DocumentId, float]:
+def _read_scores(name: str, query: QueryId, ranking: Any) -> Mapping[DocumentId, float]:
     """Return the score of each document; the first of a repeated one."""
+    scores: Mapping[DocumentId, float] = ranking
     if not isinstance(ranking, Mapping):
-        of_items: dict[Any, float] = {}
-        for item in ranking:
-            document, score = (item.id, item.score) if isinstance(item, Retrieved) else (item, None)
-            if score is None:
-                raise ValueError(
-                    f"{name!r} has no score for document {document!r} of query {query!r}; rankings without scores can "
-                    'be fused by method="rrf"'
-                )
-            of_items.setdefault(document, score)
-        ranking = of_items
-    _check(name, query, ranking)
-    checked: Mapping[DocumentId, float] = ranking
-    return checked
+        scores = _read_item_scores(name, query, ranking)
+    _require_finite_scores(name, query, scores)
+    return scores
 
 
-def _check(name: str, query: QueryId, scores: Mapping[DocumentId, float]) -> None:
-    if not all(map(isfinite, scores.values())):
-        document, score = next((one, score) for one, score in scores.items() if not isfinite(score))
-        raise ValueError(f"the score of document {document!r} for query {query!r} in {name!r} is {score}")
+def _read_item_scores(name: str, query: QueryId, items: Sequence[Any]) -> dict[DocumentId, float]:
+    scores: dict[Any, float] = {}
+    for item in items:
+        document = item
+        score = None
+        if isinstance(item, Retrieved):
+            document = item.id
+            score = item.score
+        if score is None:
+            raise ValueError(
+                f"{name!r} has no score for document {document!r} of query {query!r}; rankings without scores can "
+                'be fused by method="rrf"'
+            )
+        scores.setdefault(document, score)
+    return scores
 
 
-def _normed(scores: Mapping[DocumentId, float], norm: str | None) -> Mapping[DocumentId, float]:
+def _require_finite_scores(name: str, query: QueryId, scores: Mapping[DocumentId, float]) -> None:
+    if all(map(isfinite, scores.values())):
+        return
+    for document, score in scores.items():
+        if not isfinite(score):
+            raise ValueError(f"the score of document {document!r} for query {query!r} in {name!r} is {score}")
+
+
+def _normalise(scores: Mapping[DocumentId, float], norm: str | None) -> Mapping[DocumentId, float]:
     if norm is None or not scores:
         return scores
-    values = scores.values()
-    low, high = min(values), max(values)
-    if low == high:
+    values = list(scores.values())
+    lowest = min(values)
+    highest = max(values)
+    if lowest == highest:
         return dict.fromkeys(scores, 1.0)
-    width = high - low if norm == "minmax" else _deviation(list(values))
-    return {document: (score - low) / width for document, score in scores.items()}
+    width = highest - lowest if norm == "minmax" else _standard_deviation(values)
+    return {document: (score - lowest) / width for document, score in scores.items()}
 
 
-def _deviation(values: list[float]) -> float:
+def _standard_deviation(values: list[float]) -> float:
     mean = fsum(values) / len(values)
     return sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
 
 
-def _fused(parts: dict[DocumentId, list[float]], items: dict[DocumentId, Retrieved]) -> Any:
-    sums = {document: fsum(of_runs) if len(of_runs) > 1 else of_runs[0] for document, of_runs in parts.items()}
+def _add_up(points: Mapping[DocumentId, list[float]], items: Mapping[DocumentId, Retrieved]) -> Any:
+    """Return the documents of a query with their fused scores, best first; as items if a run holds any."""
+    sums = {}
+    for document, run_points in points.items():
+        sums[document] = fsum(run_points) if len(run_points) > 1 else run_points[0]
     order = rank_ids(sums, STANDARD.order)
     if not items:
         return {document: sums[document] for document in order}

@@ -1,21 +1,24 @@
-"""Maximal marginal relevance of one query and of many, and the diversity of what it selects."""
+"""Maximal marginal relevance of one query and of many."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.retrieval.mmr_selection import UnitVectors, read_problem, select_by_mmr
-from retrieval_metrics.retrieval.similarity import Selection, as_lambda, as_numbers, cutoff, matrix
+from retrieval_metrics.retrieval.mmr_selection import ProblemNames, read_problem, select_by_mmr
+from retrieval_metrics.retrieval.vectors import read_matrix, require_lambda, resolve_k
 
 if TYPE_CHECKING:
     from numpy import typing as npt
 
     from retrieval_metrics.retrieval.mmr_selection import MmrProblem
+    from retrieval_metrics.retrieval.selection import Selection
+
+# Candidates that all queries share are a list of vectors; others are a list of such lists.
+N_SHARED_DIMENSIONS = 2
 
 
 def mmr(
@@ -61,53 +64,10 @@ def mmr(
         >>> mmr(None, candidates, relevance=[0.1, 0.9, 0.3], lambda_mult=1)
         Selection(indices=[1, 2, 0], scores=[0.9, 0.3, 0.1])
     """
-    weight = as_lambda(lambda_mult)
-    return select_by_mmr([read_problem(query, candidates, relevance)], k, weight)[0]
-
-
-def mmr_from_similarity(
-    relevance: npt.ArrayLike, similarity: npt.ArrayLike, *, k: int | None = None, lambda_mult: float = 0.5
-) -> Selection:
-    """Select by maximal marginal relevance from given relevance and similarity, of any kind.
-
-    The formula and its rules are those of `mmr`, with rel(d) and sim(d, s) as given.
-
-    Args:
-        relevance: How relevant each candidate is, shape (n,).
-        similarity: sim(d, s) in row d, column s, shape (n, n). The diagonal is ignored, and the matrix may be
-            asymmetric.
-        k: How many to select; None, or more than n, selects all.
-        lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance).
-
-    Raises:
-        TypeError: If an array holds something other than real numbers, or `k` is not an integer.
-        ValueError: If a number is NaN or infinite (the message names its position), shapes do not fit together, `k` is
-            not positive, or `lambda_mult` is outside [0, 1].
-
-    Example:
-        >>> similarity = [[1, 0.3, 0.4], [0.3, 1, 0.5], [0.4, 0.5, 1]]
-        >>> mmr_from_similarity([0.8, 0.5, 0.4], similarity)  # 0.4; 0.25 - 0.15 against 0.2 - 0.2; 0.2 - 0.25
-        Selection(indices=[0, 1, 2], scores=[0.4, 0.1, -0.05])
-    """
-    weight = as_lambda(lambda_mult)
-    relevant = as_numbers(relevance, "relevance").astype(np.float64)
-    n = len(relevant)
-    picks = cutoff(k, n)
-    if not n:
-        return Selection.of([], [])
-    similar = as_numbers(similarity, "similarity", (n, n))
-    gain = weight * relevant
-    rows = [int(relevant.argmax())]
-    reached, scores = [gain[rows[0]]], np.full(n, np.inf)
-    while len(rows) < picks:
-        scores = np.minimum(scores, gain - (1 - weight) * similar[:, rows[-1]].astype(np.float64, copy=False))
-        scores[rows] = -np.inf
-        rows.append(int(scores.argmax()))
-        reached.append(scores[rows[-1]])
-    return Selection.of(rows, reached)
-
-
-_SHARED = 2  # the number of dimensions of candidates that all queries share
+    checked_lambda = require_lambda(lambda_mult)
+    problem = read_problem(query, candidates, relevance)
+    (selection,) = select_by_mmr([problem], k, checked_lambda)
+    return selection
 
 
 def mmr_batch(
@@ -143,72 +103,44 @@ def mmr_batch(
         >>> [list(selection) for selection in mmr_batch([[3, 1], [1, 3]], [candidates, candidates[1:]], k=2)]
         [[0, 2], [1, 0]]
     """
-    weight = as_lambda(lambda_mult)
-    cutoff(k, 0)
+    checked_lambda = require_lambda(lambda_mult)
+    resolve_k(k, 0)  # an invalid k is refused before the vectors are read
     if queries is None and relevance is None:
         raise ValueError("queries and relevance are both None; pass one of them")
-    shared = _depth(candidates) == _SHARED
-    return select_by_mmr(_read(queries, candidates, relevance, shared=shared), k, weight)
+    return select_by_mmr(_read_problems(queries, candidates, relevance), k, checked_lambda)
 
 
-def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[MmrProblem]:
-    count = len(queries if relevance is None else relevance)
-    if shared:
-        candidates = repeat(matrix(candidates, "candidates"), count)
-    elif len(candidates) != count:
-        what = "queries" if relevance is None else "lists of relevance"
-        raise ValueError(f"{count} {what} but {len(candidates)} lists of candidates; there must be one for each query")
-    asked = queries if relevance is None else repeat(None, count)
-    given = repeat(None, count) if relevance is None else relevance
+def _read_problems(queries: Any, candidates: Any, relevance: Any) -> list[MmrProblem]:
+    is_shared = _count_dimensions(candidates) == N_SHARED_DIMENSIONS
+    n_problems = len(queries if relevance is None else relevance)
+    if is_shared:
+        candidates = repeat(read_matrix(candidates, "candidates"), n_problems)
+    elif len(candidates) != n_problems:
+        subject = "queries" if relevance is None else "lists of relevance"
+        raise ValueError(
+            f"{n_problems} {subject} but {len(candidates)} lists of candidates; there must be one for each query"
+        )
+    no_values = repeat(None, n_problems)
+    query_vectors = queries if relevance is None else no_values
+    relevance_lists = no_values if relevance is None else relevance
     problems = []
-    for i, problem in enumerate(zip(asked, candidates, given, strict=True)):
-        names = f"queries[{i}]", "candidates" if shared else f"candidates[{i}]", f"relevance[{i}]"
-        problems.append(read_problem(*problem, names))
+    for index, (query, query_candidates, query_relevance) in enumerate(
+        zip(query_vectors, candidates, relevance_lists, strict=True)
+    ):
+        names = ProblemNames(
+            query=f"queries[{index}]",
+            candidates="candidates" if is_shared else f"candidates[{index}]",
+            relevance=f"relevance[{index}]",
+        )
+        problems.append(read_problem(query, query_candidates, query_relevance, names))
     return problems
 
 
-def _depth(values: Any) -> int:
+def _count_dimensions(values: Any) -> int:
     """Return the number of dimensions of nested lists and arrays, judging by the first that is not empty."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         return np.ndim(values)
-    return 1 + next((_depth(value) for value in values if not isinstance(value, Sequence) or len(value)), 0)
-
-
-def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> float:
-    """Return the mean cosine distance between two of the first `k` items.
-
-        ILD@k = 2 / (m (m - 1)) * sum over i < j <= m of (1 - cos(x_i, x_j)),    m = min(k, n)
-
-    Range [0, m / (m - 1)]: 0 if all items point in the same direction, 1 if they are orthogonal, and more if they point
-    in opposite directions. A zero vector has distance 1 to every vector. The order of the items does not matter. A
-    repeat counts as an item, at distance 0 from the first. With fewer than two items there are no pairs and the
-    diversity is NaN.
-
-    Source: Smyth and McClave, Similarity vs. Diversity (2001), where it is a mean over pairs; Ziegler et al.,
-    Improving Recommendation Lists Through Topic Diversification (2005), whose intra-list similarity is its counterpart.
-
-    Args:
-        vectors: The vectors of the items in rank order, shape (n, d).
-        k: Cut-off in items; None uses all.
-
-    Raises:
-        TypeError: If a vector holds something other than real numbers, or `k` is not an integer.
-        ValueError: If a number is NaN or infinite (the message names its row), `vectors` is not a list of vectors, or
-            `k` is not positive.
-
-    Example:
-        >>> intra_list_diversity([[1, 0], [0, 1], [0, -1]])  # (1 + 1 + 2) / 3
-        1.3333333333333333
-        >>> intra_list_diversity([[1, 0], [0, 1], [0, -1]], k=2)
-        1.0
-    """
-    items = matrix(vectors, "vectors")
-    count = cutoff(k, len(items))
-    if count <= 1:
-        return math.nan
-    directions = UnitVectors(items[:count].astype(np.float64), "vectors")
-    units = directions.units()
-    total = units.sum(axis=0)
-    # The square of the sum contains each pair twice, and each vector's product with itself.
-    twice = float(total @ total - np.einsum("ij,ij->", units, units))
-    return max(0.0, 1 - twice / (count * (count - 1)))  # rounding can leave -1e-16 for equal vectors
+    for value in values:
+        if not isinstance(value, Sequence) or len(value):
+            return 1 + _count_dimensions(value)
+    return 1

@@ -1,4 +1,4 @@
-"""The synchronous and the asynchronous way of what can be asked, and one event loop per process for the first."""
+"""Call retrievers that are synchronous, asynchronous or both, with one event loop per process for the former."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ class RetrieverFunctions(NamedTuple):
     Attributes:
         synchronous: The synchronous function; None if there is none.
         asynchronous: The function that returns what must be awaited, with the same arguments; None if there is none.
-        n_requested: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
+        n_requested: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is
+            unknown.
         candidate_option: What of the host lets a store look at more items, such as `"vector_store_kwargs={...}"`.
 
     Example:
-        >>> def unknown(text):
+        >>> def search(text):
         ...     raise NotImplementedError
-        >>> async def known(text):
+        >>> async def asearch(text):
         ...     return [text]
         >>> from retrieval_metrics import retrieve
-        >>> retrieve(RetrieverFunctions(unknown, known), {"q1": "d1"})["q1"]
+        >>> retrieve(RetrieverFunctions(search, asearch), {"q1": "d1"})["q1"]
         ['d1']
     """
 
@@ -45,24 +46,25 @@ class RetrieverFunctions(NamedTuple):
     @property
     def prefer_sync(self) -> Callable[..., Any]:
         """The synchronous way; where there is none, it returns what must be awaited."""
-        synchronous, asynchronous = self[:2]
+        synchronous = self.synchronous
+        asynchronous = self.asynchronous
         if synchronous is None or asynchronous is None:
             return self.prefer_async
-        only_asynchronous = False
+        is_implemented = True
 
         @wraps(synchronous)
-        def ask(*args: Any, **options: Any) -> Any:
-            nonlocal only_asynchronous
-            if not only_asynchronous:
+        def call(*args: Any, **options: Any) -> Any:
+            nonlocal is_implemented
+            if is_implemented:
                 try:
                     return synchronous(*args, **options)
                 except Exception as error:
-                    if not any(isinstance(one, NotImplementedError) for one in (error, error.__cause__)):
+                    if not _means_not_implemented(error):
                         raise
-                only_asynchronous = True
+                is_implemented = False
             return asynchronous(*args, **options)
 
-        return ask
+        return call
 
     @property
     def prefer_async(self) -> Callable[..., Any]:
@@ -71,17 +73,23 @@ class RetrieverFunctions(NamedTuple):
         Raises:
             ValueError: If there is neither.
         """
-        found = self.asynchronous or self.synchronous
-        if found is None:
+        function = self.asynchronous or self.synchronous
+        if function is None:
             raise ValueError("there is neither a synchronous nor an asynchronous way")
-        return found
+        return function
 
 
-def choose_function(found: Callable[..., Any] | RetrieverFunctions) -> Callable[..., Any]:
+def _means_not_implemented(error: Exception) -> bool:
+    return isinstance(error, NotImplementedError) or isinstance(error.__cause__, NotImplementedError)
+
+
+def choose_function(functions: Callable[..., Any] | RetrieverFunctions) -> Callable[..., Any]:
     """Return the function to call: of several ways that which suits the caller behind the running event loop."""
-    if not isinstance(found, RetrieverFunctions):
-        return found
-    return found.prefer_sync if serves_a_synchronous_caller() else found.prefer_async
+    if not isinstance(functions, RetrieverFunctions):
+        return functions
+    if serves_a_synchronous_caller():
+        return functions.prefer_sync
+    return functions.prefer_async
 
 
 # One event loop per process, on a separate thread, for synchronous callers.
@@ -90,35 +98,35 @@ def choose_function(found: Callable[..., Any] | RetrieverFunctions) -> Callable[
 # other. `asyncio.run` creates a loop for every call and closes it, so the client is broken at the second call. The loop
 # here lives as long as the interpreter and does not touch the caller's loop.
 
-NAME = "retrieval-metrics event loop"
-SLICE = 0.1
-"""Seconds after which a waiting caller checks for an interrupt; on Windows nothing wakes it."""
-GRACE = 1.0
-"""Seconds that an interrupted coroutine has to clean up before its caller continues."""
+THREAD_NAME = "retrieval-metrics event loop"
+# A waiting caller checks for an interrupt as often; on Windows nothing wakes it.
+CHECK_SECONDS = 0.1
+# An interrupted coroutine has as long to clean up before its caller continues.
+CLEANUP_SECONDS = 1.0
 
 
 class _EventLoops:
     """The loops of this process: one for all ordinary threads, and one for callers inside each of these loops."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._by_caller: dict[int | None, AbstractEventLoop] = {}
         self._threads: set[int | None] = set()
 
-    def of_this_thread(self) -> AbstractEventLoop:
+    def get_for_this_thread(self) -> AbstractEventLoop:
         """Return the running loop that serves the calling thread, started if there is none yet."""
-        me = threading.get_ident()
-        with self._guard:
-            caller = me if me in self._threads else None
+        thread = threading.get_ident()
+        with self._lock:
+            caller = thread if thread in self._threads else None
             if caller not in self._by_caller:
-                self._by_caller[caller] = self._started()
+                self._by_caller[caller] = self._start()
             return self._by_caller[caller]
 
-    def has_this_thread(self) -> bool:
+    def serves_this_thread(self) -> bool:
         """Whether one of these loops runs in the calling thread."""
         return threading.get_ident() in self._threads
 
-    def _started(self) -> AbstractEventLoop:
+    def _start(self) -> AbstractEventLoop:
         import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody retrieves)
 
         loop = asyncio.new_event_loop()
@@ -128,43 +136,41 @@ class _EventLoops:
             while True:
                 try:
                     loop.run_forever()
-                except (
-                    KeyboardInterrupt,
-                    SystemExit,
-                ):  # raised by a coroutine, whose caller receives it
+                except (KeyboardInterrupt, SystemExit):  # raised by a coroutine, whose caller receives it
                     continue
 
-        thread = threading.Thread(target=run, name=NAME, daemon=True)
+        thread = threading.Thread(target=run, name=THREAD_NAME, daemon=True)
         thread.start()
         self._threads.add(thread.ident)
         return loop
 
 
 _loops = _EventLoops()
-_of_the_parent: list[_EventLoops] = []
+# A forked child keeps those of its parent, which must not be collected: their threads do not exist.
+_parent_loops: list[_EventLoops] = []
 
 
-def _start_afresh() -> None:
+def _replace_loops() -> None:
     """Replace the loops in a forked child, which has their memory but not their threads."""
     global _loops  # noqa: PLW0603  (one per process is what this module is for)
-    _of_the_parent.append(_loops)
+    _parent_loops.append(_loops)
     _loops = _EventLoops()
 
 
 if hasattr(os, "register_at_fork"):  # Windows does not fork
-    os.register_at_fork(after_in_child=_start_afresh)
+    os.register_at_fork(after_in_child=_replace_loops)
 
 
 def serves_a_synchronous_caller() -> bool:
     """Return whether the running event loop is one of this module.
 
     Example:
-        >>> async def asked():
+        >>> async def is_served():
         ...     return serves_a_synchronous_caller()
-        >>> serves_a_synchronous_caller(), run_until_complete(asked())
+        >>> serves_a_synchronous_caller(), run_until_complete(is_served())
         (False, True)
     """
-    return _loops.has_this_thread()
+    return _loops.serves_this_thread()
 
 
 def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
@@ -199,12 +205,12 @@ def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
             finished.set()
 
     # The call copies the context of the caller, in which the task then runs.
-    future = asyncio.run_coroutine_threadsafe(work(), _loops.of_this_thread())
+    future = asyncio.run_coroutine_threadsafe(work(), _loops.get_for_this_thread())
     try:
-        while not finished.wait(SLICE):
+        while not finished.wait(CHECK_SECONDS):
             continue
     except BaseException:
         future.cancel()
-        finished.wait(GRACE)
+        finished.wait(CLEANUP_SECONDS)
         raise
     return future.result()

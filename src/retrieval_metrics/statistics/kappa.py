@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import proportion
-from retrieval_metrics.statistics import means as arrays
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.means import MIN_UNITS_FOR_SPREAD, Interval, effective_sums, interval_from_sums
 from retrieval_metrics.statistics.paired import t_quantile
 
 if TYPE_CHECKING:
@@ -17,8 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+# How disagreements are weighted: all alike (None), by their distance, or by its square.
 Weights = Literal["linear", "quadratic"] | None
-"""How disagreements are weighted: all alike (None), by their distance, or by its square."""
+
+# Fewer queries with a disagreement do not show how much disagreements vary, so a kappa has no interval.
+MIN_DISAGREEMENTS = 3
 
 
 class AgreementEstimate(NamedTuple):
@@ -61,26 +63,24 @@ def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
         return math.nan
     cost = _costs(len(table), weights)
     chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
-    return float(1 - (cost * table).sum() / chance) if chance else math.nan
+    if not chance:
+        return math.nan
+    return float(1 - (cost * table).sum() / chance)
 
 
 def _costs(grades: int, weights: Weights) -> NDArray[np.float64]:
     """Return what each disagreement costs, shape (grades, grades)."""
-    at = np.arange(grades)
-    apart: NDArray[np.float64] = np.abs(at[:, None] - at[None, :]).astype(np.float64)
+    grade = np.arange(grades)
+    distance: NDArray[np.float64] = np.abs(grade[:, None] - grade[None, :]).astype(np.float64)
     match weights:
         case None:
-            return (apart > 0).astype(np.float64)
+            return (distance > 0).astype(np.float64)
         case "linear":
-            return apart
+            return distance
         case "quadratic":
-            return np.square(apart)
+            return np.square(distance)
         case _:
             raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
-
-
-MIN_DISAGREEMENTS = 3
-"""Queries with a disagreement; fewer do not show how much disagreements vary, so a kappa has no interval."""
 
 
 def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> AgreementEstimate:
@@ -105,24 +105,27 @@ def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float
     proportion(level, "level")
     counts = np.asarray(tables, dtype=np.float64)
     total = counts.sum(axis=0)
-    apart = np.einsum("qij,ij->q", counts, _costs(len(total), weights))
-    return _by_cluster(counts, lambda table: cohens_kappa(table, weights), apart, level)
+    disagreements = np.einsum("qij,ij->q", counts, _costs(len(total), weights))
+    return _by_cluster(counts, lambda table: cohens_kappa(table, weights), disagreements, level)
 
 
 def _by_cluster(
     counts: NDArray[np.float64],
     measure: Callable[[NDArray[np.float64]], float],
-    apart: NDArray[np.float64],
+    disagreements: NDArray[np.float64],
     level: float,
 ) -> AgreementEstimate:
-    """Return a measure of the sum of tables with its interval; `apart` are the weighted disagreements of each."""
-    total, units = counts.sum(axis=0), len(counts)
+    """Return a measure of the sum of tables with its interval; `disagreements` are the weighted ones of each."""
+    total = counts.sum(axis=0)
+    n_clusters = len(counts)
     value = measure(total)
-    if np.count_nonzero(apart) < MIN_DISAGREEMENTS or math.isnan(value):
+    if np.count_nonzero(disagreements) < MIN_DISAGREEMENTS or math.isnan(value):
         return AgreementEstimate(value, Interval(math.nan, math.nan))
-    error = math.sqrt((units - 1) * float(np.array([measure(total - one) for one in counts]).var()))
-    half = t_quantile(min(units - 1.0, float(apart.sum()) ** 2 / float(apart @ apart)), (1 + level) / 2) * error
-    return AgreementEstimate(value, Interval(max(value - half, -1.0), min(value + half, 1.0)))
+    without_each = np.array([measure(total - table) for table in counts])
+    standard_error = math.sqrt((n_clusters - 1) * float(without_each.var()))
+    effective_clusters = float(disagreements.sum()) ** 2 / float(disagreements @ disagreements)
+    half_width = t_quantile(min(n_clusters - 1.0, effective_clusters), (1 + level) / 2) * standard_error
+    return AgreementEstimate(value, Interval(max(value - half_width, -1.0), min(value + half_width, 1.0)))
 
 
 def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> AgreementEstimate:
@@ -159,14 +162,16 @@ def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: fl
     proportion(level, "level")
     counts = np.asarray(tables, dtype=np.float64)
     cost = _costs(counts.shape[1], weights)
-    apart = np.einsum("qij,ij->q", counts, cost)
+    disagreements = np.einsum("qij,ij->q", counts, cost)
 
     def alpha(table: NDArray[np.float64]) -> float:
-        given = table.sum(axis=1)
-        chance = float(given @ cost @ given)
-        return float(1 - (given.sum() - 1) * (cost * table).sum() / chance) if chance else math.nan
+        grade_counts = table.sum(axis=1)
+        chance = float(grade_counts @ cost @ grade_counts)
+        if not chance:
+            return math.nan
+        return float(1 - (grade_counts.sum() - 1) * (cost * table).sum() / chance)
 
-    return _by_cluster(counts, alpha, apart, level)
+    return _by_cluster(counts, alpha, disagreements, level)
 
 
 def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> AgreementEstimate:
@@ -183,16 +188,17 @@ def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95)
     Example:
         In 25 clusters of 12 nothing failed. If failures come cluster by cluster, 15 % of them may fail.
 
-        >>> "{:.2f} [{:.2f}, {:.2f}]".format(
-        ...     *(lambda found: (found.value, *found.interval))(share_by_cluster([12] * 25, [12] * 25))
-        ... )
+        >>> share = share_by_cluster([12] * 25, [12] * 25)
+        >>> "{:.2f} [{:.2f}, {:.2f}]".format(share.value, *share.interval)
         '1.00 [0.85, 1.00]'
     """
     proportion(level, "level")
-    yes, of = np.asarray(hits, np.int64), np.asarray(counts, np.int64)
-    value = float(yes.sum() / of.sum()) if of.any() else math.nan
-    if np.count_nonzero(of) < arrays.MIN_UNITS_FOR_SPREAD:
+    n_hits = np.asarray(hits, np.int64)
+    n_counted = np.asarray(counts, np.int64)
+    value = float(n_hits.sum() / n_counted.sum()) if n_counted.any() else math.nan
+    if np.count_nonzero(n_counted) < MIN_UNITS_FOR_SPREAD:
         return AgreementEstimate(value, Interval(math.nan, math.nan))
-    each = np.repeat(np.tile([1.0, 0.0], len(of)), np.column_stack([yes, of - yes]).ravel())
-    sums = arrays.effective_sums(each, np.repeat(np.arange(len(of)), of))
-    return AgreementEstimate(value, arrays.interval_from_sums(sums, level=level, binary=1.0))
+    hits_and_misses = np.column_stack([n_hits, n_counted - n_hits]).ravel()
+    outcomes = np.repeat(np.tile([1.0, 0.0], len(n_counted)), hits_and_misses)
+    sums = effective_sums(outcomes, np.repeat(np.arange(len(n_counted)), n_counted))
+    return AgreementEstimate(value, interval_from_sums(sums, level=level, binary=1.0))

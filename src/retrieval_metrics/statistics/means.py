@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray
 
 
+# Two per-query values closer than this, relative to the largest, differ only by rounding.
 ROUNDING = 1e-12
-"""Two per-query values closer than this, relative to the largest, differ only by rounding."""
 
 
 def vector(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
@@ -32,12 +32,12 @@ def vector(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
 
 def finite(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """Return the array unchanged if all its numbers are finite."""
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        place = tuple(int(i) for i in wrong[0])
-        position = place[0] if len(place) == 1 else place
+    non_finite = np.argwhere(~np.isfinite(array))
+    if len(non_finite):
+        index = tuple(int(axis_index) for axis_index in non_finite[0])
+        position = index[0] if len(index) == 1 else index
         raise ValueError(
-            f"{name}[{position}] is {array[place]}; leave out the queries for which the metric is undefined"
+            f"{name}[{position}] is {array[index]}; leave out the queries for which the metric is undefined"
         )
     return array
 
@@ -56,19 +56,35 @@ def sum_by_cluster(
     array: NDArray[np.float64], clusters: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sum of the rows of each cluster, and how many rows it has; every row is one if there are none."""
-    labels = np.arange(len(array)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
-    labels = labels.reshape(-1)
-    sums = np.zeros((int(labels.max()) + 1, array.shape[1]))
-    np.add.at(sums, labels, array)
-    return sums, np.bincount(labels).astype(np.float64)
+    numbers = np.arange(len(array)) if clusters is None else cluster_numbers(clusters)
+    sums = np.zeros((int(numbers.max()) + 1, array.shape[1]))
+    np.add.at(sums, numbers, array)
+    return sums, np.bincount(numbers).astype(np.float64)
+
+
+def cluster_numbers(labels: ArrayLike) -> NDArray[np.int64]:
+    """Return the number of each label among the different ones in sorted order, shape (n,).
+
+    Example:
+        >>> cluster_numbers(["b", "a", "b"]).tolist()
+        [1, 0, 1]
+    """
+    numbers: NDArray[np.int64] = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1)
+    return numbers
 
 
 # Sums of values that can be merged across parts of an evaluation and are rounded only once.
 
-_DIGITS = 53  # bits in the mantissa of a float
-_HALF = 26  # half of them, so that sums of halves fit into a float
-_SMALLEST = 1126  # every finite float, with its mantissa written out in full, is a multiple of 2**-1126
-_AT_ONCE = 2**25  # the sum of this many halves is below 2**53, and so exact
+_MANTISSA_BITS = 53
+
+# Half of the bits of a mantissa, so that sums of halves fit into a float.
+_HALF_BITS = 26
+
+# Every finite float, with its mantissa written out in full, is a multiple of 2**-1126.
+_UNIT_EXPONENT = 1126
+
+# The sum of this many halves is below 2**53, and so exact.
+_MAX_HALVES = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +106,11 @@ class Sums:
     largest: float
 
     @classmethod
-    def of(cls, values: FloatArray) -> Sums:
+    def from_values(cls, values: FloatArray) -> Sums:
         """Return the sums of finite values.
 
         Example:
-            >>> Sums.of(np.array([0.5, 1.0, 0.5]))
+            >>> Sums.from_values(np.array([0.5, 1.0, 0.5]))
             Sums(count=3, total=2.0, total_of_squares=1.5, smallest=0.5, largest=1.0)
         """
         numbers = values.tolist()
@@ -104,15 +120,17 @@ class Sums:
         return cls(len(numbers), math.fsum(numbers), math.fsum(squares), float(values.min()), float(values.max()))
 
     @classmethod
-    def of_defined(cls, values: FloatArray) -> Sums:
+    def from_defined_values(cls, values: FloatArray) -> Sums:
         """Return the sums of the values that are not NaN."""
-        every = cls.of(values)
-        return cls.of(values[~np.isnan(values)]) if math.isnan(every.total) else every
+        sums = cls.from_values(values)
+        if math.isnan(sums.total):
+            return cls.from_values(values[~np.isnan(values)])
+        return sums
 
     @classmethod
-    def of_nothing(cls) -> Sums:
+    def empty(cls) -> Sums:
         """Return the sums of no values."""
-        return cls.of(np.empty(0))
+        return cls.from_values(np.empty(0))
 
     @property
     def mean(self) -> float:
@@ -139,15 +157,16 @@ class ExactSums:
     largest: float = -math.inf
 
     @classmethod
-    def of(cls, values: FloatArray) -> ExactSums:
+    def from_values(cls, values: FloatArray) -> ExactSums:
         """Return the sums of the values that are not NaN.
 
         Raises:
             ValueError: If a value is infinite.
 
         Example:
-            >>> whole, parts = np.array([0.1, 0.2, 0.3]), (np.array([0.3]), np.array([0.2, np.nan, 0.1]))
-            >>> ExactSums.merged(map(ExactSums.of, parts)) == ExactSums.of(whole)
+            >>> whole = ExactSums.from_values(np.array([0.1, 0.2, 0.3]))
+            >>> parts = np.array([0.3]), np.array([0.2, np.nan, 0.1])
+            >>> ExactSums.merge(map(ExactSums.from_values, parts)) == whole
             True
         """
         values = values[~np.isnan(values)]
@@ -155,11 +174,16 @@ class ExactSums:
             return cls()
         if not np.isfinite(values).all():
             raise ValueError("values must be finite to be summed, but at least one is infinite")
-        total, squares = _whole(values), _whole(values * values)
-        return cls(len(values), total, squares, float(values.min()), float(values.max()))
+        return cls(
+            count=len(values),
+            total=_exact_sum(values),
+            total_of_squares=_exact_sum(values * values),
+            smallest=float(values.min()),
+            largest=float(values.max()),
+        )
 
     @classmethod
-    def merged(cls, parts: Iterable[ExactSums]) -> ExactSums:
+    def merge(cls, parts: Iterable[ExactSums]) -> ExactSums:
         """Return the sums of all values of all parts."""
         merged = cls()
         for part in parts:
@@ -173,36 +197,45 @@ class ExactSums:
         return merged
 
     def rounded(self) -> Sums:
-        """Return the sums, each rounded to the nearest float, equal to those of `Sums.of` to the last bit.
+        """Return the sums, each rounded to the nearest float, equal to those of `Sums.from_values` to the last bit.
 
         Example:
-            >>> ExactSums.of(np.full(10, 0.1)).rounded().total
+            >>> ExactSums.from_values(np.full(10, 0.1)).rounded().total
             1.0
         """
         if not self.count:
-            return Sums.of_nothing()
-        total, squares = (whole / 2**_SMALLEST for whole in (self.total, self.total_of_squares))
-        return Sums(self.count, total, squares, self.smallest, self.largest)
+            return Sums.empty()
+        units_per_1 = 2**_UNIT_EXPONENT
+        return Sums(
+            count=self.count,
+            total=self.total / units_per_1,
+            total_of_squares=self.total_of_squares / units_per_1,
+            smallest=self.smallest,
+            largest=self.largest,
+        )
 
 
-def _whole(values: FloatArray) -> int:
+def _exact_sum(values: FloatArray) -> int:
     """Return the sum of finite values as a multiple of 2**-1126."""
     total = 0
-    for start in range(0, len(values), _AT_ONCE):
-        mantissa, exponent = np.frexp(values[start : start + _AT_ONCE])
-        digits = np.ldexp(mantissa, _DIGITS).astype(np.int64)
-        shift = exponent.astype(np.int64) + _SMALLEST - _DIGITS
-        base = int(shift.min())
-        halves = [np.bincount(shift - base, half) for half in (digits >> _HALF, digits & (2**_HALF - 1))]
-        for at in np.flatnonzero(np.any(halves, axis=0)).tolist():
-            high, low = (int(half[at]) for half in halves)
-            total += ((high << _HALF) + low) << (base + at)
+    for start in range(0, len(values), _MAX_HALVES):
+        mantissa, exponent = np.frexp(values[start : start + _MAX_HALVES])
+        digits = np.ldexp(mantissa, _MANTISSA_BITS).astype(np.int64)
+        shift = exponent.astype(np.int64) + _UNIT_EXPONENT - _MANTISSA_BITS
+        smallest_shift = int(shift.min())
+        # Values of one exponent are summed as floats, in two halves that stay exact; the exponents as Python integers.
+        high_sums = np.bincount(shift - smallest_shift, digits >> _HALF_BITS)
+        low_sums = np.bincount(shift - smallest_shift, digits & (2**_HALF_BITS - 1))
+        for extra_shift in np.flatnonzero((high_sums != 0) | (low_sums != 0)).tolist():
+            digits_sum = (int(high_sums[extra_shift]) << _HALF_BITS) + int(low_sums[extra_shift])
+            total += digits_sum << (smallest_shift + extra_shift)
     return total
 
 
 # Clusters of queries: their sums, and the variance of their mean.
 
-MIN_UNITS_FOR_SPREAD = 2  # queries, or clusters of them
+# Queries, or clusters of them.
+MIN_UNITS_FOR_SPREAD = 2
 
 
 class Units(NamedTuple):
@@ -219,7 +252,7 @@ class Units(NamedTuple):
     squares: float
 
     @classmethod
-    def of(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
+    def from_values(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
         """Return the units of per-query values.
 
         Args:
@@ -230,7 +263,7 @@ class Units(NamedTuple):
             ValueError: If a value is not finite, or the numbers of values and labels differ.
 
         Example:
-            >>> Units.of([1.0, 2.0, 5.0], ["a", "a", "b"]).totals.tolist()
+            >>> Units.from_values([1.0, 2.0, 5.0], ["a", "a", "b"]).totals.tolist()
             [3.0, 5.0]
         """
         array = vector(values)
@@ -240,8 +273,8 @@ class Units(NamedTuple):
         labels = np.asarray(clusters)
         if labels.shape != array.shape:
             raise ValueError(f"there must be one cluster per value; got {labels.shape} and {array.shape}")
-        at = np.unique(labels, return_inverse=True)[1].reshape(-1)
-        return cls(np.bincount(at, array).astype(np.float64), np.bincount(at).astype(np.float64), squares)
+        unit = cluster_numbers(labels)
+        return cls(np.bincount(unit, array).astype(np.float64), np.bincount(unit).astype(np.float64), squares)
 
     def negated(self) -> Units:
         """Return the units of the values with the opposite sign."""
@@ -255,14 +288,16 @@ class Units(NamedTuple):
     @property
     def mean(self) -> float:
         """The mean over all queries; NaN without any."""
-        return math.fsum(self.totals.tolist()) / self.queries if len(self.sizes) else math.nan
+        if not len(self.sizes):
+            return math.nan
+        return math.fsum(self.totals.tolist()) / self.queries
 
     @property
-    def has_equal_values(self) -> float:
+    def effective_units(self) -> float:
         """How many units of equal size say as much: (sum of sizes)^2 / sum of squared sizes, at most their number.
 
         Example:
-            >>> Units.of([1.0] * 12, [*"aaaaaaaaaa", "b", "c"]).effective_n  # 12^2 / (10^2 + 1 + 1)
+            >>> Units.from_values([1.0] * 12, [*"aaaaaaaaaa", "b", "c"]).effective_units  # 12^2 / (10^2 + 1 + 1)
             1.411764705882353
         """
         return self.queries**2 / float(self.sizes @ self.sizes)
@@ -301,17 +336,20 @@ class Units(NamedTuple):
 
     @property
     def effective_n(self) -> float:
-        """The number of independent queries with the same information: n / design effect, from `alike` to n.
+        """The number of independent queries with the same information: n / design effect, from `effective_units` to n.
 
-        It is `alike` if all queries of a cluster say the same, also if all values are equal, which do not show how
-        alike a cluster is. That is fewer than the clusters if a few of them hold most queries.
+        It is `effective_units` if all queries of a cluster say the same, also if all values are equal, which do not
+        show how alike a cluster is. That is fewer than the clusters if a few of them hold most queries.
         """
-        n, effect = self.queries, self.design_effect
-        return self.has_equal_values if math.isnan(effect) else min(max(n / max(effect, 1.0), self.has_equal_values), n)
+        n = self.queries
+        effect = self.design_effect
+        if math.isnan(effect):
+            return self.effective_units
+        return min(max(n / max(effect, 1.0), self.effective_units), n)
 
 
-UNSEEN = 4
-"""Degrees of freedom of a variance beside one for each cluster that holds a failure; chosen by simulation."""
+# Degrees of freedom of a variance beside one for each cluster that holds a failure; chosen by simulation.
+EXTRA_DF = 4
 
 
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
@@ -336,38 +374,56 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
         ValueError: If a value is not finite, or the numbers of values and labels differ.
     """
     array = vector(values)
-    sums, units = Sums.of(array), Units.of(array, clusters)
-    n, groups, sizes = len(array), len(units.sizes), units.sizes
-    if groups in {n, 1}:
+    sums = Sums.from_values(array)
+    units = Units.from_values(array, clusters)
+    n = len(array)
+    n_clusters = len(units.sizes)
+    if n_clusters in {n, 1}:
         return sums
 
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
-    def seen(degrees: float) -> float:
-        return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(degrees, 0.975))) ** 2
+    def t_ratio(df: float) -> float:
+        """Return the squared ratio of the quantiles of Student's t of n - 1 queries and of fewer degrees of freedom."""
+        return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(df, 0.975))) ** 2
 
-    alike, apart = units.has_equal_values, array - sums.mean
-    within = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1), apart**2)
-    correlation = float((((units.totals - sizes * sums.mean) ** 2 - within) / sizes).sum()) / (n - groups)
-    same = within.sum() <= ROUNDING * units.squares
-    effect = 1.0 if same else 1 + (n / alike - 1) * min(max(correlation * n / float(within.sum()), 0.0), 1.0)
-    count = min(units.effective_n, max(n / effect, alike))
-    few = min(map(_holding, (sizes * sums.largest - units.totals, units.totals - sizes * sums.smallest)))
-    degrees = min(alike - 1, few + UNSEEN)
-    known = alike / n * seen(alike - 1) + (1 - alike / n) * seen(degrees)
-    share = max(count * known, alike * seen(alike - 1)) / n
+    g = units.effective_units
+    effect = _correlation_design_effect(array - sums.mean, units, clusters, sums.mean)
+    count = min(units.effective_n, max(n / effect, g))
+    lacking = _effective_number(units.sizes * sums.largest - units.totals)
+    exceeding = _effective_number(units.totals - units.sizes * sums.smallest)
+    df = min(g - 1, min(lacking, exceeding) + EXTRA_DF)
+    ratio = g / n * t_ratio(g - 1) + (1 - g / n) * t_ratio(df)
+    share = max(count * ratio, g * t_ratio(g - 1)) / n
     return Sums(sums.count * share, sums.total * share, sums.total_of_squares * share, sums.smallest, sums.largest)
 
 
-def _holding(amounts: NDArray[np.float64]) -> float:
+def _correlation_design_effect(
+    deviations: NDArray[np.float64], units: Units, clusters: ArrayLike, mean: float
+) -> float:
+    """Return the design effect 1 + (n / g - 1) r that the correlation r within clusters would have."""
+    n = len(deviations)
+    sizes = units.sizes
+    squares = np.bincount(cluster_numbers(clusters), deviations**2)
+    products = float((((units.totals - sizes * mean) ** 2 - squares) / sizes).sum()) / (n - len(sizes))
+    if squares.sum() <= ROUNDING * units.squares:
+        return 1.0
+    correlation = min(max(products * n / float(squares.sum()), 0.0), 1.0)
+    return 1 + (n / units.effective_units - 1) * correlation
+
+
+def _effective_number(amounts: NDArray[np.float64]) -> float:
     """Return how many equal amounts are as uneven as these: (sum)^2 / sum of squares; 0 without any."""
     squares = float(amounts @ amounts)
-    return float(amounts.sum()) ** 2 / squares if squares > 0 else 0.0
+    if not squares > 0:
+        return 0.0
+    return float(amounts.sum()) ** 2 / squares
 
 
 # The confidence interval of a mean of per-query values.
 
-TOLERANCE_AT_BOUNDS = 1e-9  # a sum of rounded gains may slightly exceed 1
+# A sum of rounded gains may slightly exceed 1.
+TOLERANCE_AT_BOUNDS = 1e-9
 
 
 class Interval(NamedTuple):
@@ -446,7 +502,7 @@ def mean_interval(
         A. B. Owen (2025). Better bootstrap t confidence intervals for the mean. arXiv 2508.10083.
         D. B. Rubin (1981). The Bayesian bootstrap.
     """
-    sums = Sums.of(vector(values))
+    sums = Sums.from_values(vector(values))
     return interval_from_sums(sums, level=level, binary=binary, bounds=bounds)
 
 
@@ -484,20 +540,19 @@ def interval_from_sums(
         raise ValueError(f"bounds must be (lower, upper) with lower < upper, got {bounds!r}")
     if not sums.count:
         return Interval(math.nan, math.nan)
-    smallest, largest = sums.smallest, sums.largest
     lower, upper = bounds
-    if smallest < lower - TOLERANCE_AT_BOUNDS or largest > upper + TOLERANCE_AT_BOUNDS:
+    if sums.smallest < lower - TOLERANCE_AT_BOUNDS or sums.largest > upper + TOLERANCE_AT_BOUNDS:
         raise ValueError(
-            f"values range from {smallest} to {largest}, outside the metric's bounds {bounds}; "
+            f"values range from {sums.smallest} to {sums.largest}, outside the metric's bounds {bounds}; "
             "pass the bounds of this metric"
         )
     if not 0 <= binary <= 1:
         raise ValueError(f"binary must be a share of queries, from 0 to 1, got {binary!r}")
-    ends = _ends(smallest, largest, bounds)
+    ends = _ends(sums.smallest, sums.largest, bounds)
     if binary == 1:
-        if sums.total != sums.total_of_squares or smallest not in (0, 1) or largest not in (0, 1):
+        if sums.total != sums.total_of_squares or sums.smallest not in (0, 1) or sums.largest not in (0, 1):
             raise ValueError(
-                f"binary=True needs values that are 0 or 1; these range from {smallest} to {largest} "
+                f"binary=True needs values that are 0 or 1; these range from {sums.smallest} to {sums.largest} "
                 f"with sum {sums.total} and sum of squares {sums.total_of_squares}"
             )
         ends = (0.0, 1.0)
@@ -513,23 +568,26 @@ def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float, binary
     if math.isinf(low_end) or math.isinf(high_end):
         return Interval(low_end, high_end)
 
-    count, total, width = sums.count, sums.total, high_end - low_end
-    first = (total - count * low_end) / width
-    second = (sums.total_of_squares - 2 * low_end * total + count * low_end**2) / width**2
-    # Exact arithmetic has first^2 / n <= second <= first for values between the ends; rounding may not.
-    first = min(max(first, 0.0), float(count))
-    second = min(max(second, first**2 / count), first)
+    count = sums.count
+    width = high_end - low_end
+    # Sums of the values as shares of the width, and of the squares of these.
+    total = (sums.total - count * low_end) / width
+    squares = (sums.total_of_squares - 2 * low_end * sums.total + count * low_end**2) / width**2
+    # Exact arithmetic has total^2 / n <= squares <= total for values between the ends; rounding may not.
+    total = min(max(total, 0.0), float(count))
+    squares = min(max(squares, total**2 / count), total)
     tail = (1 - level) / 2
 
-    def quantile(added: float, p: float) -> float:
-        mean = (first + added) / (count + 1)
-        variance = ((second + added) / (count + 1) - mean**2) / (count + 2)
+    def quantile(end_weight: float, p: float) -> float:
+        mean = (total + end_weight) / (count + 1)
+        variance = ((squares + end_weight) / (count + 1) - mean**2) / (count + 2)
         if not 0 < mean < 1 or variance <= 0:
             return mean
         concentration = mean * (1 - mean) / variance - 1
         return _beta_quantile(mean * concentration, (1 - mean) * concentration, p)
 
-    low, high = quantile((1 - binary) / 2, tail), quantile((1 + binary) / 2, 1 - tail)
+    low = quantile((1 - binary) / 2, tail)
+    high = quantile((1 + binary) / 2, 1 - tail)
     return Interval(low_end + width * low, low_end + width * high)
 
 
@@ -539,7 +597,11 @@ def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple
     spread = largest - smallest
     if spread == 0:  # the values do not show how far an unbounded one can go
         return bounds
-    return (smallest - spread if math.isinf(lower) else lower), (largest + spread if math.isinf(upper) else upper)
+    if math.isinf(lower):
+        lower = smallest - spread
+    if math.isinf(upper):
+        upper = largest + spread
+    return lower, upper
 
 
 def _beta_quantile(a: float, b: float, p: float) -> float:

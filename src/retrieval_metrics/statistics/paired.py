@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
-from retrieval_metrics.statistics import means as arrays
-from retrieval_metrics.statistics.means import MIN_UNITS_FOR_SPREAD, Interval, Units
+from retrieval_metrics.statistics.means import (
+    MIN_UNITS_FOR_SPREAD,
+    ROUNDING,
+    Interval,
+    Units,
+    cluster_numbers,
+    vector,
+)
 from retrieval_metrics.statistics.sign_flips import Contrasts, joint_sign_flips
 
 if TYPE_CHECKING:
@@ -73,11 +79,11 @@ class PairedDifferences(NamedTuple):
     """Several differences on the same queries, tested together.
 
     Attributes:
-        each: The differences; their intervals agree with the corrected p values.
+        differences: The differences; their intervals agree with the corrected p values.
         corrected: Their p values, corrected for all of them; see `joint_sign_flips`.
     """
 
-    each: list[PairedDifference]
+    differences: list[PairedDifference]
     corrected: list[float]
 
 
@@ -135,11 +141,11 @@ def paired_difference(
         E. A. Miller (2024). Adding error bars to evals: a statistical approach to language model evaluations. arXiv
         2411.00640.
     """
-    differences = differences_of(values, baseline)
-    (found,) = paired_differences(
+    differences = subtract_baseline(values, baseline)
+    tested = paired_differences(
         differences[:, None], spans=[span], level=level, resamples=resamples, seed=seed, clusters=clusters
-    ).each
-    return found
+    )
+    return tested.differences[0]
 
 
 def paired_differences(
@@ -157,7 +163,7 @@ def paired_differences(
 
     Args:
         differences: One row per query, one column per hypothesis (a metric and a pair of systems), shape (n, m), as
-            `differences_of` returns them; NaN where a query has no value.
+            `subtract_baseline` returns them; NaN where a query has no value.
         spans: The largest possible difference of each hypothesis, m of them.
         level: Confidence level of the intervals; 1 - level is the accepted probability of any false finding.
         resamples: Number of random choices of signs if the test cannot be exact.
@@ -179,23 +185,24 @@ def paired_differences(
         positive_number(span, "span")
     array = np.asarray(differences, dtype=np.float64)
     defined = ~np.isnan(array)
-    labels = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+    labels = None if clusters is None else cluster_numbers(clusters)
     if contrasts is not None:
-        contrasts = contrasts._replace(columns=_by_cluster(contrasts.columns, labels))
+        contrasts = contrasts._replace(columns=_sum_by_cluster(contrasts.columns, labels))
     test = joint_sign_flips(
-        _by_cluster(np.where(defined, array, 0.0), labels),
+        _sum_by_cluster(np.where(defined, array, 0.0), labels),
         alpha=1 - level,
         resamples=resamples,
         seed=seed,
         contrasts=contrasts,
         advance=advance,
     )
-    each = []
-    for at, (mask, span) in enumerate(zip(defined.T, spans, strict=True)):
-        column, critical = array[mask, at], float(test.critical[at])
-        units = Units.of(column, None if labels is None else labels[mask])
-        t, effect_size = _students_t(column, units)
-        each.append(
+    described = []
+    for hypothesis, (mask, span) in enumerate(zip(defined.T, spans, strict=True)):
+        column = array[mask, hypothesis]
+        critical = float(test.critical[hypothesis])
+        units = Units.from_values(column, None if labels is None else labels[mask])
+        t_statistic, effect_size = _students_t(column, units)
+        described.append(
             PairedDifference(
                 count=len(column),
                 clusters=len(units.sizes),
@@ -204,62 +211,65 @@ def paired_differences(
                 interval=difference_interval(units, critical, simultaneous=test.simultaneous, span=span, level=level),
                 level=level,
                 critical_value=critical,
-                p_randomisation=float(test.p_values[at]),
-                exact=bool(test.exact[at]),
-                t_statistic=t,
+                p_randomisation=float(test.p_values[hypothesis]),
+                exact=bool(test.exact[hypothesis]),
+                t_statistic=t_statistic,
                 effect_size=effect_size,
                 wins=int((column > 0).sum()),
                 ties=int((column == 0).sum()),
                 losses=int((column < 0).sum()),
             )
         )
-    return PairedDifferences(each, test.corrected.tolist())
+    return PairedDifferences(described, test.corrected.tolist())
 
 
 def is_significant(p_value: float, level: float) -> bool:
     """Return whether a p value is a finding: at most 1 - level, up to rounding, as 1 - 0.95 is slightly above 0.05."""
-    return p_value <= 1 - level + arrays.ROUNDING
+    return p_value <= 1 - level + ROUNDING
 
 
-def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
+def subtract_baseline(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     """Return value minus baseline, and exactly 0 if they differ by rounding only."""
-    ours, theirs = arrays.vector(values), arrays.vector(baseline, "baseline")
-    if len(ours) != len(theirs):
+    system_values = vector(values)
+    baseline_values = vector(baseline, "baseline")
+    if len(system_values) != len(baseline_values):
         raise ValueError(
-            f"values and baseline must belong to the same queries; got {len(ours)} values "
-            f"and {len(theirs)} of the baseline"
+            f"values and baseline must belong to the same queries; got {len(system_values)} values "
+            f"and {len(baseline_values)} of the baseline"
         )
-    return subtract_exactly(ours, theirs)
+    return subtract_exactly(system_values, baseline_values)
 
 
-def subtract_exactly(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ours minus theirs, exactly 0 where they differ by rounding only, NaN where one is."""
-    differences = ours - theirs
-    rounding = arrays.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
+def subtract_exactly(values: NDArray[np.float64], baseline: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return value minus baseline, exactly 0 where they differ by rounding only, NaN where one is."""
+    differences = values - baseline
+    rounding = ROUNDING * np.maximum(np.abs(values), np.abs(baseline))
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
-def _by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def _sum_by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
     """Return the sums of the clusters, exactly 0 where they differ from it by rounding only."""
     if labels is None:
         return array
-    sums, sizes = np.zeros((2, int(labels.max(initial=-1)) + 1, array.shape[1]))
+    sums, magnitudes = np.zeros((2, int(labels.max(initial=-1)) + 1, array.shape[1]))
     np.add.at(sums, labels, array)
-    np.add.at(sizes, labels, np.abs(array))
-    return np.where(np.abs(sums) <= arrays.ROUNDING * sizes, 0.0, sums)
+    np.add.at(magnitudes, labels, np.abs(array))
+    return np.where(np.abs(sums) <= ROUNDING * magnitudes, 0.0, sums)
 
 
 def _students_t(differences: NDArray[np.float64], units: Units) -> tuple[float, float]:
     """Return Student's t and the effect size, also if the differences do not vary."""
     if len(units.sizes) < MIN_UNITS_FOR_SPREAD or not differences.any():
         return 0.0, 0.0
-    mean, deviation = units.mean, float(differences.std(ddof=1))
-    if deviation <= arrays.ROUNDING * abs(mean):
+    mean = units.mean
+    deviation = float(differences.std(ddof=1))
+    if deviation <= ROUNDING * abs(mean):
         return math.copysign(math.inf, mean), math.copysign(math.inf, mean)
-    error = math.sqrt(units.variance_of_mean)
+    standard_error = math.sqrt(units.variance_of_mean)
     if not mean:
         return 0.0, 0.0
-    return mean / error if error else math.copysign(math.inf, mean), mean / deviation
+    t_statistic = mean / standard_error if standard_error else math.copysign(math.inf, mean)
+    return t_statistic, mean / deviation
 
 
 # The confidence interval of a mean difference between two systems, and what a sample cannot have shown.
@@ -324,7 +334,7 @@ def difference_interval(
         The mean is .1, s^2 / n = .01 / 3, and t = 1.5 sqrt(2 / (3 - 1.5^2)).
 
         >>> from retrieval_metrics.statistics.means import Units
-        >>> ends = difference_interval(Units.of([0.0, 0.1, 0.2]), 1.5, level=0.5)
+        >>> ends = difference_interval(Units.from_values([0.0, 0.1, 0.2]), 1.5, level=0.5)
         >>> "[{:.3f}, {:.3f}]".format(*ends)
         '[-0.041, 0.241]'
 
@@ -337,20 +347,25 @@ def difference_interval(
         return Interval(math.nan, math.nan)
     if not units.squares:
         return Interval(0.0, 0.0)
-    student = students_critical(units.has_equal_values, level)
+    student = student_critical_value(units.effective_units, level)
     squares = float(units.totals @ units.totals)
     reached = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
     widest = max(critical, student, simultaneous)
     low, high = _ends(units, widest, span)
     if critical < reached <= widest:
-        next_to_0 = _ends(units, max(c for c in (critical, student, simultaneous) if critical <= c < reached), span)
-        low, high = (next_to_0.low, high) if units.mean > 0 else (low, next_to_0.high)
+        excluding_0 = [value for value in (critical, student, simultaneous) if critical <= value < reached]
+        narrower = _ends(units, max(excluding_0), span)
+        if units.mean > 0:
+            low = narrower.low
+        else:
+            high = narrower.high
     return Interval(low, high)
 
 
 def _ends(units: Units, critical: float, span: float) -> Interval:
     """Return the smallest and the largest mean whose standardised sum does not exceed the critical value."""
-    mean, sizes = units.mean, units.sizes
+    mean = units.mean
+    sizes = units.sizes
     # About the mean, where no digits cancel: with r = totals - mean sizes, sum r is 0, and theta = mean + x solves
     # (N x)^2 = c^2 (sum r^2 - 2 x sum r sizes + x^2 sum sizes^2).
     residuals = units.totals - mean * sizes
@@ -363,47 +378,49 @@ def _ends(units: Units, critical: float, span: float) -> Interval:
     if leading < 0:  # unequal clusters: one end at most, both roots on its side of the mean
         if discriminant <= 0:
             return Interval(-span, span)
-        roots = [mean + (-half + sign * math.sqrt(discriminant)) / leading for sign in (-1, 1)]
+        root = math.sqrt(discriminant)
+        roots = (mean + (-half - root) / leading, mean + (-half + root) / leading)
         ends = Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
         # Beyond both roots lie more means that are not rejected; if 0 is one of them, the interval reaches it.
-        return ends if ends.low <= 0 <= ends.high or min(roots) < 0 < max(roots) else Interval(-span, span)
+        is_0_rejected = min(roots) < 0 < max(roots)
+        return ends if ends.low <= 0 <= ends.high or is_0_rejected else Interval(-span, span)
     root = math.sqrt(discriminant)
     return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
 
 
-def students_critical(count: float, level: float = 0.95) -> float:
+def student_critical_value(count: float, level: float = 0.95) -> float:
     """Return the critical value of the standardised sum of so many differences that belongs to Student's t.
 
     With t its quantile with n - 1 degrees of freedom, it is t sqrt(n / (n - 1 + t^2)), and below sqrt(n).
 
     Example:
-        >>> round(students_critical(25), 3), round(students_critical(100_000), 3)  # t = 2.064 and 1.960
-        (1.941, 1.96)
+        >>> [round(student_critical_value(n), 3) for n in (25, 100_000)]  # t = 2.064 and 1.960
+        [1.941, 1.96]
     """
     t = t_quantile(count - 1, (1 + level) / 2)
     return t * math.sqrt(count / (count - 1 + t**2))
 
 
-def t_quantile(degrees: float, share: float) -> float:
+def t_quantile(df: float, probability: float) -> float:
     """Return the value below which Student's t is with this probability."""
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
-    return float(stdtrit(degrees, share))
+    return float(stdtrit(df, probability))
 
 
-def level_of_critical(critical: float, count: int) -> float:
+def critical_value_to_p(critical_value: float, count: int) -> float:
     """Return the p value of Student's t for a standardised sum of so many differences; 0 if it cannot be reached.
 
     Example:
-        >>> round(level_of_critical(students_critical(25), 25), 6)
+        >>> round(critical_value_to_p(student_critical_value(25), 25), 6)
         0.05
     """
-    if critical**2 >= count:
+    if critical_value**2 >= count:
         return 0.0
 
     from scipy.special import stdtr  # noqa: PLC0415 - importing the package must not load scipy
 
-    return 2 * float(stdtr(count - 1, -critical * math.sqrt((count - 1) / (count - critical**2))))
+    return 2 * float(stdtr(count - 1, -critical_value * math.sqrt((count - 1) / (count - critical_value**2))))
 
 
 def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> RareChange:
@@ -425,10 +442,11 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
         Of 7 % of all queries, 40 queries hold none in 0.93^40 = 5 % of samples.
 
         >>> from retrieval_metrics.statistics.means import Units
-        >>> "{:.3f}, {:.3f}".format(*rare_change(Units.of([0.0] * 40), span=0.5))
+        >>> "{:.3f}, {:.3f}".format(*rare_change(Units.from_values([0.0] * 40), span=0.5))
         '0.072, 0.036'
     """
-    return estimate_rare_change(units.effective_n if len(units.sizes) else 0, span=span, level=level)
+    n = units.effective_n if len(units.sizes) else 0
+    return estimate_rare_change(n, span=span, level=level)
 
 
 def estimate_rare_change(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
@@ -452,8 +470,8 @@ class MarginTest(NamedTuple):
             or `"inconclusive"`.
         low: Lower confidence bound of the mean difference, one-sided.
         high: Upper confidence bound, one-sided.
-        min_units: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as n
-            / design effect.
+        min_units: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as
+            n / design effect.
     """
 
     outcome: MarginOutcome
@@ -500,58 +518,63 @@ def within_margins(
         150 queries without a difference rule out a mean loss of 0.02 (0.05^(1/150) = 0.980), 100 do not.
 
         >>> from retrieval_metrics.statistics.means import Units
-        >>> [each.outcome for each in within_margins([Units.of([0.0] * n) for n in (100, 160)], [1.0] * 2, 0.02)]
-        ['inconclusive', 'noninferior']
-        >>> within_margins([Units.of([0.0] * 100)], [1.0], 0.02)[0].min_units
-        149
+        >>> samples = [Units.from_values([0.0] * n) for n in (100, 160)]
+        >>> tests = within_margins(samples, [1.0, 1.0], 0.02)
+        >>> [test.outcome for test in tests], tests[0].min_units
+        (['inconclusive', 'noninferior'], 149)
 
     References:
         N. J. Johnson (1978). Modified t tests and confidence intervals for asymmetrical populations.
     """
     positive_number(margin, "margin")
     proportion(alpha, "alpha")
-    found = []
+    tests = []
     for units, span in zip(samples, spans, strict=True):
-        fewest = fewest_for_margin(margin, span=span, alpha=alpha)
+        min_units = min_units_for_margin(margin, span=span, alpha=alpha)
         low = max(_lower_bound(units, alpha), -span)
         high = min(-_lower_bound(units.negated(), alpha), span)
-        enough = bool(len(units.sizes)) and units.effective_n >= fewest
-        if not enough and low > -margin:  # so much better that even the losses it may not have shown leave it above
-            missed = estimate_rare_change(units.effective_n, span=span, level=1 - alpha).mean_shift
-            enough = low - missed > -margin
-        passes = low > -margin and enough
-        outcome: MarginOutcome = "noninferior" if passes else "inferior" if high < -margin else "inconclusive"
-        found.append(MarginTest(outcome, low, high, fewest))
-    return found
+        has_enough_units = bool(len(units.sizes)) and units.effective_n >= min_units
+        if not has_enough_units and low > -margin:
+            # Fewer are enough for a system so much better that even the losses it may not have shown leave it above.
+            unseen_loss = estimate_rare_change(units.effective_n, span=span, level=1 - alpha).mean_shift
+            has_enough_units = low - unseen_loss > -margin
+        outcome: MarginOutcome = "inconclusive"
+        if low > -margin and has_enough_units:
+            outcome = "noninferior"
+        elif high < -margin:
+            outcome = "inferior"
+        tests.append(MarginTest(outcome, low, high, min_units))
+    return tests
 
 
 def _lower_bound(units: Units, alpha: float) -> float:
     """Return the lower confidence bound of the mean; NaN without queries, minus infinity if nothing can be excluded."""
     n = len(units.sizes)
     if n < MIN_UNITS_FOR_SPREAD:
-        return -math.inf if n else math.nan
+        return -math.inf if n else math.nan  # a single query excludes nothing
     influence = (units.totals - units.mean * units.sizes) * n / units.queries
     variance = units.variance_of_mean * n
-    third = float(np.mean(influence**3)) * n**2 / ((n - 1) * max(n - 2, 1))
+    third_moment = float(np.mean(influence**3)) * n**2 / ((n - 1) * max(n - 2, 1))
 
-    needed = t_quantile(n - 1, 1 - alpha) * math.sqrt(variance / n)
-    if third >= 0 or not variance:  # Johnson's is then the larger t
-        return units.mean - needed
+    student_distance = t_quantile(n - 1, 1 - alpha) * math.sqrt(variance / n)
+    if third_moment >= 0 or not variance:  # Johnson's is then the larger t
+        return units.mean - student_distance
     # The smaller D at which Johnson's t is large enough.
-    squared, shift = third / (3 * variance**2), third / (6 * variance * n)
-    discriminant = 1 - 4 * squared * (shift - needed)
+    quadratic = third_moment / (3 * variance**2)
+    constant = third_moment / (6 * variance * n)
+    discriminant = 1 - 4 * quadratic * (constant - student_distance)
     if discriminant < 0:
         return -math.inf
-    return units.mean - max(needed, (math.sqrt(discriminant) - 1) / (2 * squared))
+    return units.mean - max(student_distance, (math.sqrt(discriminant) - 1) / (2 * quadratic))
 
 
-def fewest_for_margin(margin: float, *, span: float = 1.0, alpha: float = 0.05) -> int:
+def min_units_for_margin(margin: float, *, span: float = 1.0, alpha: float = 0.05) -> int:
     """Return the number of queries below which a sample without a difference cannot rule out a loss of a margin.
 
     It is the smallest n with (1 - alpha^(1/n)) span < margin, about 3 span / margin at alpha = 0.05.
 
     Example:
-        >>> fewest_for_margin(0.02), fewest_for_margin(0.1)
+        >>> min_units_for_margin(0.02), min_units_for_margin(0.1)
         (149, 29)
     """
     if margin >= span:

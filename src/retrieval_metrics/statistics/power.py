@@ -1,26 +1,25 @@
-"""What a sample can detect, and how much of the error each look at it may spend."""
+"""Which differences a sample can detect, and how many queries it takes to detect one."""
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import positive_integer, positive_number, proportion
+from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics.means import MIN_UNITS_FOR_SPREAD, Units
 from retrieval_metrics.statistics.paired import min_significant_units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
-CONFIDENCE = 0.8
-"""The probability that the spread of other queries is below its upper bound, and above its lower one."""
-MOST_QUERIES = 2**40
+# The probability that the spread of other queries is below its upper bound, and above its lower one.
+SPREAD_CONFIDENCE = 0.8
+
+# A difference that takes more queries is refused.
+MAX_UNITS = 2**40
 
 
 class Detectable(NamedTuple):
@@ -61,13 +60,13 @@ def detectable_difference(
     standard deviation of the differences seen, e the effect (in standard deviations) for which the t test has the
     power, and k the number of queries that must change alike before a sign-flip test finds anything (6 at 5 %):
 
-        low    max(e s sqrt(r), m w)                   spread as the differences seen are
-        high   max(D, m span) + span / n               a few queries may carry all of it
-               D^2 = e^2 (u s^2 + D (span - D))        u = (n - 1) / chi2_{0.2, n - 1}
+        spread    max(e s sqrt(r), m w)                as the differences seen are
+        sparse    max(D, m span) + span / n            a few queries may carry all of it
+                  D^2 = e^2 (u s^2 + D (span - D))     u = (n - 1) / chi2_{0.2, n - 1}
 
     r is the room that the error of s takes, 1.13 for 15 queries, so that the power is reached on average over samples.
     m is the share of queries of which n hold k with the given power, and w the mean size of the differences that are
-    not 0. `high` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80 %
+    not 0. `sparse` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80 %
     interval; D (span - D) is the variance of the most uneven difference of mean D, that of some queries changing by the
     whole span and the others not at all; and one query more makes up for p values that come in steps. Clusters count
     as single queries that change as a whole, and s is the delete-one-cluster jackknife's; if they are of unequal size,
@@ -90,30 +89,36 @@ def detectable_difference(
         s = .1, and (2.8 / sqrt(50)) .1 = .04. If a few of the 50 queries carry it, their share matters: six must move
         the same way before a test can find anything, and if 15 % of all queries do, 80 % of samples hold six.
 
-        >>> low, high = detectable_difference([0.1, -0.1] * 25)
-        >>> round(low, 2), round(high, 2)
+        >>> spread, sparse = detectable_difference([0.1, -0.1] * 25)
+        >>> round(spread, 2), round(sparse, 2)
         (0.04, 0.17)
     """
-    _check(power, level, span)
-    units = Units.of(differences, clusters)
+    _require_power_above_level(power, level, span)
+    units = Units.from_values(differences, clusters)
     n = len(units.sizes)
-    if n < min_significant_units(1 - level) or not units.totals.any():
+    n_moving = min_significant_units(1 - level)
+    if n < n_moving or not units.totals.any():
         return Detectable(math.inf, math.inf)
 
     from scipy.special import betaincinv, chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
-    movers = min_significant_units(1 - level)
-    share = float(betaincinv(movers, n - movers + 1, power))
-    effect = _effect_found(units.has_equal_values, power, level) * math.sqrt(units.has_equal_values / n)
+    share = float(betaincinv(n_moving, n - n_moving + 1, power))
+    effect = _detectable_effect(units.effective_units, power, level) * math.sqrt(units.effective_units / n)
     variance = units.variance_of_mean * n
-    sizes = np.abs(units.totals[units.totals != 0]) * n / units.queries
-    room = variance_allowance(max(units.has_equal_values - 1, 1.0), power, level)
-    low = max(effect * math.sqrt(variance * room), share * min(float(sizes.mean()), span))
-    upper = variance * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
+    magnitudes = np.abs(units.totals[units.totals != 0]) * n / units.queries
+    allowance = variance_allowance(max(units.effective_units - 1, 1.0), power, level)
+    spread = max(effect * math.sqrt(variance * allowance), share * min(float(magnitudes.mean()), span))
+    max_variance = variance * (n - 1) / float(chdtri(n - 1, SPREAD_CONFIDENCE))
+    # The positive root D of the docstring's equation.
     linear = effect**2 * span
-    uneven = (linear + math.sqrt(linear**2 + 4 * (1 + effect**2) * effect**2 * upper)) / (2 * (1 + effect**2))
-    high = max(uneven, span * share) + span / n
-    return Detectable(*(found if found <= span else math.inf for found in (low, max(low, high))))
+    root = math.sqrt(linear**2 + 4 * (1 + effect**2) * effect**2 * max_variance)
+    uneven = (linear + root) / (2 * (1 + effect**2))
+    sparse = max(spread, max(uneven, span * share) + span / n)
+    return Detectable(_infinite_above(span, spread), _infinite_above(span, sparse))
+
+
+def _infinite_above(span: float, difference: float) -> float:
+    return difference if difference <= span else math.inf
 
 
 def queries_needed(
@@ -154,13 +159,13 @@ def queries_needed(
         >>> queries_needed([0.1, -0.1] * 12 + [0.0], 0.02)
         QueriesNeeded(low=162, high=718)
     """
-    _check(power, level, span)
-    units = Units.of(differences, clusters)
+    _require_power_above_level(power, level, span)
+    units = Units.from_values(differences, clusters)
     n = len(units.sizes)
     if n < MIN_UNITS_FOR_SPREAD:
         raise ValueError(f"differences must hold at least two queries to show their spread; got {n}")
-    wanted = abs(difference)
-    if not 0 < wanted <= span:
+    target = abs(difference)
+    if not 0 < target <= span:
         raise ValueError(
             f"difference must be a finite number other than 0, got {difference!r}; the largest possible is {span:g}"
         )
@@ -168,55 +173,72 @@ def queries_needed(
     from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
     squares = units.variance_of_mean * n * (n - 1)
-    average = units.queries / n
-    low, high = (
-        math.ceil(average * min_units_for_power(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
-        for tail, step in ((1 - CONFIDENCE, 0.0), (CONFIDENCE, span))
+    min_variance = squares / float(chdtri(n - 1, 1 - SPREAD_CONFIDENCE))
+    max_variance = squares / float(chdtri(n - 1, SPREAD_CONFIDENCE))
+    cluster_size = units.queries / n
+    return QueriesNeeded(
+        low=math.ceil(cluster_size * min_units_for_power(target, min_variance, 0.0, power, level)),
+        high=math.ceil(cluster_size * min_units_for_power(target, max_variance, span, power, level)),
     )
-    return QueriesNeeded(low, high)
 
 
 def min_units_for_power(
-    difference: float, variance: float, step: float, power: float, level: float, *, freedom: float = math.inf
+    difference: float, variance: float, step: float, power: float, level: float, *, df: float = math.inf
 ) -> int:
-    """Return the fewest units with which a paired test finds a difference."""
-    variance *= variance_allowance(freedom, power, level)
+    """Return the fewest units with which a paired test finds a difference.
+
+    Args:
+        difference: The true mean difference.
+        variance: The variance of the differences.
+        step: By how much each of a few units changes that carry the whole difference; 0 if all change alike.
+        power: Probability of finding the difference.
+        level: Level of the two-sided test.
+        df: Degrees of freedom with which the variance was estimated.
+
+    Raises:
+        ValueError: If it takes more than 2^40 units.
+    """
+    variance *= variance_allowance(df, power, level)
     from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
 
-    fewest = min_significant_units(1 - level)
+    min_units = min_significant_units(1 - level)
 
     def suffices(n: int) -> bool:
-        left = difference - step / n
-        if left <= 0 or (step and betainc(fewest, n - fewest + 1, left / step) < power):
+        remaining = difference - step / n
+        if remaining <= 0 or (step and betainc(min_units, n - min_units + 1, remaining / step) < power):
             return False
-        deviation = math.sqrt(variance + max(left * (step - left), 0.0))
-        return deviation <= left * 1e-6 or paired_t_power(left / deviation, n, level) >= power
+        deviation = math.sqrt(variance + max(remaining * (step - remaining), 0.0))
+        return deviation <= remaining * 1e-6 or paired_t_power(remaining / deviation, n, level) >= power
 
-    enough = fewest
+    enough = min_units
     while not suffices(enough):
         enough *= 2
-        if enough > MOST_QUERIES:
+        if enough > MAX_UNITS:
             raise ValueError(f"difference {difference!r} is too small to be found with fewer than 2^40 queries")
-    too_few = max(enough // 2, fewest - 1)
+    too_few = max(enough // 2, min_units - 1)
     while enough - too_few > 1:
         middle = (enough + too_few) // 2
-        too_few, enough = (too_few, middle) if suffices(middle) else (middle, enough)
+        if suffices(middle):
+            enough = middle
+        else:
+            too_few = middle
     return enough
 
 
-def variance_allowance(freedom: float, power: float, level: float) -> float:
+def variance_allowance(df: float, power: float, level: float) -> float:
     """Return by how much more to plan with an estimated variance than with one that is known.
 
     Example:
         >>> round(variance_allowance(14, 0.8, 0.05), 2), variance_allowance(math.inf, 0.8, 0.05)
         (1.13, 1.0)
     """
-    if math.isinf(freedom):
+    if math.isinf(df):
         return 1.0
     from scipy.special import nctdtrit, ndtri  # noqa: PLC0415 - importing the package must not load scipy
 
     z = float(ndtri(1 - level / 2))
-    return max((float(nctdtrit(freedom, z, power)) / (z + float(ndtri(power)))) ** 2, 1.0)
+    ratio = float(nctdtrit(df, z, power)) / (z + float(ndtri(power)))
+    return max(ratio**2, 1.0)
 
 
 def sd_bounds(count: float) -> tuple[float, float]:
@@ -229,11 +251,12 @@ def sd_bounds(count: float) -> tuple[float, float]:
     """
     from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
-    low, high = (math.sqrt((count - 1) / float(chdtri(count - 1, tail))) for tail in (1 - CONFIDENCE, CONFIDENCE))
+    low = math.sqrt((count - 1) / float(chdtri(count - 1, 1 - SPREAD_CONFIDENCE)))
+    high = math.sqrt((count - 1) / float(chdtri(count - 1, SPREAD_CONFIDENCE)))
     return low, high
 
 
-def _effect_found(count: float, power: float, level: float) -> float:
+def _detectable_effect(count: float, power: float, level: float) -> float:
     """Return the effect in standard deviations for which the paired t test has that power."""
     from scipy.optimize import brentq  # noqa: PLC0415 - importing the package must not load scipy
 
@@ -250,12 +273,12 @@ def paired_t_power(effect: float, count: float, level: float) -> float:
     """Return the power of the two-sided paired t test to find a mean difference of `effect` standard deviations."""
     from scipy.stats import nct, t  # noqa: PLC0415 - importing the package must not load scipy
 
-    freedom = count - 1
+    df = count - 1
     with np.errstate(divide="ignore"):  # scipy 1.11 divides by zero for effects near 0, but its result is right
-        return float(nct.sf(t.isf(level / 2, freedom), freedom, effect * math.sqrt(count)))
+        return float(nct.sf(t.isf(level / 2, df), df, effect * math.sqrt(count)))
 
 
-def _check(power: float, level: float, span: float) -> None:
+def _require_power_above_level(power: float, level: float, span: float) -> None:
     proportion(power, "power")
     proportion(level, "level")
     positive_number(span, "span")
@@ -263,78 +286,3 @@ def _check(power: float, level: float, span: float) -> None:
         raise ValueError(
             f"power must exceed level, which a test reaches without any difference; got {power} <= {level}"
         )
-
-
-POINTS = 801
-"""Points of the grid on which the sums that have not been decided are integrated."""
-WIDEST = 8.0
-"""Standard deviations after which a sum is as good as impossible."""
-
-
-def spending_levels(looks: Sequence[int], level: float = 0.95) -> tuple[float, ...]:
-    r"""Return the confidence level of the interval at each of several looks, so that together they keep one level.
-
-    Who looks at an interval of 95 % after 15, 25 and 40 labels, and stops as soon as it excludes 0, finds a difference
-    between equal systems in more than 5 % of cases. With n_k of the n_K labels planned, the looks up to the k-th may
-    spend
-
-        a(t) = (1 - level) log(1 + (e - 1) t)          t = n_k / n_K
-
-    of the error, which is all at the last look. The level at look k is that of the interval that excludes 0 for the
-    first time with probability a(t_k) - a(t_(k - 1)), for a sum with independent normal increments. One look has the
-    level itself.
-
-    Args:
-        looks: The number of labels at each look, rising; the last is the largest planned.
-        level: Confidence level of all together, strictly between 0 and 1.
-
-    Raises:
-        TypeError: If a number is not an integer.
-        ValueError: If there is none, one is not positive, or they do not rise.
-
-    Example:
-        >>> ["%.4f" % each for each in spending_levels([25])]
-        ['0.9500']
-        >>> ["%.4f" % each for each in spending_levels([25, 50])]
-        ['0.9690', '0.9723']
-
-    References:
-        K. K. G. Lan, D. L. DeMets (1983). Discrete sequential boundaries for clinical trials.
-        P. Armitage, C. K. McPherson, B. C. Rowe (1969). Repeated significance tests on accumulating data.
-    """
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - importing the package must not load scipy
-
-    proportion(level, "level")
-    counts = [positive_integer(each, "a look") for each in looks]
-    if not counts or any(one >= other for one, other in pairwise(counts)):
-        raise ValueError(f"looks must be rising numbers of labels, such as [15, 25, 40], got {list(looks)}")
-    times = np.array(counts) / counts[-1]
-    spent = np.diff((1 - level) * np.log1p((math.e - 1) * times), prepend=0.0)
-    bounds = [float(ndtri(1 - spent[0] / 2))]
-    grid, density = np.array([0.0]), np.array([1.0])  # the sum at the last look, where nothing was decided; its weights
-    before = 0.0
-    for at, time in enumerate(times):
-        sigma = math.sqrt(time - before)
-        if at:
-            bounds.append(_bound(grid, density, sigma, math.sqrt(time), float(spent[at])))
-        edge = bounds[-1] * math.sqrt(time)
-        points = np.linspace(-edge, edge, POINTS)
-        apart = (points[:, None] - grid[None, :]) / sigma
-        values = np.exp(-(apart**2) / 2) @ density / (sigma * math.sqrt(2 * math.pi))
-        steps = np.full(POINTS, points[1] - points[0])
-        steps[[0, -1]] /= 2
-        grid, density, before = points, values * steps, float(time)
-    return tuple(float(2 * ndtr(bound) - 1) for bound in bounds)
-
-
-def _bound(grid: NDArray[np.float64], density: NDArray[np.float64], sigma: float, root: float, spent: float) -> float:
-    """Return the standardised bound that a sum exceeds for the first time with a given probability."""
-    from scipy.special import ndtr  # noqa: PLC0415 - importing the package must not load scipy
-
-    low, high = 0.0, WIDEST
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        edge = middle * root
-        outside = float(density @ (ndtr((grid - edge) / sigma) + ndtr((-edge - grid) / sigma)))
-        low, high = (middle, high) if outside > spent else (low, middle)
-    return high

@@ -1,4 +1,4 @@
-"""A mean from a model's values on all queries and people's on some."""
+"""A mean estimated from a model's values on all queries and people's on some: prediction-powered inference."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
-from retrieval_metrics.statistics import means as arrays
-from retrieval_metrics.statistics.means import Interval, Sums, beta_interval
+from retrieval_metrics.statistics.means import (
+    ROUNDING,
+    Interval,
+    Sums,
+    beta_interval,
+    cluster_numbers,
+    finite,
+    vector,
+)
 from retrieval_metrics.statistics.paired import estimate_rare_change, t_quantile
 
 if TYPE_CHECKING:
@@ -19,11 +26,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.paired import RareChange
 
 
-ASSURED = 0.95
-"""The part of samples in which so many labels suffice if residuals are normal; theirs have long tails, and so it is
-about four of five in simulation."""
-MATERIAL = 0.1
-"""An extrapolation matters if it moves the estimate by more than this part of the half width."""
+# The share of samples in which so many labels suffice if residuals are normal; theirs have long tails, and so it is
+# about four of five in simulation.
+LABELS_ASSURANCE = 0.95
+
+# An extrapolation matters if it moves the estimate by more than this share of the half width.
+MATERIAL_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +53,10 @@ class CorrectedMean:
         unseen: The part of `variance` that allows for differences of people and model that no label shows.
         span: The largest possible difference of two values.
         independent: How many independent labelled queries the weights, strata and clusters leave.
-        alike: Whether people's values are equal on all labelled queries, so that their variance says nothing.
-        outside: How many unlabelled queries have a model's value that is outside those of the labelled queries.
-        beyond: How much of `mean` comes from how far these lie outside.
-        alone: The estimate from people's labels alone; None if this is it.
+        all_equal: Whether people's values are equal on all labelled queries, so that their variance says nothing.
+        n_outside: How many unlabelled queries have a model's value that is outside those of the labelled queries.
+        extrapolated: How much of `mean` comes from how far these lie outside.
+        human_only: The estimate from people's labels alone; None if this is it.
     """
 
     mean: float
@@ -65,15 +73,17 @@ class CorrectedMean:
     unseen: float = 0.0
     span: float = 1.0
     independent: float = math.inf
-    alike: bool = False
-    outside: int = 0
-    beyond: float = 0.0
-    alone: CorrectedMean | None = None
+    all_equal: bool = False
+    n_outside: int = 0
+    extrapolated: float = 0.0
+    human_only: CorrectedMean | None = None
 
     @property
     def effective_n(self) -> float:
         """How many labels from people alone would give the same variance; `labelled` if that is unknown."""
-        return self.spread / self.variance if self.spread > 0 and self.variance > 0 else float(self.labelled)
+        if self.spread > 0 and self.variance > 0:
+            return self.spread / self.variance
+        return float(self.labelled)
 
     @property
     def helps(self) -> bool:
@@ -94,8 +104,8 @@ class CorrectedMean:
             Of 18 % of all queries, 15 labels hold none in .82^15 = 5 % of samples.
 
             >>> from retrieval_metrics.statistics import corrected_mean
-            >>> found = corrected_mean([0.0] * 15, [0.0] * 100, range(15))
-            >>> "{:.3f}, {:.3f}".format(*found.rare())
+            >>> estimate = corrected_mean([0.0] * 15, [0.0] * 100, range(15))
+            >>> "{:.3f}, {:.3f}".format(*estimate.rare())
             '0.181, 0.181'
         """
         return estimate_rare_change(self.independent, span=self.span, level=level)
@@ -105,15 +115,15 @@ class CorrectedMean:
 
         A model that favours one system on a few queries shows it there, and no label has shown whether people agree.
         """
-        return abs(self.beyond) > MATERIAL * self.half_width(level)
+        return abs(self.extrapolated) > MATERIAL_SHARE * self.half_width(level)
 
     def interval(
         self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: float = 0.0
     ) -> Interval:
         """Return the confidence interval of a mean of values between two bounds.
 
-        It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, times
-        (t(worth - 1) / t(degrees))^2, because only the labelled queries show the variance. Without finite bounds it is
+        It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, n, times
+        (t(n - 1) / t(degrees))^2, because only the labelled queries show the variance. Without finite bounds it is
         Student's, mean -+ t(degrees) sqrt(variance).
 
         Args:
@@ -124,14 +134,14 @@ class CorrectedMean:
         proportion(level, "level")
         low, high = bounds
         if math.isinf(low) or math.isinf(high):
-            half = self.half_width(level)
-            return Interval(max(self.mean - half, low), min(self.mean + half, high))
+            half_width = self.half_width(level)
+            return Interval(max(self.mean - half_width, low), min(self.mean + half_width, high))
         mean = min(max(self.mean, low), high)
-        worth = max(self.effective_n, 2.0)
+        n = max(self.effective_n, 2.0)
         upper = (1 + level) / 2
-        count = worth * (t_quantile(worth - 1, upper) / t_quantile(self.degrees, upper)) ** 2
-        most = (mean - low) * (high - mean)
-        spread = min(max(self.spread, binary * most), most)
+        count = n * (t_quantile(n - 1, upper) / t_quantile(self.degrees, upper)) ** 2
+        max_spread = (mean - low) * (high - mean)
+        spread = min(max(self.spread, binary * max_spread), max_spread)
         sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
         ends = beta_interval(sums, ends=bounds, level=level, binary=binary)
         return Interval(max(min(ends.low, mean), low), min(max(ends.high, mean), high))
@@ -143,8 +153,9 @@ class CorrectedMean:
         are all alike leave room for what they cannot show (`half_width`).
         """
         proportion(level, "level")
-        half, mean = self.half_width(level), min(max(self.mean, -span), span)
-        return Interval(max(mean - half, -span), min(mean + half, span))
+        half_width = self.half_width(level)
+        mean = min(max(self.mean, -span), span)
+        return Interval(max(mean - half_width, -span), min(mean + half_width, span))
 
     def labels_needed(self, width: float, *, level: float = 0.95) -> float:
         """Return how many more labelled queries an interval of a given width needs; 0 if it is narrow enough.
@@ -162,41 +173,43 @@ class CorrectedMean:
         Raises:
             ValueError: If the width is not positive.
         """
-        wanted = positive_number(width, "width") / 2
-        if self.half_width(level) <= wanted:
+        target = positive_number(width, "width") / 2
+        if self.half_width(level) <= target:
             return 0.0
-        more = np.arange(1, self.queries - self.labelled + 1)
-        enough = np.flatnonzero(self._assured_half_widths(more, level) <= wanted)
-        return float(more[enough[0]]) if enough.size else math.inf
+        n_more = np.arange(1, self.queries - self.labelled + 1)
+        sufficient = np.flatnonzero(self._assured_half_widths(n_more, level) <= target)
+        return float(n_more[sufficient[0]]) if sufficient.size else math.inf
 
-    def _assured_half_widths(self, more: NDArray[np.int64], level: float) -> NDArray[np.float64]:
+    def _assured_half_widths(self, n_more: NDArray[np.int64], level: float) -> NDArray[np.float64]:
         """Return the half width that so many more labels should reach in four of five samples."""
         from scipy.special import fdtri  # noqa: PLC0415 - importing the package must not load scipy
 
-        degrees, growth = self.degrees, 1 + more / self.labelled
-        larger = (degrees + more * fdtri(more, degrees, ASSURED)) / (degrees + more)
-        variance = self.sampled / growth * larger + self.explained_part + self.unseen / growth**2
-        return np.array(
-            [
-                self._half_width(each, degrees + new, self.independent * times, level)
-                for each, new, times in zip(variance.tolist(), more.tolist(), growth.tolist(), strict=True)
-            ]
-        )
+        degrees = self.degrees
+        growth = 1 + n_more / self.labelled
+        inflation = (degrees + n_more * fdtri(n_more, degrees, LABELS_ASSURANCE)) / (degrees + n_more)
+        variances = self.sampled / growth * inflation + self.explained_part + self.unseen / growth**2
+        half_widths = []
+        for variance, added, factor in zip(variances.tolist(), n_more.tolist(), growth.tolist(), strict=True):
+            half_widths.append(self._half_width(variance, degrees + added, self.independent * factor, level))
+        return np.array(half_widths)
 
     def _half_width(self, variance: float, degrees: int, independent: float, level: float) -> float:
-        half = t_quantile(degrees, (1 + level) / 2) * math.sqrt(variance)
-        return (
-            max(half, estimate_rare_change(independent, span=self.span, level=level).mean_shift) if self.alike else half
-        )
+        half_width = t_quantile(degrees, (1 + level) / 2) * math.sqrt(variance)
+        if not self.all_equal:
+            return half_width
+        rare = estimate_rare_change(independent, span=self.span, level=level)
+        return max(half_width, rare.mean_shift)
 
 
-FEWEST = 5
-"""The fewest labelled queries for an estimate: a slope and a spread need a few."""
-FEW_DISAGREEMENTS = 3
-"""If people and model differ on fewer labelled queries than this, the variance allows for unseen differences."""
-BORROWED = 4.0
-"""The variance of a stratum counts that of all strata as so many degrees of freedom more (Smyth 2004): a few labels
-cannot have shown its rare large residuals."""
+# A slope and a spread need a few labelled queries.
+MIN_LABELLED = 5
+
+# If people and model differ on fewer labelled queries than this, the variance allows for unseen differences.
+MIN_DIFFERING = 3
+
+# The variance of a stratum counts that of all strata as so many degrees of freedom more (Smyth 2004): a few labels
+# cannot have shown its rare large residuals.
+SHARED_DF = 4.0
 
 
 def corrected_mean(
@@ -254,8 +267,8 @@ def corrected_mean(
     Example:
         The model is .2 above people everywhere, so the estimate is the model's mean over all queries, .6, less .2.
 
-        >>> found = corrected_mean([0.1, 0.5, 0.3, 0.7, 0.4], [0.3, 0.7, 0.5, 0.9, 0.6, 0.6], [0, 1, 2, 3, 4])
-        >>> round(found.mean, 12), round(found.human, 12), round(found.model, 12)
+        >>> estimate = corrected_mean([0.1, 0.5, 0.3, 0.7, 0.4], [0.3, 0.7, 0.5, 0.9, 0.6, 0.6], [0, 1, 2, 3, 4])
+        >>> round(estimate.mean, 12), round(estimate.human, 12), round(estimate.model, 12)
         (0.4, 0.4, 0.6)
 
     References:
@@ -264,108 +277,133 @@ def corrected_mean(
         G. K. Smyth (2004). Linear models and empirical Bayes methods for assessing differential expression.
         A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
     """
-    drawn = DrawnSample.of(human, model, labelled, weights, strata, clusters)
-    defined = ~np.isnan(drawn.human)
+    sample = DrawnSample.from_arguments(human, model, labelled, weights, strata, clusters)
+    defined = ~np.isnan(sample.human)
     count = int(defined.sum())
-    if count < FEWEST:
+    if count < MIN_LABELLED:
         raise ValueError(
-            f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
+            f"people's values are defined for {count} of {len(defined)} labelled queries; at least {MIN_LABELLED} "
+            "are needed"
         )
-    chosen = drawn.line(FEWEST_OF_A_DIFFERENCE if of_difference and strata is None else FEWEST_BEHIND)
-    found = _estimated(drawn, chosen, defined, span)
-    if not chosen.slope:
-        return found
-    outside, beyond = drawn.outside(defined)
-    alone = _estimated(drawn, drawn.without_slope(), defined, span)
-    return replace(found, outside=outside, beyond=found.slope * beyond, alone=alone)
+    min_showing_slope = MIN_SHOWING_SLOPE
+    if of_difference and strata is None:
+        min_showing_slope = MIN_SHOWING_SLOPE_OF_DIFFERENCE
+    line = sample.fit_line(min_showing_slope)
+    estimate = _estimate(sample, line, defined, span)
+    if not line.has_slope:
+        return estimate
+    n_outside, distance = sample.measure_outside(defined)
+    human_only = _estimate(sample, sample.fit_means(), defined, span)
+    return replace(estimate, n_outside=n_outside, extrapolated=estimate.slope * distance, human_only=human_only)
 
 
-def _estimated(drawn: DrawnSample, fitted_line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
-    design, inverse, share_of, leverage, has_slope = fitted_line
+def _estimate(sample: DrawnSample, line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
+    """Return the estimate with its variance, from one regression; `defined` are the labels with a value."""
     count = int(defined.sum())
-    rows, weight = design[drawn.labelled], drawn.weights
-    values = np.where(defined, drawn.human, 0.0)
-    share = float(share_of @ defined)
-    mean = float(share_of @ values) / share
-    rounding = arrays.ROUNDING * max(1.0, float(np.abs(values).max()))
-    alike = float(np.ptp(values[defined])) <= rounding
-    outcome = np.where(defined & (not alike), drawn.human - mean, 0.0)
-    line = inverse @ rows.T @ (weight * outcome)
-    residuals = outcome - rows @ line
+    length = len(defined)
+    rows = line.design[sample.labelled]
+    n_parameters = rows.shape[1]
+    weights = sample.weights
+    values = np.where(defined, sample.human, 0.0)
+    share = float(line.share @ defined)
+    mean = float(line.share @ values) / share
+    rounding = ROUNDING * max(1.0, float(np.abs(values).max()))
+    all_equal = float(np.ptp(values[defined])) <= rounding
+    outcomes = np.where(defined & (not all_equal), sample.human - mean, 0.0)
+    coefficients = line.inverse @ rows.T @ (weights * outcomes)
+    residuals = outcomes - rows @ coefficients
     residuals[np.abs(residuals) <= rounding] = 0.0
-    parameters = rows.shape[1]
-    length = len(residuals)
-    unexplained = float(weight @ residuals**2 / weight.sum()) * length / (length - parameters)
-    robust = float(np.sum(share_of**2 * residuals**2 / (1 - leverage)))
-    squares = float(share_of @ share_of)
-    layers = [drawn.strata[drawn.labelled] == stratum for stratum in np.unique(drawn.strata[drawn.labelled])]
-    common = (parameters - len(layers)) / length  # what the slope, which is common, costs each label
-    sampled = max(
-        robust, sum(_of_stratum(residuals[at], weight[at], share_of[at], unexplained, common) for at in layers)
-    )
-    fitted = design @ line
-    explained = float(fitted.var(ddof=1)) / len(fitted)
-    variance, degrees, independent = sampled + explained, count - parameters, count / length / squares
-    if drawn.clusters is not None:
-        parts = fitted / len(fitted)
-        parts[drawn.labelled] += share_of * residuals / np.sqrt(1 - leverage)
-        between, groups = drawn.between_clusters(parts)
-        variance, degrees = max(variance, between), min(count, groups) - parameters
-        independent = min(independent, groups)
+    sampled = _sampling_variance(sample, line, residuals)
+    predicted = line.design @ coefficients
+    explained = float(predicted.var(ddof=1)) / len(predicted)
+    variance = sampled + explained
+    degrees = count - n_parameters
+    independent = count / length / float(line.share @ line.share)
+    if sample.clusters is not None:
+        contributions = predicted / len(predicted)
+        contributions[sample.labelled] += line.share * residuals / np.sqrt(1 - line.leverage)
+        between, n_clusters = sample.between_clusters(contributions)
+        variance = max(variance, between)
+        degrees = min(count, n_clusters) - n_parameters
+        independent = min(independent, n_clusters)
     if degrees < 1:
         raise ValueError(
-            f"the labelled queries come from too few clusters to show a variance: {degrees + parameters} for "
-            f"{parameters} parameters"
+            f"the labelled queries come from too few clusters to show a variance: {degrees + n_parameters} for "
+            f"{n_parameters} parameters"
         )
-    model_here = drawn.model[drawn.labelled]
-    apart = np.abs(values - model_here)[defined & ~np.isnan(model_here)] > rounding
-    differing = int(np.sum(apart)) if residuals.any() else 0
-    unseen = max(0.0, 1 - differing / FEW_DISAGREEMENTS) * span**2 / (2 * count**2)
-    people_mean = float(weight @ values) / float(weight @ defined)
-    spread = float(weight[defined] @ (values[defined] - people_mean) ** 2 / weight[defined].sum()) * count / (count - 1)
+    labelled_model = sample.model[sample.labelled]
+    differs = np.abs(values - labelled_model)[defined & ~np.isnan(labelled_model)] > rounding
+    n_differing = int(np.sum(differs)) if residuals.any() else 0
+    unseen = max(0.0, 1 - n_differing / MIN_DIFFERING) * span**2 / (2 * count**2)
+    human_mean = float(weights @ values) / float(weights @ defined)
+    human_variance = float(weights[defined] @ (values[defined] - human_mean) ** 2 / weights[defined].sum())
     return CorrectedMean(
         mean=mean,
         variance=variance / share**2 + unseen,
         degrees=degrees,
         labelled=count,
-        queries=len(fitted),
-        human=people_mean,
-        model=drawn.centre,
-        slope=float(line[-1]) if has_slope else 0.0,
-        spread=0.0 if alike else spread,
+        queries=len(predicted),
+        human=human_mean,
+        model=sample.centre,
+        slope=float(coefficients[-1]) if line.has_slope else 0.0,
+        spread=0.0 if all_equal else human_variance * count / (count - 1),
         sampled=sampled / share**2,
         explained_part=explained / share**2,
         unseen=unseen,
         span=span,
         independent=independent,
-        alike=alike,
+        all_equal=all_equal,
     )
 
 
-def _of_stratum(
+def _sampling_variance(sample: DrawnSample, line: FittedLine, residuals: NDArray[np.float64]) -> float:
+    """Return the part of the variance that comes from so few labels: the larger of HC2's and that of the strata."""
+    weights = sample.weights
+    length = len(residuals)
+    n_parameters = line.design.shape[1]
+    strata = sample.strata[sample.labelled]
+    unexplained = float(weights @ residuals**2 / weights.sum()) * length / (length - n_parameters)
+    robust = float(np.sum(line.share**2 * residuals**2 / (1 - line.leverage)))
+    n_strata = len(np.unique(strata))
+    slope_cost = (n_parameters - n_strata) / length  # what the slope, which is common, costs each label
+    by_stratum = []
+    for stratum in np.unique(strata):
+        rows = strata == stratum
+        by_stratum.append(
+            _stratum_variance(residuals[rows], weights[rows], line.share[rows], unexplained, slope_cost)
+        )
+    return max(robust, sum(by_stratum))
+
+
+def _stratum_variance(
     residuals: NDArray[np.float64],
     weights: NDArray[np.float64],
     shares: NDArray[np.float64],
-    overall: float,
-    common: float,
+    overall_variance: float,
+    slope_cost: float,
 ) -> float:
     """Return the part of the variance of an estimate that comes from the labels of one stratum."""
     count = len(residuals)
-    degrees = count - 1 - common * count
-    own = float(weights @ residuals**2 / weights.sum()) * count / degrees
-    return (own + (overall - own) * BORROWED / (BORROWED + degrees)) * float(shares @ shares)
+    df = count - 1 - slope_cost * count
+    own_variance = float(weights @ residuals**2 / weights.sum()) * count / df
+    moderated = own_variance + (overall_variance - own_variance) * SHARED_DF / (SHARED_DF + df)
+    return moderated * float(shares @ shares)
 
 
 # Labelled queries drawn from all queries, and the line that predicts people's values from a model's.
 
-FEWEST_BEHIND, FEWEST_OF_A_DIFFERENCE = 1.5, 6.0
-"""No slope is used if fewer labelled queries, of equal leverage, show it. Of a difference it takes more without strata,
-which label the large ones: if a model likes one of two equal systems, half of its large differences are wrong, and a
-few labels may hold only such as are right."""
-LONGEST_STRETCH = 2.0
-"""No slope is used if it would make the weights of the labelled queries more uneven than this."""
-FAR = 0.25
-"""A value of the model is far outside the labelled ones if it is more than this part of their range beyond them."""
+# No slope is used if fewer labelled queries, of equal leverage, show it.
+MIN_SHOWING_SLOPE = 1.5
+
+# Of a difference it takes more without strata, which label the large ones: if a model likes one of two equal systems,
+# half of its large differences are wrong, and a few labels may hold only such as are right.
+MIN_SHOWING_SLOPE_OF_DIFFERENCE = 6.0
+
+# No slope is used if it would make the weights of the labelled queries more uneven than this.
+MAX_STRETCH = 2.0
+
+# A value of the model is far outside the labelled ones if it is more than this share of their range beyond them.
+FAR_OUTSIDE_SHARE = 0.25
 
 
 class FittedLine(NamedTuple):
@@ -376,14 +414,14 @@ class FittedLine(NamedTuple):
         inverse: Shape (parameters, parameters), the inverse of the weighted squares over the labelled queries.
         share: Shape (n,), the weight of each labelled value in the estimate.
         leverage: Shape (n,), the leverage of each labelled query.
-        slope: Whether the design contains the model's values.
+        has_slope: Whether the design contains the model's values.
     """
 
     design: NDArray[np.float64]
     inverse: NDArray[np.float64]
     share: NDArray[np.float64]
     leverage: NDArray[np.float64]
-    slope: bool
+    has_slope: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +445,7 @@ class DrawnSample:
     clusters: NDArray[np.int64] | None
 
     @classmethod
-    def of(
+    def from_arguments(
         cls,
         human: ArrayLike,
         model: ArrayLike,
@@ -417,86 +455,109 @@ class DrawnSample:
         clusters: ArrayLike | None,
     ) -> DrawnSample:
         """Check the arguments of `corrected_mean`."""
-        values, predicted = np.asarray(human, np.float64), np.asarray(model, np.float64)
-        at = np.asarray(labelled, np.int64)
-        if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
+        human_values = np.asarray(human, np.float64)
+        model_values = np.asarray(model, np.float64)
+        positions = np.asarray(labelled, np.int64)
+        if human_values.ndim != 1 or model_values.ndim != 1 or positions.shape != human_values.shape:
             raise ValueError(
-                f"human and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
-                f"{predicted.shape}"
+                f"human and labelled must have the shape (n,), model (N,); got {human_values.shape}, "
+                f"{positions.shape} and {model_values.shape}"
             )
-        for name, array in (("human", values), ("model", predicted)):
-            arrays.finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
-        if len(np.unique(at)) < len(at) or (at.size and not 0 <= at.min() <= at.max() < len(predicted)):
-            raise ValueError(f"labelled must be {len(at)} different positions below {len(predicted)}, got {at}")
-        weight = np.ones(len(at)) if weights is None else arrays.vector(weights, "weights")
-        if weight.shape != at.shape or not (weight > 0).all():
-            raise ValueError(f"weights must be {len(at)} positive numbers, got {weight}")
-        layer = _numbered(strata, len(predicted), "strata")
-        layers = np.zeros(len(predicted), np.int64) if layer is None else layer
-        few = np.flatnonzero(np.bincount(layers[at], minlength=int(layers.max(initial=0)) + 1) < 2)
-        if layer is not None and few.size:
-            raise ValueError(f"stratum {few[0]} has fewer than two labelled queries, which show no spread")
-        return cls(values, predicted, at, weight, layers, _numbered(clusters, len(predicted), "clusters"))
+        for name, array in (("human", human_values), ("model", model_values)):
+            finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
+        n_labelled = len(positions)
+        n_queries = len(model_values)
+        is_in_range = not positions.size or 0 <= positions.min() <= positions.max() < n_queries
+        if len(np.unique(positions)) < n_labelled or not is_in_range:
+            raise ValueError(f"labelled must be {n_labelled} different positions below {n_queries}, got {positions}")
+        positive_weights = np.ones(n_labelled) if weights is None else vector(weights, "weights")
+        if positive_weights.shape != positions.shape or not (positive_weights > 0).all():
+            raise ValueError(f"weights must be {n_labelled} positive numbers, got {positive_weights}")
+        stratum_numbers = _label_numbers(strata, n_queries, "strata")
+        if stratum_numbers is None:
+            stratum_numbers = np.zeros(n_queries, np.int64)
+        else:
+            _require_labels_in_each_stratum(stratum_numbers, positions)
+        return cls(
+            human=human_values,
+            model=model_values,
+            labelled=positions,
+            weights=positive_weights,
+            strata=stratum_numbers,
+            clusters=_label_numbers(clusters, n_queries, "clusters"),
+        )
 
     @property
     def centre(self) -> float:
         """The mean of the model's values; NaN if there is none."""
-        known = ~np.isnan(self.model)
-        return float(self.model[known].mean()) if known.any() else math.nan
+        defined = ~np.isnan(self.model)
+        return float(self.model[defined].mean()) if defined.any() else math.nan
 
-    def line(self, fewest: float) -> FittedLine:
-        """Return the line that predicts people's values from the model's."""
-        without = self.without_slope()
-        layers = without.design
+    def fit_line(self, min_showing: float) -> FittedLine:
+        """Return the line that predicts people's values from the model's; without a slope where too few show it."""
+        means_only = self.fit_means()
         centred = np.where(np.isnan(self.model), 0.0, self.model - self.centre)
-        here, strata = centred[self.labelled], self.strata[self.labelled]
-        means = np.bincount(strata, here) / np.maximum(np.bincount(strata), 1)
-        if not np.abs(here - means[strata]).max(initial=0.0) > arrays.ROUNDING:
-            return without
-        fitted = self._fitted(np.column_stack([layers, centred]), slope=True)
-        of_slope = fitted.leverage - without.leverage  # which sum to 1
-        behind = 1 / float(of_slope @ of_slope)
-        stretched = float(fitted.share @ fitted.share) / float(without.share @ without.share)
-        return without if behind < fewest or stretched > LONGEST_STRETCH else fitted
+        labelled_values = centred[self.labelled]
+        strata = self.strata[self.labelled]
+        means = np.bincount(strata, labelled_values) / np.maximum(np.bincount(strata), 1)
+        if not np.abs(labelled_values - means[strata]).max(initial=0.0) > ROUNDING:
+            return means_only
+        line = self._fit(np.column_stack([means_only.design, centred]), has_slope=True)
+        slope_leverage = line.leverage - means_only.leverage  # which sum to 1
+        n_showing = 1 / float(slope_leverage @ slope_leverage)
+        stretch = float(line.share @ line.share) / float(means_only.share @ means_only.share)
+        return means_only if n_showing < min_showing or stretch > MAX_STRETCH else line
 
-    def without_slope(self) -> FittedLine:
+    def fit_means(self) -> FittedLine:
         """Return the mean of each stratum, which is the estimate from people's labels alone."""
-        return self._fitted((self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64), slope=False)
+        design = (self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64)
+        return self._fit(design, has_slope=False)
 
-    def outside(self, defined: NDArray[np.bool_]) -> tuple[int, float]:
+    def measure_outside(self, defined: NDArray[np.bool_]) -> tuple[int, float]:
         """Return how many of the model's values lie far outside those labelled in their stratum, and by how much."""
-        count, total = 0, 0.0
-        here, strata = self.model[self.labelled], self.strata[self.labelled]
+        count = 0
+        total = 0.0
+        labelled_values = self.model[self.labelled]
+        labelled_strata = self.strata[self.labelled]
         for stratum in np.unique(self.strata):
-            held = here[(strata == stratum) & defined & ~np.isnan(here)]
+            labelled = labelled_values[(labelled_strata == stratum) & defined & ~np.isnan(labelled_values)]
             values = self.model[(self.strata == stratum) & ~np.isnan(self.model)]
-            ends = (held.min(), held.max()) if held.size else (self.centre, self.centre)
-            far = values - np.clip(values, *ends)
-            far = far[np.abs(far) > FAR * (ends[1] - ends[0]) + arrays.ROUNDING]
+            low = high = self.centre
+            if labelled.size:
+                low = labelled.min()
+                high = labelled.max()
+            distances = values - np.clip(values, low, high)
+            far = distances[np.abs(distances) > FAR_OUTSIDE_SHARE * (high - low) + ROUNDING]
             count += len(far)
             total += float(far.sum())
         return count, total / len(self.model)
 
-    def _fitted(self, design: NDArray[np.float64], *, slope: bool) -> FittedLine:
+    def _fit(self, design: NDArray[np.float64], *, has_slope: bool) -> FittedLine:
         rows = design[self.labelled]
         inverse = np.linalg.inv(rows.T @ (rows * self.weights[:, None])).astype(np.float64)
         share = (rows @ inverse @ design.mean(axis=0)) * self.weights
         leverage = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
-        return FittedLine(design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9), slope)
+        return FittedLine(design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9), has_slope)
 
-    def between_clusters(self, parts: NDArray[np.float64]) -> tuple[float, int]:
-        """Return the variance of the sum of all parts by cluster, and how many clusters hold labelled queries."""
+    def between_clusters(self, contributions: NDArray[np.float64]) -> tuple[float, int]:
+        """Return the variance of the sums of contributions by cluster, and how many clusters hold labelled queries."""
         clusters: NDArray[np.int64] = self.clusters  # type: ignore[assignment]  # only asked where there are some
-        sums = np.bincount(clusters, parts)
-        there = len(np.unique(clusters[self.labelled]))
-        return float(sums @ sums) * there / max(there - 1, 1), there
+        sums = np.bincount(clusters, contributions)
+        n_labelled = len(np.unique(clusters[self.labelled]))
+        return float(sums @ sums) * n_labelled / max(n_labelled - 1, 1), n_labelled
 
 
-def _numbered(labels: ArrayLike | None, length: int, name: str) -> NDArray[np.int64] | None:
+def _require_labels_in_each_stratum(strata: NDArray[np.int64], labelled: NDArray[np.int64]) -> None:
+    counts = np.bincount(strata[labelled], minlength=int(strata.max(initial=0)) + 1)
+    too_small = np.flatnonzero(counts < 2)
+    if too_small.size:
+        raise ValueError(f"stratum {too_small[0]} has fewer than two labelled queries, which show no spread")
+
+
+def _label_numbers(labels: ArrayLike | None, length: int, name: str) -> NDArray[np.int64] | None:
     if labels is None:
         return None
     array = np.asarray(labels)
     if array.shape != (length,):
         raise ValueError(f"{name} must have one label per query, shape ({length},); got {array.shape}")
-    numbers = np.unique(array, return_inverse=True)[1].reshape(-1)
-    return numbers.astype(np.int64)
+    return cluster_numbers(array).astype(np.int64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.statistics import means as arrays
+from retrieval_metrics.statistics.means import ROUNDING, finite, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-QUERIES_BY_HYPOTHESES = 2  # dimensions
-LARGEST_JOINT_ENUMERATION = 2**15  # joint choices of signs that are listed
-NUMBERS_AT_ONCE = 2**20  # of random signs, and of sums: 8 MB each
-NEAR = 1e-9  # standardised sums this close differ by rounding only
+# More joint choices of signs than this are drawn, not listed.
+MAX_JOINT_ENUMERATION = 2**15
+
+# Random signs, and sums, that are held at once: 8 MB each.
+MAX_NUMBERS_AT_ONCE = 2**20
+
+# Standardised sums this close differ by rounding only.
+SUM_TOLERANCE = 1e-9
 
 
 class JointTest(NamedTuple):
@@ -114,52 +118,71 @@ def joint_sign_flips(
     proportion(alpha, "alpha")
     positive_integer(resamples, "resamples")
     array = np.asarray(differences, dtype=np.float64)
-    if array.ndim != QUERIES_BY_HYPOTHESES:
+    if array.ndim != 2:
         raise ValueError(
             f"differences must have a row per query and a column per hypothesis; got an array of shape {array.shape}"
         )
-    arrays.finite(array, "differences")
-    hypotheses = array.shape[1]
-    nothing, exact = np.ones(hypotheses), np.ones(hypotheses, dtype=np.bool_)
-    found = JointTest(nothing, nothing.copy(), exact, np.full(hypotheses, np.inf), np.inf)
+    finite(array, "differences")
+    n_hypotheses = array.shape[1]
+    result = JointTest(
+        p_values=np.ones(n_hypotheses),
+        corrected=np.ones(n_hypotheses),
+        exact=np.ones(n_hypotheses, dtype=np.bool_),
+        critical=np.full(n_hypotheses, np.inf),
+        simultaneous=np.inf,
+    )
     moving = np.flatnonzero(array.any(axis=0))
     if not len(moving):
-        return found
-    for at in moving.tolist():
-        alone = _by_itself(array[:, at], alpha, LARGEST_ENUMERATION // len(moving))
-        found.exact[at] = alone is not None
-        if alone is not None:
-            found.p_values[at], found.critical[at] = alone
-    if len(moving) == 1 and found.exact[moving[0]]:
-        found.corrected[moving] = found.p_values[moving]
-        return found._replace(simultaneous=float(found.critical[moving[0]]))
-    given = Contrasts(array, np.arange(hypotheses), np.full(hypotheses, -1)) if contrasts is None else contrasts
-    choices = _SignChoices.of(given, array, moving, resamples, seed)
-    first = _step_down(choices, moving, alpha, found, advance if choices.counts is None else None)
-    return found._replace(simultaneous=first)
+        return result
+    for hypothesis in moving.tolist():
+        exact_test = _test_exactly(array[:, hypothesis], alpha, MAX_ENUMERATION // len(moving))
+        result.exact[hypothesis] = exact_test is not None
+        if exact_test is not None:
+            result.p_values[hypothesis] = exact_test.p_value
+            result.critical[hypothesis] = exact_test.critical
+    if len(moving) == 1 and result.exact[moving[0]]:
+        result.corrected[moving] = result.p_values[moving]
+        return result._replace(simultaneous=float(result.critical[moving[0]]))
+    if contrasts is None:
+        contrasts = Contrasts(array, np.arange(n_hypotheses), np.full(n_hypotheses, -1))
+    choices = _SignChoices.from_contrasts(contrasts, array, moving, resamples, seed)
+    simultaneous = _step_down(choices, moving, alpha, result, advance if choices.counts is None else None)
+    return result._replace(simultaneous=simultaneous)
 
 
-def _by_itself(column: NDArray[np.float64], alpha: float, most: int) -> tuple[float, float] | None:
-    """Return the exact p value and the critical value of one hypothesis; None if its sums are too many to list."""
-    scaled = of_size_one(column)
-    listed = all_sums(scaled, most)
-    if listed is None:
+class _ExactTest(NamedTuple):
+    """The p value and the critical value of one hypothesis by itself."""
+
+    p_value: float
+    critical: float
+
+
+def _test_exactly(column: NDArray[np.float64], alpha: float, max_sums: int) -> _ExactTest | None:
+    """Return the exact test of one hypothesis; None if its sums are too many to list."""
+    scaled = scale_to_one(column)
+    signed_sums = enumerate_sums(scaled, max_sums)
+    if signed_sums is None:
         return None
-    sums, chances = np.abs(listed[0]), listed[1]
-    tolerance = rounding_of_sums(len(scaled))
-    p_value = min(1.0, float(chances[sums >= abs(scaled.sum()) - tolerance].sum()))
-    return p_value, _critical(sums, chances, alpha, tolerance) / float(np.sqrt(scaled @ scaled))
+    distances = np.abs(signed_sums.sums)
+    tolerance = sum_rounding(len(scaled))
+    is_reached = distances >= abs(scaled.sum()) - tolerance
+    p_value = min(1.0, float(signed_sums.probabilities[is_reached].sum()))
+    critical_sum = _find_critical_value(distances, signed_sums.probabilities, alpha, tolerance)
+    return _ExactTest(p_value, critical_sum / float(np.sqrt(scaled @ scaled)))
 
 
-def _critical(reached: NDArray[np.float64], weights: NDArray[np.float64], alpha: float, tolerance: float) -> float:
+def _find_critical_value(
+    distances: NDArray[np.float64], weights: NDArray[np.float64], alpha: float, tolerance: float
+) -> float:
     """Return the largest value that more than a share alpha of the choices reach."""
-    order = np.argsort(-reached, kind="stable")
-    furthest_first = reached[order]
+    order = np.argsort(-distances, kind="stable")
+    furthest_first = distances[order]
     # Values that differ by rounding are one value, which all of their choices reach.
-    last = np.append(np.flatnonzero(np.diff(furthest_first) < -tolerance), len(order) - 1)
-    shares = np.cumsum(weights[order])[last]
-    at = last[min(int(np.searchsorted(shares, alpha * (1 + 1e-9), side="right")), len(last) - 1)]
-    return float(furthest_first[at]) + tolerance
+    ends_of_ties = np.append(np.flatnonzero(np.diff(furthest_first) < -tolerance), len(order) - 1)
+    shares = np.cumsum(weights[order])[ends_of_ties]
+    n_within_alpha = int(np.searchsorted(shares, alpha * (1 + 1e-9), side="right"))
+    index = ends_of_ties[min(n_within_alpha, len(ends_of_ties) - 1)]
+    return float(furthest_first[index]) + tolerance
 
 
 class _SignChoices(NamedTuple):
@@ -188,7 +211,7 @@ class _SignChoices(NamedTuple):
     seed: int
 
     @classmethod
-    def of(
+    def from_contrasts(
         cls,
         contrasts: Contrasts,
         differences: NDArray[np.float64],
@@ -196,24 +219,28 @@ class _SignChoices(NamedTuple):
         resamples: int,
         seed: int,
     ) -> _SignChoices:
+        """Return the choices for the hypotheses that move, enumerated where there are few."""
         scale = np.sqrt(np.einsum("ij,ij->j", differences, differences))[moving]
         observed = np.abs(differences.sum(axis=0)[moving]) / scale
         order = np.argsort(-observed, kind="stable")
-        nothing = np.zeros((len(differences), 1))  # the last column, which -1 stands for
-        rows = np.hstack([contrasts.columns, nothing])[differences.any(axis=1)]
-        kinds, counts = _kinds(rows)
-        listed = bool(np.log2(counts + 1.0).sum() <= np.log2(LARGEST_JOINT_ENUMERATION))
-        place = moving[order]
+        zeros = np.zeros((len(differences), 1))  # the last column, which -1 stands for
+        rows = np.hstack([contrasts.columns, zeros])[differences.any(axis=1)]
+        distinct_rows, row_counts = _count_distinct_rows(rows)
+        counts = None
+        if np.log2(row_counts + 1.0).sum() <= np.log2(MAX_JOINT_ENUMERATION):
+            rows = rows[distinct_rows]
+            counts = row_counts
+        hypotheses = moving[order]
         return cls(
-            rows[kinds] if listed else rows,
-            counts if listed else None,
-            contrasts.plus[place],
-            contrasts.minus[place],
-            scale[order],
-            observed[order],
-            order,
-            resamples,
-            seed,
+            rows=rows,
+            counts=counts,
+            plus=contrasts.plus[hypotheses],
+            minus=contrasts.minus[hypotheses],
+            scale=scale[order],
+            observed=observed[order],
+            order=order,
+            resamples=resamples,
+            seed=seed,
         )
 
     @property
@@ -223,40 +250,46 @@ class _SignChoices(NamedTuple):
 
     def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Yield the standardised sums of some choices, shape (choices, hypotheses), and the weights of the choices."""
-        at_once = max(1, NUMBERS_AT_ONCE // max(len(self.rows), len(self.plus)))
+        block_size = max(1, MAX_NUMBERS_AT_ONCE // max(len(self.rows), len(self.plus)))
         if self.counts is None:
-            each = self._drawn(at_once)
+            column_sums = self._draw(block_size)
         else:
-            sums, weights = self._listed(self.counts)
-            each = ((sums[at : at + at_once], weights[at : at + at_once]) for at in range(0, len(sums), at_once))
-        for sums, weights in each:
+            column_sums = self._enumerate(self.counts, block_size)
+        for sums, weights in column_sums:
             yield np.abs(sums[:, self.plus] - sums[:, self.minus]) / self.scale, weights
 
-    def _drawn(self, at_once: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        random, n = np.random.default_rng(self.seed), len(self.rows)
+    def _draw(self, block_size: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield the sums of the columns under random signs, shape (choices, c), and the weights of the choices."""
+        random = np.random.default_rng(self.seed)
+        n_rows = len(self.rows)
         total = self.rows.sum(axis=0)
-        for start in range(0, self.resamples, at_once):
-            size = min(at_once, self.resamples - start)
-            drawn = np.frombuffer(random.bytes(size * ((n + 7) // 8)), np.uint8).reshape(size, -1)
-            signs = np.unpackbits(drawn, axis=1, count=n).astype(np.float64)
+        for start in range(0, self.resamples, block_size):
+            size = min(block_size, self.resamples - start)
+            random_bytes = np.frombuffer(random.bytes(size * ((n_rows + 7) // 8)), np.uint8).reshape(size, -1)
+            signs = np.unpackbits(random_bytes, axis=1, count=n_rows).astype(np.float64)
             yield 2 * (signs @ self.rows) - total, np.full(size, 1 / (self.resamples + 1))
 
-    def _listed(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums of all choices of signs and how probable each is; equal rows give equal sums."""
-        sums, weights = np.zeros((1, self.rows.shape[1])), np.ones(1)
+    def _enumerate(
+        self, counts: NDArray[np.int64], block_size: int
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield the sums of the columns for all choices of signs, and their probabilities; equal rows, equal sums."""
+        sums = np.zeros((1, self.rows.shape[1]))
+        weights = np.ones(1)
         for row, count in zip(self.rows, counts.tolist(), strict=True):
             shifts = (2 * np.arange(count + 1) - count)[None, :, None] * row
             sums = (sums[:, None, :] + shifts).reshape(-1, len(row))
-            weights = np.multiply.outer(weights, heads(count)).ravel()
-        return sums, weights
+            weights = np.multiply.outer(weights, heads_probabilities(count)).ravel()
+        for start in range(0, len(sums), block_size):
+            yield sums[start : start + block_size], weights[start : start + block_size]
 
 
-def _kinds(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first place of each different row, and how often it occurs; a row and its negative are one kind."""
-    shape = rows / np.maximum(np.abs(rows).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
-    leading = shape[np.arange(len(shape)), (np.abs(shape) > arrays.ROUNDING).argmax(axis=1)]
-    alike = (shape * np.sign(leading)[:, None]).round(12) + 0.0  # no negative zeros, whose bytes differ
-    _, first, counts = np.unique(alike, axis=0, return_index=True, return_counts=True)
+def _count_distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first index of each different row, and how often it occurs; a row and its negative are the same."""
+    scaled = rows / np.maximum(np.abs(rows).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
+    leading_columns = (np.abs(scaled) > ROUNDING).argmax(axis=1)
+    leading_entries = scaled[np.arange(len(scaled)), leading_columns]
+    rounded = (scaled * np.sign(leading_entries)[:, None]).round(12) + 0.0  # no negative zeros, whose bytes differ
+    _, first, counts = np.unique(rounded, axis=0, return_index=True, return_counts=True)
     return first, counts
 
 
@@ -264,62 +297,70 @@ def _step_down(
     choices: _SignChoices,
     moving: NDArray[np.int64],
     alpha: float,
-    found: JointTest,
+    result: JointTest,
     advance: Callable[[int], None] | None,
 ) -> float:
     """Put p values and critical values of the hypotheses that move into the result; return that of the first step."""
-    hypotheses, start = len(moving), choices.observed_weight
-    reach = choices.observed - NEAR
-    alone, stepped = np.full(hypotheses, start), np.full(hypotheses, start)
-    largest, weights = [choices.observed[:1]], [np.array([start])]
-    done = 0
+    thresholds = choices.observed - SUM_TOLERANCE
+    uncorrected = np.full(len(moving), choices.observed_weight)
+    corrected = np.full(len(moving), choices.observed_weight)
+    largest_blocks = [choices.observed[:1]]
+    weight_blocks = [np.array([choices.observed_weight])]
+    n_done = 0
     if advance is not None:
-        advance(done)
-    for sums, weight in choices.blocks():
-        alone += weight @ (sums >= reach)
-        of_steps = _largest_left(sums)
-        stepped += weight @ (of_steps >= reach)
-        largest.append(of_steps[:, 0].copy())
-        weights.append(weight)
-        done += len(sums)
+        advance(n_done)
+    for sums, weights in choices.blocks():
+        uncorrected += weights @ (sums >= thresholds)
+        largest_by_step = _largest_by_step(sums)
+        corrected += weights @ (largest_by_step >= thresholds)
+        largest_blocks.append(largest_by_step[:, 0].copy())
+        weight_blocks.append(weights)
+        n_done += len(sums)
         if advance is not None:
-            advance(done)
-    places = moving[choices.order]
-    sampled = ~found.exact[places]
-    found.p_values[places[sampled]] = np.minimum(alone, 1.0)[sampled]
-    stepped = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    found.corrected[places] = np.maximum(stepped, found.p_values[places])
-    first = _critical(np.concatenate(largest), np.concatenate(weights), alpha, NEAR)
-    of_step = np.full(hypotheses, first)
-    later = np.flatnonzero((stepped <= alpha * (1 + 1e-9)) & (choices.observed <= of_step))
-    if len(later):
-        of_step[later] = _of_steps(choices, later, alpha)
+            advance(n_done)
+    hypotheses = moving[choices.order]
+    is_sampled = ~result.exact[hypotheses]
+    result.p_values[hypotheses[is_sampled]] = np.minimum(uncorrected, 1.0)[is_sampled]
+    corrected = np.minimum(np.maximum.accumulate(corrected), 1.0)
+    result.corrected[hypotheses] = np.maximum(corrected, result.p_values[hypotheses])
+    first_critical = _find_critical_value(
+        np.concatenate(largest_blocks), np.concatenate(weight_blocks), alpha, SUM_TOLERANCE
+    )
+    critical = np.full(len(moving), first_critical)
+    later_steps = np.flatnonzero((corrected <= alpha * (1 + 1e-9)) & (choices.observed <= critical))
+    if len(later_steps):
+        critical[later_steps] = _critical_values_of_steps(choices, later_steps, alpha)
     # A hypothesis is rejected if both its own test and the joint one reject it.
-    by_itself = np.where(np.isinf(found.critical[places]), 0.0, found.critical[places])
-    found.critical[places] = np.maximum(of_step, by_itself)
-    return first
+    own_critical = np.where(np.isinf(result.critical[hypotheses]), 0.0, result.critical[hypotheses])
+    result.critical[hypotheses] = np.maximum(critical, own_critical)
+    return first_critical
 
 
-def _largest_left(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _largest_by_step(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each choice and step the largest sum of the hypotheses that the step still tests."""
     largest: NDArray[np.float64] = np.maximum.accumulate(sums[:, ::-1], axis=1)[:, ::-1]
     return largest
 
 
-def _of_steps(choices: _SignChoices, steps: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
+def _critical_values_of_steps(choices: _SignChoices, steps: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
     """Return the critical values of later steps, from the same choices once more."""
-    largest, weights = [choices.observed[None, steps]], [np.array([choices.observed_weight])]
-    for sums, weight in choices.blocks():
-        largest.append(_largest_left(sums)[:, steps])
-        weights.append(weight)
-    together, of_each = np.concatenate(largest), np.concatenate(weights)
-    return np.array([_critical(column, of_each, alpha, NEAR) for column in together.T])
+    largest_blocks = [choices.observed[None, steps]]
+    weight_blocks = [np.array([choices.observed_weight])]
+    for sums, weights in choices.blocks():
+        largest_blocks.append(_largest_by_step(sums)[:, steps])
+        weight_blocks.append(weights)
+    largest = np.concatenate(largest_blocks)
+    all_weights = np.concatenate(weight_blocks)
+    return np.array([_find_critical_value(column, all_weights, alpha, SUM_TOLERANCE) for column in largest.T])
 
 
 # The randomisation test of paired differences: it exchanges the two systems query by query.
 
-LARGEST_ENUMERATION = 2**20  # distinct sums held at once: 8 MB, about 20 ms
-QUERIES_PER_TABLE = 8  # 2^8 sums of 8 signed differences: a random byte picks one
+# Distinct sums held at once: 8 MB, about 20 ms.
+MAX_ENUMERATION = 2**20
+
+# 2^8 sums of 8 signed differences: a random byte picks one.
+QUERIES_PER_TABLE = 8
 
 
 class SignFlip(NamedTuple):
@@ -366,54 +407,63 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
         retrieval evaluation.
     """
     positive_integer(resamples, "resamples")
-    scaled = of_size_one(arrays.vector(differences, "differences"))
-    reach = abs(float(scaled.sum())) - rounding_of_sums(len(scaled))
-    listed = all_sums(scaled)
-    if listed is not None:
-        sums, chances = listed
-        return SignFlip(min(1.0, float(chances[np.abs(sums) >= reach].sum())), exact=True)
-    reached = (np.abs(_random_sums(scaled, resamples, seed)) >= reach).sum()
-    return SignFlip((int(reached) + 1) / (resamples + 1), exact=False)
+    scaled = scale_to_one(vector(differences, "differences"))
+    threshold = abs(float(scaled.sum())) - sum_rounding(len(scaled))
+    signed_sums = enumerate_sums(scaled)
+    if signed_sums is not None:
+        is_reached = np.abs(signed_sums.sums) >= threshold
+        return SignFlip(min(1.0, float(signed_sums.probabilities[is_reached].sum())), exact=True)
+    n_reached = (np.abs(_random_sums(scaled, resamples, seed)) >= threshold).sum()
+    return SignFlip((int(n_reached) + 1) / (resamples + 1), exact=False)
 
 
-def all_sums(
-    differences: NDArray[np.float64], most: int = LARGEST_ENUMERATION
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return every distinct sum of the differences with random signs, and its probability."""
+class SignedSums(NamedTuple):
+    """Every distinct sum of some differences with random signs, and its probability."""
+
+    sums: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+
+
+def enumerate_sums(differences: NDArray[np.float64], max_sums: int = MAX_ENUMERATION) -> SignedSums | None:
+    """Return every distinct sum of the differences with random signs; None if there are too many."""
     magnitudes, counts = np.unique(np.abs(differences).round(12), return_counts=True)
-    if np.log2(counts + 1.0).sum() > np.log2(most):
+    if np.log2(counts + 1.0).sum() > np.log2(max_sums):
         return None
-    sums, probabilities = np.zeros(1), np.ones(1)
+    sums = np.zeros(1)
+    probabilities = np.ones(1)
     for magnitude, count in zip(magnitudes.tolist(), counts.tolist(), strict=True):
-        negative = np.arange(count + 1)
-        sums = np.add.outer(sums, magnitude * (count - 2 * negative)).ravel()
-        probabilities = np.multiply.outer(probabilities, heads(count)).ravel()
-    return sums, probabilities
+        n_negative = np.arange(count + 1)
+        sums = np.add.outer(sums, magnitude * (count - 2 * n_negative)).ravel()
+        probabilities = np.multiply.outer(probabilities, heads_probabilities(count)).ravel()
+    return SignedSums(sums, probabilities)
 
 
-def heads(count: int) -> NDArray[np.float64]:
+def heads_probabilities(count: int) -> NDArray[np.float64]:
     """Return the probabilities of 0 to `count` heads in as many tosses of a fair coin.
 
     Example:
-        >>> heads(3).tolist()
+        >>> heads_probabilities(3).tolist()
         [0.125, 0.375, 0.375, 0.125]
     """
     middle = (count + 1) // 2
-    steps = np.arange(middle, count)
-    above = comb(count, middle) / 2**count * np.cumprod(np.concatenate([[1.0], (count - steps) / (steps + 1)]))
-    return np.concatenate([above[::-1][: count + 1 - len(above)], above])
+    n_heads = np.arange(middle, count)
+    # Each probability from the one before, from the middle up; below it they are the same.
+    ratios = np.concatenate([[1.0], (count - n_heads) / (n_heads + 1)])
+    upper_half = comb(count, middle) / 2**count * np.cumprod(ratios)
+    lower_half = upper_half[::-1][: count + 1 - len(upper_half)]
+    return np.concatenate([lower_half, upper_half])
 
 
-def of_size_one(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def scale_to_one(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the differences that are not 0, the largest as 1."""
     scaled = differences / max(np.abs(differences).max(initial=0.0), np.finfo(np.float64).tiny)
-    moving: NDArray[np.float64] = scaled[np.abs(scaled) > arrays.ROUNDING]
+    moving: NDArray[np.float64] = scaled[np.abs(scaled) > ROUNDING]
     return moving
 
 
-def rounding_of_sums(count: int) -> float:
-    """Return by how much two equal sums of so many differences of size one may differ."""
-    return count * arrays.ROUNDING
+def sum_rounding(count: int) -> float:
+    """Return by how much two equal sums of so many differences of at most 1 may differ."""
+    return count * ROUNDING
 
 
 def _random_sums(differences: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:

@@ -14,13 +14,12 @@ from retrieval_metrics._internal.validation import import_optional, python_or_cl
 from retrieval_metrics._internal.version import __version__
 from retrieval_metrics.comparison.compare import ComparisonOptions, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.files.saved_format import (
-    format_current_time,
+from retrieval_metrics.evaluation.score_fingerprints import (
     questions_fingerprint,
     rankings_fingerprint,
     rules_fingerprint,
-    validate_labels,
 )
+from retrieval_metrics.files.saved_format import format_current_time, validate_labels
 from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -107,7 +106,7 @@ class History(Printed):
         Warns:
             RetrievalWarning: If the last line is incomplete, as after a crash; it is left out.
         """
-        lines = self._journal.entries()
+        lines = self._journal.read_entries()
         return [entry_of(line, f"{self.path}, entry {number}") for number, line in enumerate(lines, start=1)]
 
     def table(self) -> pd.DataFrame:
@@ -327,7 +326,7 @@ class Entry:
             if there is None:
                 return f"it has no {metric}"
             if not isclose(mean, there, rel_tol=ROUNDING) and not (isnan(mean) and isnan(there)):
-                one, two = numbers.apart(there, mean)
+                one, two = numbers.format_distinct(there, mean)
                 return f"its {metric} is {one} and not {two}"
         if self.version == other.version:  # another version may take fingerprints in another way
             for what in ("questions", "rules", "rankings"):

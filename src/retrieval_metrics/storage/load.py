@@ -29,12 +29,12 @@ from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.saved_format import (
     Lines,
-    decode_record,
     decode_saved_fields,
     parse_saved_file,
     read_saved_file,
     write_saved_file,
 )
+from retrieval_metrics.files.saved_records import decode_record
 from retrieval_metrics.retrieval.retrieve import RUN_LOG_KIND as ANSWERS
 from retrieval_metrics.retrieval.retrieve import AnswerLog
 

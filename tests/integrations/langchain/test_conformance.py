@@ -75,22 +75,25 @@ class TestAnAsynchronousFunctionByFunction(EvaluationConformance):
 class TestEvaluatorsOfLangSmith(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         (evaluator,) = langsmith_evaluators(metrics)
-        results = {
-            query: evaluator({"documents": list(run.get(query, []))}, {"relevant": truth})["results"]
-            for query, truth in qrels.items()
-        }
-        values = {query: {one["key"]: one["score"] for one in found} for query, found in results.items()}
-        return {
-            metric: {query: nan if found[metric] is None else found[metric] for query, found in values.items()}
-            for metric in metrics
-        }
+        values: dict[str, dict[Any, float]] = {metric: {} for metric in metrics}
+        for query, truth in qrels.items():
+            results = evaluator({"documents": list(run.get(query, []))}, {"relevant": truth})["results"]
+            add_scores(values, query, results)
+        return values
+
+
+def add_scores(values: dict[str, dict[Any, float]], query: Any, results: Any) -> None:
+    """Add what an evaluator of LangSmith returned for a query; None is undefined."""
+    for result in results:
+        values[result["key"]][query] = nan if result["score"] is None else result["score"]
+
+
+def as_document(item: rm.Retrieved) -> Document:
+    return Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {}))
 
 
 def documents(items: Items) -> dict[str, list[Document]]:
-    return {
-        query: [Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {})) for item in found]
-        for query, found in items.items()
-    }
+    return {query: list(map(as_document, retrieved)) for query, retrieved in items.items()}
 
 
 def by_metric(evaluation: rm.Evaluation, metrics: Sequence[str]) -> Scores:
@@ -99,17 +102,20 @@ def by_metric(evaluation: rm.Evaluation, metrics: Sequence[str]) -> Scores:
 
 class TestARetrieverThatIsMatched(MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        found = documents(items)
+        documents_by_query = documents(items)
         return by_metric(
-            evaluate_retriever(RunnableLambda(found.__getitem__), dict(qrels), metrics, match=match), metrics
+            evaluate_retriever(RunnableLambda(documents_by_query.__getitem__), dict(qrels), metrics, match=match),
+            metrics,
         )
 
 
 class TestARetrieverThatIsMatchedAsynchronously(MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        found = documents(items)
-        asked = aevaluate_retriever(RunnableLambda(found.__getitem__), dict(qrels), metrics, match=match)
-        return by_metric(asyncio.run(asked), metrics)
+        documents_by_query = documents(items)
+        evaluation = aevaluate_retriever(
+            RunnableLambda(documents_by_query.__getitem__), dict(qrels), metrics, match=match
+        )
+        return by_metric(asyncio.run(evaluation), metrics)
 
 
 class TestARetrieverThatIsMatchedByTheCore(MatchConformance):
@@ -126,13 +132,9 @@ class TestEvaluatorsOfLangSmithThatMatch(MatchConformance):
 
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
         (evaluator,) = langsmith_evaluators(metrics, match=match, prefix="")
-        found = documents(items)
-        results = {
-            query: evaluator({"documents": found[query]}, {"relevant": truth})["results"]
-            for query, truth in qrels.items()
-        }
-        values = {
-            query: {one["key"]: nan if one["score"] is None else one["score"] for one in each}  # undefined
-            for query, each in results.items()
-        }
-        return {metric: {query: values[query][metric] for query in qrels} for metric in metrics}
+        documents_by_query = documents(items)
+        values: dict[str, dict[Any, float]] = {metric: {} for metric in metrics}
+        for query, truth in qrels.items():
+            results = evaluator({"documents": documents_by_query[query]}, {"relevant": truth})["results"]
+            add_scores(values, query, results)
+        return values

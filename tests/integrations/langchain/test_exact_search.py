@@ -11,51 +11,55 @@ import retrieval_metrics as rm
 chance = np.random.default_rng(5)
 VECTORS = chance.normal(size=(200, 16)).astype(np.float32)
 VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
-ASKED = VECTORS[:20] + chance.normal(size=(20, 16)).astype(np.float32) / 4
+QUESTIONS = VECTORS[:20] + chance.normal(size=(20, 16)).astype(np.float32) / 4
 
 
 def run_of(scores: Any) -> dict[str, dict[str, float]]:
-    return {
-        f"q{n}": {f"d{at}": float(row[at]) for at in np.argsort(-row)[:15]} for n, row in enumerate(np.asarray(scores))
-    }
+    run = {}
+    for number, row in enumerate(np.asarray(scores)):
+        best = np.argsort(-row)[:15]
+        run[f"q{number}"] = {f"d{document}": float(row[document]) for document in best}
+    return run
 
 
 def with_faiss() -> dict[str, dict[str, float]]:
     faiss = import_module("faiss")
     index = faiss.IndexFlatIP(16)
     index.add(VECTORS)
-    scores, places = index.search(np.ascontiguousarray(ASKED), 15)
-    return {
-        f"q{n}": {f"d{at}": float(score) for at, score in zip(*row, strict=True)}
-        for n, row in enumerate(zip(places, scores, strict=True))
-    }
+    scores, positions = index.search(np.ascontiguousarray(QUESTIONS), 15)
+    run = {}
+    for number, ranking in enumerate(positions):
+        run[f"q{number}"] = {
+            f"d{document}": float(score) for document, score in zip(ranking, scores[number], strict=True)
+        }
+    return run
 
 
 def with_chroma() -> dict[str, dict[str, float]]:
     collection = import_module("chromadb").EphemeralClient().get_or_create_collection("exact_search")
-    collection.upsert(ids=[f"d{at}" for at in range(200)], embeddings=VECTORS.tolist())
-    held = collection.get(include=["embeddings"])
-    place = [held["ids"].index(f"d{at}") for at in range(200)]
-    return run_of(ASKED @ np.asarray(held["embeddings"])[place].T)
+    collection.upsert(ids=[f"d{number}" for number in range(200)], embeddings=VECTORS.tolist())
+    stored = collection.get(include=["embeddings"])
+    positions = [stored["ids"].index(f"d{number}") for number in range(200)]
+    return run_of(QUESTIONS @ np.asarray(stored["embeddings"])[positions].T)
 
 
 def with_qdrant() -> dict[str, dict[str, float]]:
-    qdrant, models = import_module("qdrant_client"), import_module("qdrant_client.models")
-    client = qdrant.QdrantClient(":memory:")
+    models = import_module("qdrant_client.models")
+    client = import_module("qdrant_client").QdrantClient(":memory:")
     client.create_collection("c", models.VectorParams(size=16, distance=models.Distance.DOT))
-    client.upsert("c", [models.PointStruct(id=at, vector=each.tolist()) for at, each in enumerate(VECTORS)])
+    client.upsert("c", [models.PointStruct(id=number, vector=vector.tolist()) for number, vector in enumerate(VECTORS)])
     exact = models.SearchParams(exact=True)
-    found = {}
-    for n, vector in enumerate(ASKED):
+    run = {}
+    for n, vector in enumerate(QUESTIONS):
         points = client.query_points("c", vector.tolist(), search_params=exact, limit=15).points
-        found[f"q{n}"] = {f"d{point.id}": float(point.score) for point in points}
+        run[f"q{n}"] = {f"d{point.id}": float(point.score) for point in points}
     client.close()
-    return found
+    return run
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the local client says that it is one
 @pytest.mark.parametrize("search", [with_faiss, with_chroma, with_qdrant])
 def test_an_exact_mode_finds_what_the_matrix_product_finds(search: Any) -> None:
-    found = rm.changes(run_of(ASKED @ VECTORS.T), search(), ["overlap@10", "rbo"], tolerance=1e-5)
-    assert found.means["overlap@10"] == 1.0
-    assert found.means["rbo"] > 0.999
+    changes = rm.changes(run_of(QUESTIONS @ VECTORS.T), search(), ["overlap@10", "rbo"], tolerance=1e-5)
+    assert changes.means["overlap@10"] == 1.0
+    assert changes.means["rbo"] > 0.999

@@ -53,7 +53,7 @@ def server() -> Iterator[Server]:
         yield Server(address, posted)
 
 
-def client_of(server: Server) -> Client:
+def make_client(server: Server) -> Client:
     return Client(api_url=server.address, api_key="none")
 
 
@@ -72,12 +72,13 @@ def examples() -> list[Example]:
 
 
 def scores(row: Any) -> tuple[str, dict[str, Any]]:
-    return row["example"].inputs["query"], {one.key: one.score for one in row["evaluation_results"]["results"]}
+    results = row["evaluation_results"]["results"]
+    return row["example"].inputs["query"], {result.key: result.score for result in results}
 
 
 @pytest.mark.filterwarnings("ignore")  # LangSmith says that evaluating without uploading is in beta
 def test_langsmith_evaluates_and_is_sent_neither_query_nor_document(server: Server) -> None:
-    client = client_of(server)
+    client = make_client(server)
     rows = evaluate(
         langsmith_target(Prepared(answers=ANSWERS)),
         data=examples(),
@@ -86,9 +87,9 @@ def test_langsmith_evaluates_and_is_sent_neither_query_nor_document(server: Serv
         upload_results=False,
         client=client,
     )
-    found = dict(map(scores, rows))
+    scores_by_query = dict(map(scores, rows))
     client.flush()
-    assert found == {"why?": {"mrr": 0.5, "recall@1": 0.0}, "how?": {"mrr": 1.0, "recall@1": 1.0}}
+    assert scores_by_query == {"why?": {"mrr": 0.5, "recall@1": 0.0}, "how?": {"mrr": 1.0, "recall@1": 1.0}}
     assert not [sent for sent in server.posted if b"why?" in sent or b"text of" in sent]
 
 
@@ -97,7 +98,7 @@ def test_langsmith_evaluates_asynchronously(server: Server) -> None:
     async def target(inputs: dict[str, Any]) -> dict[str, Any]:
         return {"documents": ANSWERS[inputs["query"]]}
 
-    client = client_of(server)
+    client = make_client(server)
 
     async def evaluated() -> dict[str, Any]:
         rows = await aevaluate(
@@ -114,7 +115,7 @@ def test_langsmith_evaluates_asynchronously(server: Server) -> None:
 
 
 def test_the_server_would_have_seen_what_is_sent(server: Server) -> None:
-    client = client_of(server)
+    client = make_client(server)
     client.create_run("a control", {"query": "why?"}, "chain")
     client.flush()
     assert [sent for sent in server.posted if b"why?" in sent]
@@ -123,7 +124,7 @@ def test_the_server_would_have_seen_what_is_sent(server: Server) -> None:
 def test_documents_come_as_themselves_as_json_or_as_ids() -> None:
     (evaluator,) = langsmith_evaluators("mrr")
     documents = [Document("a", id="d3"), Document("b", id="d7")]
-    for outputs in (documents, [one.model_dump() for one in documents], ["d3", "d7"]):
+    for outputs in (documents, [document.model_dump() for document in documents], ["d3", "d7"]):
         (result,) = evaluator({"documents": outputs}, {"relevant": ["d7"]})["results"]
         assert result == {"key": "mrr", "score": 0.5, "comment": "1 relevant, 2 retrieved; ranks of the relevant: 2"}
 
@@ -133,7 +134,8 @@ def test_ids_have_no_length_so_a_budget_refuses_them_and_a_failure_is_0_under_it
     with pytest.raises(ValueError, match="needs the lengths of the items, but the rankings hold only ids"):
         evaluator({"documents": ["x", "d7"]}, {"relevant": ["d7"]})
     for outputs, error in (({"documents": []}, None), ({}, "KeyError")):
-        (result,) = evaluator(outputs, {"relevant": ["d7"]}, SimpleNamespace(error=error))["results"]
+        run: Any = SimpleNamespace(error=error)
+        (result,) = evaluator(outputs, {"relevant": ["d7"]}, run)["results"]
         assert result["score"] == 0.0
 
 
@@ -151,20 +153,19 @@ def test_undefined_has_a_comment_and_no_score() -> None:
 
 def test_documents_are_judged_by_what_match_says() -> None:
     (evaluator,) = langsmith_evaluators("mrr", match="metadata:page", documents_key="found", relevant_key="pages")
-    found = [Document("a", metadata={"page": 1}), Document("b", metadata={"page": 7})]
-    (result,) = evaluator({"found": found}, {"pages": [7]})["results"]
+    documents = [Document("a", metadata={"page": 1}), Document("b", metadata={"page": 7})]
+    (result,) = evaluator({"found": documents}, {"pages": [7]})["results"]
     assert (result["key"], result["score"]) == ("mrr-match-metadata:page-documents_key-found-relevant_key-pages", 0.5)
 
 
 def test_two_evaluators_stay_apart() -> None:
     outputs = {"documents": ["d3", "d7"], "reranked": ["d7", "d3"]}
     chosen: list[dict[str, Any]] = [{}, {"documents_key": "reranked"}, {"documents_key": "reranked", "prefix": "b "}]
-    keys = [
-        (one["key"], one["score"])
-        for settings in chosen
-        for evaluator in langsmith_evaluators("mrr", **settings)
-        for one in evaluator(outputs, {"relevant": ["d7"]})["results"]
-    ]
+    keys = []
+    for settings in chosen:
+        (evaluator,) = langsmith_evaluators("mrr", **settings)
+        (result,) = evaluator(outputs, {"relevant": ["d7"]})["results"]
+        keys.append((result["key"], result["score"]))
     assert keys == [("mrr", 0.5), ("mrr-documents_key-reranked", 1.0), ("b mrr", 1.0)]
 
 
@@ -216,33 +217,39 @@ class Answering:
 
     def __init__(self, *examples: Any) -> None:
         self.examples = examples
-        self.asked: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
 
-    def list_examples(self, **asked: Any) -> Any:
-        self.asked = asked
+    def list_examples(self, **options: Any) -> Any:
+        self.options = options
         return iter(self.examples)
 
 
 @pytest.mark.parametrize("by", ["capitals", uuid.uuid4()])
 def test_a_dataset_is_taken_by_its_name_or_id(by: Any) -> None:
-    held = [example("why?", ["d7"], "a.md"), example("how?", {"d1": 2}, "b.md")]
-    client: Any = Answering(*held)
+    examples = [example("why?", ["d7"], "a.md"), example("how?", {"d1": 2}, "b.md")]
+    client: Any = Answering(*examples)
     questions = langsmith_dataset(by, client=client, splits=["test"])
-    assert client.asked == {"dataset_name" if isinstance(by, str) else "dataset_id": by, "splits": ["test"]}
-    assert dict(questions.queries) == {str(one.id): one.inputs["query"] for one in held}
+    assert client.options == {"dataset_name" if isinstance(by, str) else "dataset_id": by, "splits": ["test"]}
+    assert dict(questions.queries) == {str(example_row.id): example_row.inputs["query"] for example_row in examples}
     answers = {"why?": ["d3", "d7"], "how?": ["d1"]}
-    found = evaluate_retriever(lambda query: [Document("", id=one) for one in answers[query]], questions, "mrr")
-    assert found.means == {"mrr": 0.75}
+    evaluation = evaluate_retriever(
+        lambda query: [Document("", id=document_id) for document_id in answers[query]], questions, "mrr"
+    )
+    assert evaluation.means == {"mrr": 0.75}
     with pytest.raises(ValueError, match="has no examples"):
         langsmith_dataset(by, client=Answering())  # type: ignore[arg-type]  # as above
 
 
 def test_two_experiments_are_compared_by_langsmith_itself() -> None:
-    ndcg, mrr = (DynamicComparisonRunEvaluator(one) for one in langsmith_comparative_evaluators(["ndcg@10", "mrr"]))
-    better, worse, failed = run_of(["d7"]), run_of(["x", "d7"]), run_of(None, "KeyError")
-    found = mrr.compare_runs([better, worse, failed], example("why?", ["d7"]))
-    assert (found.key, found.scores) == ("mrr", {better.id: 1.0, worse.id: 0.5, failed.id: 0.0})
-    assert found.comment == {
+    ndcg, mrr = (
+        DynamicComparisonRunEvaluator(evaluator) for evaluator in langsmith_comparative_evaluators(["ndcg@10", "mrr"])
+    )
+    better = run_of(["d7"])
+    worse = run_of(["x", "d7"])
+    failed = run_of(None, "KeyError")
+    comparison = mrr.compare_runs([better, worse, failed], example("why?", ["d7"]))
+    assert (comparison.key, comparison.scores) == ("mrr", {better.id: 1.0, worse.id: 0.5, failed.id: 0.0})
+    assert comparison.comment == {
         better.id: "1 relevant, 1 retrieved; ranks of the relevant: 1",
         worse.id: "1 relevant, 2 retrieved; ranks of the relevant: 2",
         failed.id: "1 relevant, 0 retrieved; ranks of the relevant: none; the target failed: KeyError",
@@ -256,7 +263,8 @@ def test_two_experiments_are_compared_by_langsmith_itself() -> None:
         half = mrr.compare_runs([better, run_of({"docs": []})], example("why?", ["d7"]))
     assert half.scores == {better.id: 1.0}
     names = [
-        one([better], example("why?", ["d7"]))["key"] for one in langsmith_comparative_evaluators("mrr", prefix="a ")
+        evaluator([better], example("why?", ["d7"]))["key"]
+        for evaluator in langsmith_comparative_evaluators("mrr", prefix="a ")
     ]
     assert names == ["a mrr"]
 
@@ -304,17 +312,17 @@ def test_the_largest_grade_is_that_of_all_judgments() -> None:
     grades = [{"d1": 1}, {"d1": 3}]
     examples = [example("why?", grades[0]), example("how?", grades[1])]
     runs = [run_of(["x", "d1"]), run_of(["d1"])]
-    found = {"why": ["x", "d1"], "how": ["d1"]}
-    qrels = dict(zip(found, grades, strict=True))
+    run = {"why": ["x", "d1"], "how": ["d1"]}
+    qrels = dict(zip(run, grades, strict=True))
     for make in (langsmith_evaluators, langsmith_comparative_evaluators):
         with pytest.raises(ValueError, match=r"err divides by the largest grade of all judgments.*max_grade="):
             make(["mrr", "err"])
-    expected = rm.evaluate(qrels, found, "err")
+    expected = rm.evaluate(qrels, run, "err")
     (single,) = langsmith_evaluators("err", max_grade=3, prefix="")
     (compared,) = langsmith_comparative_evaluators("err", max_grade=3, prefix="")
-    for one, run, value in zip(examples, runs, expected.per_query["err"].values(), strict=True):
-        assert single(run.outputs, one.outputs)["results"][0]["score"] == value
-        assert compared([run], one)["scores"] == {run.id: value}
+    for example_row, example_run, value in zip(examples, runs, expected.per_query["err"].values(), strict=True):
+        assert single(example_run.outputs, example_row.outputs)["results"][0]["score"] == value
+        assert compared([example_run], example_row)["scores"] == {example_run.id: value}
     for max_grade, name in [(None, "err"), (4, "err(max_grade=4)")]:
         (summary,) = langsmith_summary_evaluators("err", max_grade=max_grade, prefix="")
-        assert summary(runs, examples)["results"][0]["score"] == rm.evaluate(qrels, found, name).means[name]
+        assert summary(runs, examples)["results"][0]["score"] == rm.evaluate(qrels, run, name).means[name]

@@ -29,13 +29,13 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-def example(query: str, relevant: Any, **more: Any) -> Example:
+def example(query: str, relevant: Any, **outputs: Any) -> Example:
     return Example(
         id=uuid.uuid4(),
         dataset_id=uuid.uuid4(),
         created_at=dt.datetime.now(dt.UTC),
         inputs={"query": query},
-        outputs={"relevant": relevant} | more,
+        outputs={"relevant": relevant} | outputs,
     )
 
 
@@ -61,11 +61,10 @@ def test_a_target_that_fails_scores_0_and_keeps_its_error() -> None:
     frame = rows.to_pandas()
     assert [name for name in frame if name.startswith("feedback.")] == ["feedback.mrr"]
     assert frame["feedback.mrr"].mean() == 0.5
-    comments = {
-        row["example"].inputs["query"]: result.comment
-        for row in rows
-        for result in row["evaluation_results"]["results"]
-    }
+    comments = {}
+    for row in rows:
+        (result,) = row["evaluation_results"]["results"]
+        comments[row["example"].inputs["query"]] = result.comment
     assert comments["q0"] == "1 relevant, 1 retrieved; ranks of the relevant: 1"
     assert comments["q1"] is not None
     assert "0 retrieved; ranks of the relevant: none; the target failed: ConnectionError('no index')" in comments["q1"]
@@ -98,7 +97,7 @@ def test_where_every_example_failed_the_summary_has_the_reason_and_no_number() -
 @pytest.mark.filterwarnings("ignore")  # as above
 def test_repetitions_of_an_example_are_one_cluster() -> None:
     data = [example(f"q{number}", ["d"]) for number in range(12)]
-    answers = {f"q{number}": ["d"] if number % 2 else ["x"] for number in range(12)}
+    answers = {f"q{number}": [["x"], ["d"]][number % 2] for number in range(12)}
     summaries = {}
     for times in (1, 4):
         rows = evaluated(
@@ -131,17 +130,17 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
 
 @pytest.mark.filterwarnings("ignore:.*beta")
 @pytest.mark.parametrize(
-    ("found", "relevant", "said"),
+    ("documents", "relevant", "message"),
     [
         (["d"], "d", "the judgments of the example are the bare string 'd'"),
         (["d"], [7], "ids in the judgments are int and those in what was retrieved are str"),
         ([3.5], ["d"], "the output cannot be judged: "),
     ],
 )
-def test_what_cannot_be_judged_is_said_of_the_example(found: list[Any], relevant: Any, said: str) -> None:
+def test_what_cannot_be_judged_is_said_of_the_example(documents: list[Any], relevant: Any, message: str) -> None:
     (evaluator,) = langsmith_evaluators("mrr")
-    with pytest.raises((TypeError, ValueError), match=said) as raised:
-        evaluator({"documents": found}, {"relevant": relevant})
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        evaluator({"documents": documents}, {"relevant": relevant})
     assert "query" not in str(raised.value)
     assert "the row" not in str(raised.value)
 
@@ -161,7 +160,7 @@ CONTEXT = [Document("a", id="d3"), Document("b", id="d7")]
 
 @pytest.mark.filterwarnings("ignore")  # as above
 def test_a_chain_that_returns_answer_and_context_is_judged_by_its_context() -> None:
-    chain: Any = RunnableLambda(lambda given: {"answer": f"because {given['query']}", "context": CONTEXT})
+    chain: Any = RunnableLambda(lambda inputs: {"answer": f"because {inputs['query']}", "context": CONTEXT})
     rows = evaluated(
         langsmith_target(chain, query_key=None, documents_key="context"),
         [example("why?", ["d7"], answer="because")],
@@ -183,9 +182,9 @@ def test_a_chain_that_takes_a_text_hands_on_its_whole_answer() -> None:
 def test_examples_and_their_json_are_a_dataset(as_rows: bool) -> None:  # noqa: FBT001  (a parameter of the test)
     data: Any = [example("q0", ["d"], answer="x"), example("q2", {"d": 2})]
     if as_rows:
-        data = [{"inputs": one.inputs, "outputs": one.outputs} for one in data]
+        data = [{"inputs": example_row.inputs, "outputs": example_row.outputs} for example_row in data]
     result = evaluate_retriever(Prepared(answers=ANSWERS), data, "mrr")
-    names = ["q0", "q2"] if as_rows else [str(one.id) for one in data]
+    names = ["q0", "q2"] if as_rows else [str(example_row.id) for example_row in data]
     assert result.per_query["mrr"] == dict.fromkeys(names, 1.0)
 
 
@@ -204,10 +203,10 @@ def sourced(count: int) -> list[Example]:
 @pytest.mark.filterwarnings("ignore:.*beta", "ignore:.*clusters are few")
 def test_examples_keep_their_id_and_their_source_everywhere() -> None:
     data = sourced(40)
-    answers = {f"q{number}": ["d"] if number // 10 % 2 else ["x"] for number in range(40)}
+    answers = {f"q{number}": [["x"], ["d"]][number // 10 % 2] for number in range(40)}
     retriever = Prepared(answers=answers)
     ours = evaluate_retriever(retriever, data, "mrr")
-    run = {str(one.id): answers[f"q{at}"] for at, one in enumerate(data)}
+    run = {str(example_row.id): answers[f"q{number}"] for number, example_row in enumerate(data)}
     core = rm.evaluate(rm.EvaluationSet.from_dataset(data), run, "mrr")
     assert ours.per_query["mrr"] == core.per_query["mrr"]
     assert ours.intervals() == core.intervals()
@@ -262,21 +261,20 @@ JUDGED: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", list(JUDGED))
 def test_questions_come_back_from_langsmith_as_they_were(kind: str) -> None:
-    made = rm.Provenance(source="shop.md", kind="fact", labels={"by": "Ada"})
-    questions = rm.EvaluationSet({"q1": f"why {kind}?"}, {"q1": JUDGED[kind]}, {"q1": made})
+    provenance = rm.Provenance(source="shop.md", kind="fact", labels={"by": "Ada"})
+    questions = rm.EvaluationSet({"q1": f"why {kind}?"}, {"q1": JUDGED[kind]}, {"q1": provenance})
     (row,) = json.loads(json.dumps(questions.to_langsmith()))
     stored = Example(id=uuid.uuid4(), dataset_id=uuid.uuid4(), created_at=dt.datetime.now(dt.UTC), **row)
     for again in (rm.EvaluationSet.from_dataset([row]), rm.EvaluationSet.from_dataset([stored])):
         assert again.queries == questions.queries
         assert again.provenance == questions.provenance
-        one, other = rm.Qrels(again.qrels), rm.Qrels(questions.qrels)
-        assert one.judgments(0) == other.judgments(0)
-    found = [Document(SPOKEN, id="d1", metadata={"source": "shop.md", "start_index": 0})]
+        assert rm.Qrels(again.qrels).judgments(0) == rm.Qrels(questions.qrels).judgments(0)
+    documents = [Document(SPOKEN, id="d1", metadata={"source": "shop.md", "start_index": 0})]
     if kind == "numbers":
-        found = []
+        documents = []
     match: Any = rm.Matching(sources={"shop.md": SPOKEN}) if kind == "span" else "id"
     (evaluator,) = langsmith_evaluators("recall", match=match)
-    (result,) = evaluator(inputs=row["inputs"], outputs={"documents": found}, reference_outputs=row["outputs"])[
+    (result,) = evaluator(inputs=row["inputs"], outputs={"documents": documents}, reference_outputs=row["outputs"])[
         "results"
     ]
     expected = {"groups": 1.0, "numbers": 0.0, "nothing": None}
@@ -302,7 +300,7 @@ def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: A
 
 def test_what_a_metric_cannot_count_in_an_output_is_a_reason_beside_the_question() -> None:
     (evaluator,) = langsmith_evaluators("recall@200tokens")
-    run = SimpleNamespace(id="r", error=None)
+    run: Any = SimpleNamespace(id="r", error=None)
     with pytest.warns(rm.RetrievalWarning, match="the output cannot be judged"):
         (result,) = evaluator({"documents": ["d1"]}, {"relevant": ["d1"]}, run=run)["results"]
     assert result["score"] is None

@@ -65,7 +65,7 @@ def elasticsearch(embeddings: Counting, _: Path, open_ones: ExitStack, names: An
     langchain_elasticsearch = pytest.importorskip(
         "langchain_elasticsearch", reason="langchain-elasticsearch is not installed"
     )
-    address, _asked = open_ones.enter_context(served(Elasticsearch))
+    address, _requests = open_ones.enter_context(served(Elasticsearch))
     store = langchain_elasticsearch.ElasticsearchStore("i", embedding=embeddings, es_url=address)
     open_ones.callback(store.close)
     store.add_texts(TEXTS, ids=names)
@@ -75,7 +75,7 @@ def elasticsearch(embeddings: Counting, _: Path, open_ones: ExitStack, names: An
 def pinecone(embeddings: Counting, _: Path, open_ones: ExitStack, names: Any = NAMES) -> Any:
     langchain_pinecone = pytest.importorskip("langchain_pinecone", reason="langchain-pinecone is not installed")
     client = pytest.importorskip("pinecone", reason="the client of Pinecone is not installed")
-    address, _asked = open_ones.enter_context(served(Pinecone))
+    address, _requests = open_ones.enter_context(served(Pinecone))
     index = client.Pinecone(api_key="none").Index(host=address)
     store = langchain_pinecone.PineconeVectorStore(index, embeddings)
     store.add_texts(TEXTS, ids=names)
@@ -98,7 +98,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.fixture(scope="module", params=MAKERS)
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     embeddings = Counting()
     with ExitStack() as open_ones:
         store = MAKERS[request.param](embeddings, tmp_path_factory.mktemp("store"), open_ones)
@@ -124,8 +124,8 @@ def texts(documents: list[Document]) -> list[str]:
     return [document.page_content for document in documents]
 
 
-def test_the_store_gives_the_vectors_its_own_mmr_compares(made: Store) -> None:
-    name, store, embeddings = made
+def test_the_store_gives_the_vectors_its_own_mmr_compares(opened: Store) -> None:
+    name, store, embeddings = opened
     embedded = embeddings.texts
     for number, question in enumerate(QUESTIONS):
         k, fetch_k, weight = SETTINGS[number % len(SETTINGS)]
@@ -136,19 +136,19 @@ def test_the_store_gives_the_vectors_its_own_mmr_compares(made: Store) -> None:
     assert embeddings.texts == embedded
 
 
-def test_what_the_store_holds_is_found_and_nothing_else(made: Store) -> None:
-    store = made.store
-    found = MMRRetriever.from_store(store, k=3, lambda_mult=1).candidates("text 3", 20)
+def test_what_the_store_holds_is_found_and_nothing_else(opened: Store) -> None:
+    store = opened.store
+    documents = MMRRetriever.from_store(store, k=3, lambda_mult=1).candidates("text 3", 20)
     vectors = get_vectors(store)
-    looked_up = vectors([*found, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
-    for document, vector in zip(found, looked_up[: len(found)], strict=True):
+    looked_up = vectors([*documents, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
+    for document, vector in zip(documents, looked_up[: len(documents)], strict=True):
         assert list(vector) == pytest.approx(of_text(document.page_content), rel=1e-5)
     assert looked_up[-2:] == [None, None]
     assert vectors([]) == []
 
 
-def test_what_is_added_or_deleted_is_noticed(made: Store) -> None:
-    name, store, _ = made
+def test_what_is_added_or_deleted_is_noticed(opened: Store) -> None:
+    name, store, _ = opened
     late = str(uuid.UUID(int=10**6))
     text = "it's late"  # with a quote, as texts have them
     document = Document(text, id=late, metadata={"pk": late})
@@ -181,17 +181,17 @@ def test_elasticsearch_is_asked_for_as_many_candidates_as_are_wanted() -> None:
         assert len(wrapped.invoke("question")) == 60
 
 
-def of_package(package: str, name: str, **attributes: Any) -> Any:
+def make_store_of_package(package: str, name: str, **attributes: Any) -> Any:
     return type(name, (), {"__module__": package, **attributes})()
 
 
 def test_a_store_that_cannot_be_read_is_refused_with_the_way_out() -> None:
-    several: Any = of_package("langchain_milvus.vectorstores", "Milvus", _vector_field=["dense", "sparse"])
+    several: Any = make_store_of_package("langchain_milvus.vectorstores", "Milvus", _vector_field=["dense", "sparse"])
     with pytest.raises(TypeError, match=r"got a Milvus with several vectors of each document \(dense, sparse\); .*vec"):
         get_vectors(several)
-    only_asynchronous: Any = of_package("langchain_postgres.vectorstores", "PGVector", async_mode=True)
+    only_asynchronous: Any = make_store_of_package("langchain_postgres.vectorstores", "PGVector", async_mode=True)
     with pytest.raises(TypeError, match=r"PGVector with async_mode=True, which cannot be read .*or pass embeddings"):
         get_vectors(only_asynchronous)
-    older = of_package("langchain_community.vectorstores.pgvector", "PGVector")
+    older = make_store_of_package("langchain_community.vectorstores.pgvector", "PGVector")
     with pytest.raises(TypeError, match=r"got PGVector; for another store write"):
         get_vectors(older)

@@ -15,7 +15,7 @@ from langchain_retrieval_metrics import MMRRetriever, get_vectors
 from retrievers import BM25
 
 TEXTS = ["yield gives a value", "yield suspends a generator", "a closure sees names", "send resumes a generator"]
-PASSAGES = [Passage(f"p{at}", "generators", "yield", text, 0, len(text)) for at, text in enumerate(TEXTS)]
+PASSAGES = [Passage(f"p{number}", "generators", "yield", text, 0, len(text)) for number, text in enumerate(TEXTS)]
 EMBEDDINGS = DeterministicFakeEmbedding(size=6)
 
 

@@ -4,84 +4,28 @@ import asyncio
 import copy
 import pickle
 import uuid
-import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from chromadb import EphemeralClient
-from langchain_chroma import Chroma
-from langchain_community.vectorstores import FAISS
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
-from langchain_qdrant import QdrantVectorStore
-from qdrant_client import models
 
-import retrieval_metrics as rm
-from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, N, of_text
-from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, get_vectors, tune_mmr
+from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, of_text
+from langchain_retrieval_metrics import MMRRetriever, get_vectors
+from langchain_stores import MAKERS, Store, chroma, ids, in_memory, qdrant
 
 QUERIES = 300
+# k, fetch_k and lambda
 SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 1.0)]
-"""k, fetch_k and lambda."""
-
-
-def in_memory(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
-    return InMemoryVectorStore.from_texts(TEXTS, embeddings, ids=names)
-
-
-def faiss(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
-    return FAISS.from_texts(TEXTS, embeddings, ids=names)
-
-
-def chroma(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
-    store = Chroma(
-        f"c{uuid.uuid4().hex}",
-        embeddings,
-        client=EphemeralClient(),
-        collection_metadata={"hnsw:space": "cosine", "hnsw:search_ef": N},  # exact, as the others are
-    )
-    store.add_texts(TEXTS, ids=names)
-    return store
-
-
-def qdrant(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
-    return QdrantVectorStore.from_texts(TEXTS, embeddings, ids=names, location=":memory:", collection_name="c")
-
-
-class Store(NamedTuple):
-    store: VectorStore
-    embeddings: Counting
-
-
-MAKERS: dict[str, Callable[..., VectorStore]] = {
-    "InMemoryVectorStore": in_memory,
-    "FAISS": faiss,
-    "Chroma": chroma,
-    "Qdrant": qdrant,
-}
 
 
 @pytest.fixture(scope="module", params=MAKERS)
 def named(request: pytest.FixtureRequest) -> tuple[str, Store]:
     embeddings = Counting()
     return request.param, Store(MAKERS[request.param](embeddings), embeddings)
-
-
-def ids(documents: list[Document]) -> list[Any]:
-    return [document.metadata.get("_id", document.id) for document in documents]
-
-
-def test_a_query_is_embedded_once_and_no_document_is(named: tuple[str, Store]) -> None:
-    store, embeddings = named[1]
-    retriever = MMRRetriever.from_store(store, k=4, fetch_k=50)
-    texts, queries = embeddings.texts, embeddings.queries
-    for number in range(5):
-        assert len(retriever.invoke(f"question {number}")) == 4
-    asyncio.run(retriever.ainvoke("question 5"))
-    assert (embeddings.texts - texts, embeddings.queries - queries) == (0, 6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,149 +53,26 @@ def test_around_the_stores_own_retriever_no_document_is_embedded_either(named: t
     assert embeddings.texts == before
 
 
-def agreement(store: VectorStore, theirs: Callable[[float], float]) -> tuple[int, int]:
+def count_agreements(store: VectorStore, convert_weight: Callable[[float], float]) -> tuple[int, int]:
     """For how many questions the store's own MMR returns the same documents, and in the same order."""
-    same = ordered = 0
+    n_equal = 0
+    n_ordered = 0
     for number in range(QUERIES):
         k, fetch_k, weight = SETTINGS[number % len(SETTINGS)]
-        ours = ids(
-            MMRRetriever.from_store(store, k=k, fetch_k=fetch_k, lambda_mult=weight).invoke(f"question {number}")
-        )
-        own = ids(
-            store.max_marginal_relevance_search(f"question {number}", k=k, fetch_k=fetch_k, lambda_mult=theirs(weight))
-        )
-        same += set(ours) == set(own)
-        ordered += ours == own
-    return same, ordered
+        query = f"question {number}"
+        retriever = MMRRetriever.from_store(store, k=k, fetch_k=fetch_k, lambda_mult=weight)
+        ours = ids(retriever.invoke(query))
+        own = ids(store.max_marginal_relevance_search(query, k=k, fetch_k=fetch_k, lambda_mult=convert_weight(weight)))
+        n_equal += set(ours) == set(own)
+        n_ordered += ours == own
+    return n_equal, n_ordered
 
 
 def test_the_documents_are_those_of_the_stores_own_mmr(named: tuple[str, Store]) -> None:
     name, (store, _) = named
-    same, ordered = agreement(store, (lambda weight: 1 - weight) if name == "Qdrant" else (lambda weight: weight))
-    assert same == QUERIES
-    assert ordered == QUERIES or name == "Chroma"
-
-
-def filtered(maker: Callable[[Embeddings], VectorStore], every: int) -> tuple[VectorStore, Any]:
-    """Return a store in which one text of so many matches, and the filter for them, in its own language."""
-    metadata = [{"part": number % every} for number in range(N)]
-    store: Any = maker(Counting())
-    store.delete(NAMES)
-    store.add_texts(TEXTS, metadata, ids=NAMES)
-    kind = type(store).__name__
-    if kind == "QdrantVectorStore":
-        match = models.FieldCondition(key="metadata.part", match=models.MatchValue(value=1))
-        return store, models.Filter(must=[match])
-    return store, (lambda document: document.metadata["part"] == 1) if kind == "InMemoryVectorStore" else {"part": 1}
-
-
-@pytest.mark.filterwarnings("ignore:FAISS filters the")
-@pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.parametrize("every", [3, 10])
-def test_with_a_filter_the_documents_are_those_of_the_stores_own_mmr(name: str, every: int) -> None:
-    store, condition = filtered(MAKERS[name], every)
-    search: Any = {"filter": condition}
-    from_store = MMRRetriever.from_store(store, k=8, fetch_k=40, search_kwargs=search)
-    wrapped = MMRRetriever(
-        base_retriever=store.as_retriever(search_kwargs=search),
-        embeddings=store.embeddings,
-        vector_fn=get_vectors(store),
-        k=8,
-        fetch_k=40,
-    )
-    for number in range(40):
-        text = f"question {number}"
-        own = ids(store.max_marginal_relevance_search(text, k=8, fetch_k=40, **search))
-        ours = ids(from_store.invoke(text))
-        assert set(ours) == set(own)
-        assert ids(wrapped.invoke(text)) == ours
-        assert len(ours) == 8 or name == "FAISS"  # which filters what it fetched
-    assert set(ids(asyncio.run(from_store.ainvoke("question 39")))) == set(own)
-
-
-def test_what_faiss_fetches_for_a_filter_can_be_given() -> None:
-    store, condition = filtered(faiss, 10)
-    many = MMRRetriever.from_store(store, k=8, fetch_k=20, search_kwargs={"filter": condition, "fetch_k": N})
-    assert len(many.invoke("question")) == 8
-
-
-def test_a_filter_of_faiss_that_leaves_fewer_than_k_is_said_once() -> None:
-    store, condition = filtered(faiss, 10)
-    few = MMRRetriever.from_store(store, k=8, fetch_k=10, search_kwargs={"filter": condition})
-    with pytest.warns(rm.RetrievalWarning, match=r"filters the 20 documents .* fewer than k=8: .*'fetch_k': 200"):
-        few.invoke("question")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        few.invoke("question 1")
-
-
-@pytest.mark.parametrize("how", ["alone", "wrapped", "from the store", "asynchronous"])
-def test_an_evaluation_says_once_how_many_questions_a_filter_left_fewer_than_k(how: str) -> None:
-    store, condition = filtered(faiss, 10)
-    retriever: Any = store.as_retriever(search_kwargs={"k": 4, "filter": condition})
-    if how == "wrapped":
-        held: Any = {"vector_fn": get_vectors(store), "embeddings": store.embeddings}
-        retriever = MMRRetriever(base_retriever=retriever, k=4, fetch_k=10, **held)
-    elif how == "from the store":
-        retriever = MMRRetriever.from_store(store, k=4, fetch_k=10, search_kwargs={"filter": condition})
-    asked: Any = {f"question {number}": [rm.Text(TEXTS[1])] for number in range(20)}
-    questions = rm.EvaluationSet({text: text for text in asked}, asked)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if how == "asynchronous":
-            run = asyncio.run(rm.aretrieve(retriever, questions))
-        else:
-            run = rm.retrieve(retriever, questions)
-    few = [text for text, ranking in run.items() if len(ranking) < 4]
-    assert 0 < len(few) < 20
-    (said,) = (str(one.message) for one in caught)
-    assert said.startswith(f"{len(few)} of 20 queries got fewer than k=4, for example {few[0]!r} {len(run[few[0]])}: ")
-    assert "look at more (FAISS: search_kwargs={'fetch_k': ...}), or filter before" in said
-
-
-def test_a_store_that_is_too_small_a_threshold_and_a_filter_before_the_search_are_in_order() -> None:
-    in_memory, condition = filtered(MAKERS["InMemoryVectorStore"], 10)
-    by_distance: Any = faiss(Counting())
-    _, threshold = by_distance.similarity_search_with_score("question 0", k=4)[-1]
-    retrievers = [
-        in_memory.as_retriever(search_kwargs={"k": N + 5}),
-        in_memory.as_retriever(search_kwargs={"k": N, "filter": condition}),
-        by_distance.as_retriever(search_kwargs={"k": 8, "score_threshold": threshold}),
-    ]
-    lengths = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", rm.RetrievalWarning)
-        for retriever in retrievers:
-            run = rm.retrieve(retriever, {f"question {number}": f"question {number}" for number in range(6)})
-            lengths.append({len(ranking) for ranking in run.values()})
-    assert lengths[:2] == [{N}, {N // 10}]
-    assert len(lengths[2]) > 1
-
-
-@pytest.mark.filterwarnings("ignore:FAISS filters the")
-@pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.parametrize("every", [None, 3])
-def test_a_setting_is_tuned_with_the_candidates_it_has(name: str, every: int | None) -> None:
-    store, condition = filtered(MAKERS[name], every or 3)
-    search = {} if every is None else {"filter": condition}
-    base = MMRRetriever.from_store(store, k=4, fetch_k=50, search_kwargs=search)
-    texts = [f"question {number}" for number in range(15)]
-    asked: Any = [(text, [rm.Text(one.page_content) for one in base.candidates(text, 60)[:15:3]]) for text in texts]
-    tuned = tune_mmr(base, asked, lambdas=[0.2, 0.6], fetch_ks=[20, 40])
-    for fetch_k in (20, 40):
-        for weight in (0.2, 0.6):
-            configured = base.model_copy(update={"fetch_k": fetch_k, "lambda_mult": weight})
-            expected = evaluate_retriever(configured, asked, "recall@4").per_query["recall@4"]
-            assert tuned.evaluations[f"lambda {weight:g} of {fetch_k} candidates"].per_query["recall@4"] == expected
-
-
-def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> None:
-    store, _ = filtered(faiss, 10)
-    search: Any = {"filter": lambda metadata: metadata["part"] != 1}
-    for number in range(40):
-        own = ids(store.max_marginal_relevance_search(f"question {number}", k=8, fetch_k=20, **search))
-        ours = MMRRetriever.from_store(store, k=8, fetch_k=20, search_kwargs=search)
-        assert ids(ours.invoke(f"question {number}")) == own
+    n_equal, n_ordered = count_agreements(store, (lambda weight: 1 - weight) if name == "Qdrant" else float)
+    assert n_equal == QUERIES
+    assert n_ordered == QUERIES or name == "Chroma"
 
 
 def test_a_retriever_is_no_store() -> None:
@@ -328,12 +149,12 @@ def test_qdrant_still_takes_lambda_for_its_opposite() -> None:
 
 def test_documents_that_are_not_in_the_store_have_no_vector_there(named: tuple[str, Store]) -> None:
     store = named[1].store
-    held = Document("text 3", id=NAMES[3])
+    stored = Document("text 3", id=NAMES[3])
     strange = Document("new", id=str(uuid.UUID(int=9**9)))
-    known, unknown, bare = get_vectors(store)([held, strange, Document("bare")])
-    assert unknown is None
-    assert bare is None
-    assert np.corrcoef(known, of_text("text 3"))[0, 1] == pytest.approx(1)  # Qdrant keeps them at length 1
+    stored_vector, strange_vector, bare_vector = get_vectors(store)([stored, strange, Document("bare")])
+    assert strange_vector is None
+    assert bare_vector is None
+    assert np.corrcoef(stored_vector, of_text("text 3"))[0, 1] == pytest.approx(1)  # Qdrant keeps them at length 1
     assert get_vectors(store)([Document("bare")]) == [None]
 
 
@@ -363,11 +184,11 @@ def test_a_store_that_is_not_known_takes_a_function_of_ones_own() -> None:
     class Elsewhere(InMemoryVectorStore):  # derived from one that is known
         pass
 
-    known = Elsewhere.from_texts(TEXTS[:5], Counting(), ids=NAMES[:5])
-    assert get_vectors(known)([Document("text 0", id=NAMES[0])])[0] is not None
+    store = Elsewhere.from_texts(TEXTS[:5], Counting(), ids=NAMES[:5])
+    assert get_vectors(store)([Document("text 0", id=NAMES[0])])[0] is not None
     strange: Any = type("PGVector", (), {"embeddings": None})()
     with pytest.raises(TypeError, match=r"get_vectors supports InMemoryVectorStore, .*got PGVector; .*vector_fn="):
         get_vectors(strange)
-    retriever: Any = known.as_retriever()
+    retriever: Any = store.as_retriever()
     with pytest.raises(TypeError, match=r"got VectorStoreRetriever; a retriever knows its store as"):
         get_vectors(retriever)

@@ -13,20 +13,20 @@ from langchain_retrieval_metrics import MMRRetriever, atune_mmr, evaluate_retrie
 
 VECTORS = {"a": [1.0, 0.1], "same": [1.0, 0.1], "again": [1.0, 0.11], "other": [0.6, 1.0]}
 QUESTIONS = [f"question {number}" for number in range(20)]
-FOUND = [Document(text, id=text) for text in VECTORS]
+DOCUMENTS = [Document(text, id=text) for text in VECTORS]
 EMBEDDED = VECTORS | {question: [1.0, 0.05] for question in QUESTIONS}
-BOTH = [(question, [["a", "same"], ["other"]]) for question in QUESTIONS]  # two aspects
-ONE = [(question, ["a", "same"]) for question in QUESTIONS]  # repeats, both wanted
+TWO_ASPECTS = [(question, [["a", "same"], ["other"]]) for question in QUESTIONS]  # two aspects
+REPEATS = [(question, ["a", "same"]) for question in QUESTIONS]  # repeats, both wanted
 
 
 def retriever(embeddings: Any, **settings: Any) -> MMRRetriever:
-    base = Prepared(answers=dict.fromkeys(QUESTIONS, FOUND))
+    base = Prepared(answers=dict.fromkeys(QUESTIONS, DOCUMENTS))
     return MMRRetriever(base_retriever=base, embeddings=embeddings, k=2, **settings)
 
 
 def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> None:
     embeddings = TableOfVectors(EMBEDDED)
-    tuned = tune_mmr(retriever(embeddings), BOTH, lambdas=[0.3, 0.5], fetch_ks=[3, 4])
+    tuned = tune_mmr(retriever(embeddings), TWO_ASPECTS, lambdas=[0.3, 0.5], fetch_ks=[3, 4])
     assert sum(map(len, embeddings.documents)) == 4
     assert len(embeddings.queries) == 20
     assert tuned.is_significant
@@ -36,13 +36,13 @@ def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> No
     assert tuned.conclusion in str(tuned)
     assert tuned.retriever is not None
     assert (tuned.retriever.lambda_mult, tuned.retriever.fetch_k, tuned.retriever.k) == (0.3, 4, 2)
-    assert evaluate_retriever(tuned.retriever, BOTH, "recall@2").means["recall@2"] == 1
+    assert evaluate_retriever(tuned.retriever, TWO_ASPECTS, "recall@2").means["recall@2"] == 1
     (row,) = (row for row in tuned.to_pandas().to_dict("records") if row["setting"] == "lambda 0.3 of 4 candidates")
     assert (row["lambda_mult"], row["fetch_k"]) == (0.3, 4)
 
 
 def test_where_repeats_are_wanted_the_base_is_kept() -> None:
-    tuned = asyncio.run(atune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), ONE))
+    tuned = asyncio.run(atune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), REPEATS))
     assert (tuned.winner, tuned.best, tuned.retriever, tuned.is_significant) == ("as retrieved", None, None, False)
     assert tuned.conclusion.startswith("Keep as retrieved")
 
@@ -61,8 +61,8 @@ def test_the_bar_to_beat_is_the_order_of_the_base_and_not_that_of_the_embeddings
 
 
 def test_the_setting_of_the_retriever_is_tried_too() -> None:
-    tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4, lambda_mult=0.35), BOTH, lambdas=[0.9])
-    assert {one.name for one in tuned.settings} == {
+    tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4, lambda_mult=0.35), TWO_ASPECTS, lambdas=[0.9])
+    assert {setting.name for setting in tuned.settings} == {
         "as retrieved",
         "lambda 0.9 of 4 candidates",
         "lambda 0.35 of 4 candidates",
@@ -71,75 +71,75 @@ def test_the_setting_of_the_retriever_is_tried_too() -> None:
 
 def test_a_function_is_wrapped_with_the_settings_that_are_given() -> None:
     table = TableOfVectors(EMBEDDED)
-    tuned = tune_mmr(lambda _: FOUND, BOTH, lambdas=[0.3], embeddings=table, k=2)
+    tuned = tune_mmr(lambda _: DOCUMENTS, TWO_ASPECTS, lambdas=[0.3], embeddings=table, k=2)
     assert tuned.best == (0.3, None)
     assert tuned.retriever is not None
-    assert [one.id for one in tuned.retriever.invoke(QUESTIONS[0])] == ["a", "other"]
+    assert [document.id for document in tuned.retriever.invoke(QUESTIONS[0])] == ["a", "other"]
     with pytest.raises(TypeError, match="has its own k; set them on it"):
-        tune_mmr(retriever(table), BOTH, k=3)
+        tune_mmr(retriever(table), TWO_ASPECTS, k=3)
 
 
 @pytest.mark.filterwarnings("ignore:.*clusters are few")
 def test_questions_of_one_source_are_a_cluster() -> None:
     rows = [
         {"query": text, "relevant": relevant, "source": f"{number // 4}.md"}
-        for number, (text, relevant) in enumerate(BOTH)
+        for number, (text, relevant) in enumerate(TWO_ASPECTS)
     ]
     ours = retriever(TableOfVectors(EMBEDDED), fetch_k=4)
     for clusters, count in [("source", 5), ({text: number // 2 for number, text in enumerate(QUESTIONS)}, 10)]:
-        given: Any = clusters
-        tuned = tune_mmr(ours, rows, lambdas=[0.3], clusters=given)
-        found = tuned.evaluations["as retrieved"].scores.clusters
-        assert found is not None
-        assert found.count == count
+        options: Any = clusters
+        tuned = tune_mmr(ours, rows, lambdas=[0.3], clusters=options)
+        query_clusters = tuned.evaluations["as retrieved"].scores.clusters
+        assert query_clusters is not None
+        assert query_clusters.count == count
 
 
 def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
     embeddings = TableOfVectors(EMBEDDED)
-    tuned = tune_mmr(retriever(embeddings), BOTH, lambdas=[0.2, 0.9], fetch_ks=[3, 4], metric="ndcg@2")
+    tuned = tune_mmr(retriever(embeddings), TWO_ASPECTS, lambdas=[0.2, 0.9], fetch_ks=[3, 4], metric="ndcg@2")
     for fetch_k in (3, 4):
         for weight in (0.2, 0.9):
             configured = retriever(embeddings, fetch_k=fetch_k, lambda_mult=weight)
             mean = tuned.evaluations[f"lambda {weight:g} of {fetch_k} candidates"].means["ndcg@2"]
-            assert mean == evaluate_retriever(configured, BOTH, "ndcg@2").means["ndcg@2"]
+            assert mean == evaluate_retriever(configured, TWO_ASPECTS, "ndcg@2").means["ndcg@2"]
 
 
 @pytest.mark.parametrize("metric", ["recall@2", "precision@2", "hit_rate@2", "f1@2", "full_recall@3"])
 def test_without_a_choice_what_no_order_changes_is_not_tuned(metric: str) -> None:
-    base = Prepared(answers={text: [FOUND[0], FOUND[3]] for text in QUESTIONS})
+    base = Prepared(answers={text: [DOCUMENTS[0], DOCUMENTS[3]] for text in QUESTIONS})
     ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
     with pytest.raises(ValueError, match=rf"no setting changes {metric} in any .* at most 2 documents, .* fetch_k=20"):
-        tune_mmr(ours, BOTH, metric=metric)
+        tune_mmr(ours, TWO_ASPECTS, metric=metric)
 
 
 def test_without_a_choice_what_an_order_changes_is_tuned_and_said() -> None:
-    base = Prepared(answers={text: [FOUND[3], FOUND[0]] for text in QUESTIONS})
+    base = Prepared(answers={text: [DOCUMENTS[3], DOCUMENTS[0]] for text in QUESTIONS})
     ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
     with pytest.warns(rm.RetrievalWarning, match=r"at most 2 documents, and MMR selects k=2 of them, so it can only"):
-        tuned = tune_mmr(ours, ONE, metric="mrr")
+        tuned = tune_mmr(ours, REPEATS, metric="mrr")
     assert (tuned.default_mean, tuned.mean) == (0.5, 1)
 
 
 def test_quotes_are_found_in_documents_without_ids() -> None:
     texts = [f"number {number} tells" for number in range(20)]
     table = TableOfVectors({text: [1.0, number] for number, text in enumerate([*texts, *QUESTIONS])})
-    found = [Document(text) for text in texts]
-    asked = [{"query": text, "relevant": [rm.Quote(texts[at])]} for at, text in enumerate(QUESTIONS)]
-    tuned = tune_mmr(lambda _: found, asked, lambdas=[0.3], embeddings=table, k=4)
+    documents = [Document(text) for text in texts]
+    rows = [{"query": text, "relevant": [rm.Quote(texts[index])]} for index, text in enumerate(QUESTIONS)]
+    tuned = tune_mmr(lambda _: documents, rows, lambdas=[0.3], embeddings=table, k=4)
     assert tuned.default_mean == 0.2  # 4 of 20 questions
     assert tuned.evaluations["as retrieved"].errors == {}
 
 
 def test_documents_without_ids_are_refused_after_one_question() -> None:
-    asked = []
+    queries = []
 
     def find(query: str) -> list[Document]:
-        asked.append(query)
+        queries.append(query)
         return [Document("a")]
 
     with pytest.raises(ValueError, match="have no id"):
-        tune_mmr(find, BOTH, embeddings=TableOfVectors(EMBEDDED), k=1)
-    assert len(asked) == 1
+        tune_mmr(find, TWO_ASPECTS, embeddings=TableOfVectors(EMBEDDED), k=1)
+    assert len(queries) == 1
 
 
 def test_where_every_question_fails_nothing_is_concluded() -> None:
@@ -148,17 +148,17 @@ def test_where_every_question_fails_nothing_is_concluded() -> None:
             raise PermissionError(f"401 for {text}")
 
     with pytest.raises(PermissionError, match="401 for question 0") as raised:
-        tune_mmr(retriever(Refusing(EMBEDDED), fetch_k=4), BOTH)
+        tune_mmr(retriever(Refusing(EMBEDDED), fetch_k=4), TWO_ASPECTS)
     assert raised.value.__notes__ == [
         "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'question 0'"
     ]
 
 
 def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -> None:
-    base = Prepared(answers=dict.fromkeys(QUESTIONS[1:], FOUND) | {QUESTIONS[0]: ConnectionError("no")})
+    base = Prepared(answers=dict.fromkeys(QUESTIONS[1:], DOCUMENTS) | {QUESTIONS[0]: ConnectionError("no")})
     ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
     with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 20") as caught:
-        tuned = tune_mmr(ours, BOTH, lambdas=[0.3], fetch_ks=[3, 4])
+        tuned = tune_mmr(ours, TWO_ASPECTS, lambdas=[0.3], fetch_ks=[3, 4])
     assert len(caught) == 1
     assert tuned["lambda 0.3 of 4 candidates"].means["recall@2"] == 0.95
 
@@ -170,11 +170,11 @@ def test_attempts_and_the_config_are_those_of_evaluate_retriever() -> None:
         attempts.append((query, config["metadata"]["run"]))
         if len(attempts) == 1:
             raise ConnectionError("once")
-        return FOUND
+        return DOCUMENTS
 
     base: Any = RunnableLambda(find)
     options: Any = {"retries": 1, "timeout": 30, "config": {"metadata": {"run": 7}, "max_concurrency": 1}}
-    tuned = tune_mmr(base, BOTH, lambdas=[0.3], embeddings=TableOfVectors(EMBEDDED), k=2, **options)
+    tuned = tune_mmr(base, TWO_ASPECTS, lambdas=[0.3], embeddings=TableOfVectors(EMBEDDED), k=2, **options)
     assert attempts == [(text, 7) for text in [QUESTIONS[0], *QUESTIONS]]
     assert tuned.is_significant
 
@@ -192,5 +192,5 @@ def test_attempts_and_the_config_are_those_of_evaluate_retriever() -> None:
 def test_what_cannot_be_tried_is_refused_before_anything_is_asked(options: Any, message: str) -> None:
     embeddings = TableOfVectors(EMBEDDED)
     with pytest.raises(ValueError, match=message):
-        tune_mmr(retriever(embeddings), BOTH, **({"fetch_ks": [4]} | options))
+        tune_mmr(retriever(embeddings), TWO_ASPECTS, **({"fetch_ks": [4]} | options))
     assert embeddings.queries == []

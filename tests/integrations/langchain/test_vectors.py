@@ -47,14 +47,15 @@ def test_threads_at_the_same_time_embed_each_text_once() -> None:
     embeddings = Counting(patience=0.2)
     ours = retriever(embeddings)
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(ours.invoke, [f"query {number}" for number in range(8)]))
+        selections = list(threads.map(ours.invoke, [f"query {number}" for number in range(8)]))
     assert (len(embeddings.texts), len(embeddings.queries)) == (50, 8)
-    assert found == [retriever(Counting()).invoke(f"query {number}") for number in range(8)]
+    assert selections == [retriever(Counting()).invoke(f"query {number}") for number in range(8)]
 
 
 def test_tasks_at_the_same_time_embed_each_text_once() -> None:
     embeddings = Counting(patience=0.2)
-    questions = [(f"query {number}", [one.id for one in DOCUMENTS]) for number in range(8)]
+    all_ids = [document.id for document in DOCUMENTS]
+    questions = [(f"query {number}", all_ids) for number in range(8)]
     evaluate_retriever(retriever(embeddings), questions, "mrr", max_concurrency=8)
 
     async def together() -> None:
@@ -84,13 +85,13 @@ def test_a_synchronous_call_inside_a_task_never_waits_for_a_task() -> None:
 
     slow = Slow()
 
-    async def both() -> tuple[Any, Any]:
+    async def invoke_sync_and_async() -> tuple[Any, Any]:
         task = asyncio.ensure_future(retriever(slow).ainvoke("query"))
         await asyncio.sleep(0.1)
         return retriever(slow).invoke("query"), await task
 
-    one, other = asyncio.run(asyncio.wait_for(both(), 20))
-    assert one == other == retriever(embedding).invoke("query")
+    synchronous, asynchronous = asyncio.run(asyncio.wait_for(invoke_sync_and_async(), 20))
+    assert synchronous == asynchronous == retriever(embedding).invoke("query")
 
 
 @pytest.mark.parametrize("size", [0, 100])

@@ -18,7 +18,7 @@ from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextN
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric
 from llama_index_hosts import Prepared, PreparedAsync
 
-SAME = [
+EQUIVALENTS = [
     (HitRate(), "hit_rate"),
     (HitRate(use_granular_hit_rate=True), "recall"),
     (MRR(), "mrr"),
@@ -45,11 +45,15 @@ EVALUATORS = [
 ]
 
 
-@pytest.mark.parametrize(("stock", "name"), SAME, ids=[f"{type(stock).__name__}-{name}" for stock, name in SAME])
+@pytest.mark.parametrize(
+    ("stock", "name"), EQUIVALENTS, ids=[f"{type(stock).__name__}-{name}" for stock, name in EQUIVALENTS]
+)
 @given(expected=DISTINCT, retrieved=DISTINCT)
 def test_distinct_ids_score_the_same(stock: Any, name: str, expected: list[str], retrieved: list[str]) -> None:
-    there = stock.compute(expected_ids=expected, retrieved_ids=retrieved).score
-    assert metric(name).compute(expected_ids=expected, retrieved_ids=retrieved).score == pytest.approx(there, rel=1e-12)
+    stock_score = stock.compute(expected_ids=expected, retrieved_ids=retrieved).score
+    assert metric(name).compute(expected_ids=expected, retrieved_ids=retrieved).score == pytest.approx(
+        stock_score, rel=1e-12
+    )
 
 
 class Shouting(BaseNodePostprocessor):
@@ -87,12 +91,14 @@ class SynchronousShouting(BaseNodePostprocessor):
 
 def loud(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
     """Return texts in capitals, and images as they are, last first."""
-    return [
-        one
-        if isinstance(one.node, ImageNode)
-        else NodeWithScore(node=TextNode(id_=one.node_id, text=one.text.upper()), score=one.score)
-        for one in reversed(nodes)
-    ]
+    shouted = []
+    for scored in reversed(nodes):
+        if isinstance(scored.node, ImageNode):
+            shouted.append(scored)
+        else:
+            capitals = TextNode(id_=scored.node_id, text=scored.text.upper())
+            shouted.append(NodeWithScore(node=capitals, score=scored.score))
+    return shouted
 
 
 @pytest.mark.parametrize("postprocessor", [None, Shouting, SynchronousShouting])
@@ -101,7 +107,8 @@ def loud(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
 def test_the_evaluators_return_the_same_results(
     stock: Any, ours: Any, mode: RetrievalEvalMode, retriever: Any, postprocessor: Any
 ) -> None:
-    fields, values = [], []
+    fields = []
+    values = []
     for kind in (stock, ours):
         evaluator = kind.from_metric_names(
             ["hit_rate", "mrr", "precision", "recall", "ap", "ndcg"],
@@ -128,6 +135,6 @@ def test_postprocessors_are_asked_in_the_style_of_the_caller() -> None:
         ["mrr"], retriever=Prepared({"q": NODES}), node_postprocessors=[postprocessor]
     )
     results = [evaluator.evaluate("q", ["remark"]), asyncio.run(evaluator.aevaluate("q", ["remark"]))]
-    assert [one.retrieved_texts for one in results] == [["SEE THE DRAWING", "", "A CLOSURE DRAWN"]] * 2
+    assert [result.retrieved_texts for result in results] == [["SEE THE DRAWING", "", "A CLOSURE DRAWN"]] * 2
     assert evaluator.node_postprocessors is not None
     assert Shouting.model_validate(evaluator.node_postprocessors[0]).called == ["sync", "async"]

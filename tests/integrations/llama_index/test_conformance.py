@@ -16,11 +16,12 @@ from llama_index_hosts import Deliver, DeliverAsync, Prepared, PreparedAsync, wi
 
 
 def by_metric(results: Mapping[str, RetrievalEvalResult], metrics: Sequence[str]) -> Scores:
-    def value(result: RetrievalEvalResult, metric: str) -> float:
-        found = result.metric_dict[metric]
-        return nan if found.metadata.get("undefined") else found.score
-
-    return {metric: {query: value(result, metric) for query, result in results.items()} for metric in metrics}
+    values: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+    for query, result in results.items():
+        for metric in metrics:
+            metric_result = result.metric_dict[metric]
+            values[metric][query] = nan if metric_result.metadata.get("undefined") else metric_result.score
+    return values
 
 
 def delivered(run: Rankings) -> Any:
@@ -108,8 +109,11 @@ class TestOurResultsOnADataset(Conformance):
         )
         results = evaluator.evaluate_dataset(dict(qrels))
         assert set(results.errors) == set(qrels) - set(run)
-        values = {str(result.query_id): result.metric_vals_dict for result in results}
-        return {metric: {query: values[query][metric] for query in qrels} for metric in metrics}
+        values: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+        for result in results:
+            for metric in metrics:
+                values[metric][str(result.query_id)] = result.metric_vals_dict[metric]
+        return values
 
 
 class TestARetrieverThroughTheCore(EvaluationConformance):
@@ -119,8 +123,8 @@ class TestARetrieverThroughTheCore(EvaluationConformance):
         return Prepared(with_sources(run))
 
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
-        found = rm.retrieve(self.retriever(run), {query: query for query in {**qrels, **run}})
-        return rm.evaluate(qrels, found, metrics, match="source")
+        retrieved_run = rm.retrieve(self.retriever(run), {query: query for query in {**qrels, **run}})
+        return rm.evaluate(qrels, retrieved_run, metrics, match="source")
 
 
 class TestAnAsynchronousRetrieverThroughTheCore(TestARetrieverThroughTheCore):
@@ -129,14 +133,16 @@ class TestAnAsynchronousRetrieverThroughTheCore(TestARetrieverThroughTheCore):
 
 
 def nodes(items: Items) -> dict[str, list[NodeWithScore]]:
-    def node(item: rm.Retrieved) -> NodeWithScore:
-        cut_from = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=str(item.source))}
-        metadata = {name: value for name, value in (item.metadata or {}).items() if name == "page"}
-        made = TextNode(id_=str(item.id), text=str(item.text), metadata=metadata, relationships=cut_from)
-        made.start_char_idx, made.end_char_idx = item.start, item.end
-        return NodeWithScore(node=made)
+    return {query: list(map(as_node, retrieved)) for query, retrieved in items.items()}
 
-    return {query: [node(item) for item in found] for query, found in items.items()}
+
+def as_node(item: rm.Retrieved) -> NodeWithScore:
+    relationships: dict[Any, Any] = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=str(item.source))}
+    metadata = {name: value for name, value in (item.metadata or {}).items() if name == "page"}
+    text_node = TextNode(id_=str(item.id), text=str(item.text), metadata=metadata, relationships=relationships)
+    text_node.start_char_idx = item.start
+    text_node.end_char_idx = item.end
+    return NodeWithScore(node=text_node)
 
 
 class TestOurEvaluatorOnADatasetThatIsMatched(MatchConformance):

@@ -18,8 +18,8 @@ NAMES = ["hit_rate", "mrr", "precision", "recall", "ap", "ndcg"]
 ALL_SIX = list(zip(BUILT_IN, NAMES, strict=True))
 
 
-def theirs(made: Any, expected: Any, retrieved: list[str]) -> float:
-    score: float = made.compute(expected_ids=expected, retrieved_ids=retrieved).score
+def theirs(host_metric: Any, expected: Any, retrieved: list[str]) -> float:
+    score: float = host_metric.compute(expected_ids=expected, retrieved_ids=retrieved).score
     return score
 
 
@@ -87,8 +87,10 @@ def test_06_it_happens_in_the_evaluator_where_chunks_are_judged_by_their_documen
     )
     assert stock.evaluate("q", ["cats", "fish"]).metric_vals_dict == pytest.approx({"ap": 1.9, "ndcg": 1.544}, abs=1e-3)
     chunks = [node(str(rank), source=source) for rank, source in enumerate(sources)]
-    here = RetrieverEvaluator.from_metric_names(["ap", "ndcg"], retriever=Prepared({"q": chunks}), match="source")
-    assert here.evaluate("q", ["cats", "fish"]).metric_vals_dict == pytest.approx(
+    our_evaluator = RetrieverEvaluator.from_metric_names(
+        ["ap", "ndcg"], retriever=Prepared({"q": chunks}), match="source"
+    )
+    assert our_evaluator.evaluate("q", ["cats", "fish"]).metric_vals_dict == pytest.approx(
         {"ap": 0.833, "ndcg": 0.920}, abs=1e-3
     )
 
@@ -100,37 +102,39 @@ def test_07_a_repeated_expected_id_lowers_scores_there_and_counts_once_here() ->
 
 
 def test_08_there_is_no_cut_off_there() -> None:
-    expected, retrieved = ["a", "b", "c", "d"], ["a", "b"]
+    expected = ["a", "b", "c", "d"]
+    retrieved = ["a", "b"]
     assert theirs(NDCG(), expected, retrieved) == pytest.approx(0.637, abs=1e-3) == ours("ndcg", expected, retrieved)
     assert ours("ndcg@2", expected, retrieved) == 1.0
 
 
 def test_08_a_cut_off_given_to_a_built_in_metric_is_swallowed() -> None:
-    made = HitRate(k=1)  # type: ignore[call-arg]  # the point of the line
-    assert theirs(made, ["a"], ["x", "a"]) == 1.0
+    host_metric = HitRate(k=1)  # type: ignore[call-arg]  # the point of the line
+    assert theirs(host_metric, ["a"], ["x", "a"]) == 1.0
     assert ours("hit_rate@1", ["a"], ["x", "a"]) == 0.0
 
 
 def test_08_two_instances_of_one_metric_overwrite_each_other_there() -> None:
     retriever = Prepared({"q": ["x", "a"]})
-    both: list[Any] = [MRR(), MRR(use_granular_mrr=True)]
-    assert StockRetrieverEvaluator(metrics=both, retriever=retriever).evaluate("q", ["a"]).metric_vals_dict == {
+    metrics: list[Any] = [MRR(), MRR(use_granular_mrr=True)]
+    assert StockRetrieverEvaluator(metrics=metrics, retriever=retriever).evaluate("q", ["a"]).metric_vals_dict == {
         "mrr": 0.5
     }
     with pytest.raises(ValueError, match="two metrics are named 'mrr'"):
-        RetrieverEvaluator(metrics=both, retriever=retriever)
+        RetrieverEvaluator(metrics=metrics, retriever=retriever)
 
 
 def test_09_grades_are_not_known_there() -> None:
-    graded, retrieved = {"a": 3, "b": 2, "c": 1}, ["c", "b", "a"]
+    graded = {"a": 3, "b": 2, "c": 1}
+    retrieved = ["c", "b", "a"]
     assert theirs(NDCG(), list(graded), retrieved) == theirs(NDCG(), graded, retrieved) == 1.0
     assert ours("ndcg", graded, retrieved) == pytest.approx(0.790, abs=1e-3)
     stock = StockRetrieverEvaluator(metrics=[NDCG()], retriever=Prepared({"q": retrieved}))
     assert stock.evaluate("q", list(graded), relevance=graded).metric_vals_dict == {"ndcg": 1.0}  # swallowed
-    here = RetrieverEvaluator.from_metric_names(["ndcg"], retriever=Prepared({"q": retrieved}))
-    assert here.evaluate("q", graded).metric_vals_dict["ndcg"] == pytest.approx(0.790, abs=1e-3)
+    our_evaluator = RetrieverEvaluator.from_metric_names(["ndcg"], retriever=Prepared({"q": retrieved}))
+    assert our_evaluator.evaluate("q", graded).metric_vals_dict["ndcg"] == pytest.approx(0.790, abs=1e-3)
     with pytest.raises(TypeError, match="unknown argument 'relevance'"):
-        here.evaluate("q", list(graded), relevance=graded)
+        our_evaluator.evaluate("q", list(graded), relevance=graded)
 
 
 def test_10_precision_divides_by_what_came_back_there() -> None:
@@ -150,9 +154,10 @@ def test_12_granular_mrr_is_perfect_with_a_tenth_of_what_is_relevant_there() -> 
 
 
 def test_13_exponential_gain_changes_nothing_there() -> None:
-    truth, retrieved = ["a"], ["x", "y", "z", "a", "b"]
-    linear, exponential = (theirs(NDCG(mode=mode), [*truth, "q"], retrieved) for mode in ("linear", "exponential"))
-    assert linear == exponential
+    truth = ["a"]
+    retrieved = ["x", "y", "z", "a", "b"]
+    linear = theirs(NDCG(mode="linear"), [*truth, "q"], retrieved)
+    assert linear == theirs(NDCG(mode="exponential"), [*truth, "q"], retrieved)
     graded = {"a": 3, "b": 1}
     assert ours("ndcg", graded, retrieved) != ours("ndcg(gain=exponential)", graded, retrieved)
 
@@ -162,18 +167,18 @@ def test_14_common_names_are_not_known_there(name: str) -> None:
     with pytest.raises(ValueError, match=f"Invalid metric name: {name}"):
         StockRetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
     assert name not in METRIC_REGISTRY
-    here = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({"q": ["a"]}))
-    assert here.evaluate("q", ["a"]).metric_vals_dict == {name: 1.0}
+    our_evaluator = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({"q": ["a"]}))
+    assert our_evaluator.evaluate("q", ["a"]).metric_vals_dict == {name: 1.0}
 
 
 def test_15_the_right_text_under_a_new_id_is_wrong_there() -> None:
     answer = [node("made-on-the-fly", "the right text")]
     stock = StockRetrieverEvaluator(metrics=[HitRate()], retriever=Prepared({"q": answer}))
     assert stock.evaluate("q", ["old-id"], ["the right text"]).metric_vals_dict == {"hit_rate": 0.0}
-    here = RetrieverEvaluator.from_metric_names(
+    our_evaluator = RetrieverEvaluator.from_metric_names(
         ["hit_rate"], retriever=Prepared({"q": answer}), match=lambda item: item.text
     )
-    assert here.evaluate("q", ["the right text"]).metric_vals_dict == {"hit_rate": 1.0}
+    assert our_evaluator.evaluate("q", ["the right text"]).metric_vals_dict == {"hit_rate": 1.0}
 
 
 def test_16_a_bare_string_is_taken_letter_by_letter_there() -> None:
@@ -186,8 +191,8 @@ def test_16_a_bare_string_is_taken_letter_by_letter_there() -> None:
 @pytest.mark.parametrize(("built_in", "name"), ALL_SIX, ids=NAMES)
 def test_17_a_score_does_not_say_what_it_rests_on_there(built_in: Any, name: str) -> None:
     assert built_in.compute(expected_ids=["a"], retrieved_ids=["x", "a"]).metadata == {}
-    said = metric(name).compute(expected_ids=["a"], retrieved_ids=["x", "a"]).metadata
-    assert said == {"k": None, "relevant_ranks": [2], "num_relevant": 1, "num_retrieved": 2}
+    metadata = metric(name).compute(expected_ids=["a"], retrieved_ids=["x", "a"]).metadata
+    assert metadata == {"k": None, "relevant_ranks": [2], "num_relevant": 1, "num_retrieved": 2}
 
 
 def test_18_a_retriever_of_whole_documents_is_an_error_there() -> None:
@@ -224,7 +229,8 @@ class Counting(str):
 @pytest.mark.parametrize(("built_in", "name"), [(HitRate(), "hit_rate"), (MRR(), "mrr")])
 def test_20_every_id_is_compared_with_every_other_there(built_in: Any, name: str) -> None:
     n = 200
-    expected, retrieved = ([Counting(f"{kind}{number}") for number in range(n)] for kind in "er")
+    expected = [Counting(f"e{number}") for number in range(n)]
+    retrieved = [Counting(f"r{number}") for number in range(n)]
     Counting.comparisons = 0
     theirs(built_in, expected, list(retrieved))
     assert Counting.comparisons == n * n

@@ -59,7 +59,7 @@ def test_the_core_names_the_metrics_where_nobody_does() -> None:
         ("id", ["chunk2"]),
         ("source", ["docs/lambdas"]),
         ("metadata:page", [1]),
-        (lambda found: f"{found.metadata['file']}#{found.metadata['page']}", ["a.md#1"]),
+        (lambda item: f"{item.metadata['file']}#{item.metadata['page']}", ["a.md#1"]),
         (lambda item: item.text, ["a lambda"]),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_whole_document_is_its_own_source() -> None:
             "match='metadata:page'; the metadata of the first has 'file'",
         ),
         (lambda _: None, CHUNKS, ValueError, "no document retrieved for query 'q' has a value for match=<function"),
-        (lambda found: found.no_such_thing, CHUNKS, AttributeError, "no_such_thing"),
+        (lambda item: item.no_such_thing, CHUNKS, AttributeError, "no_such_thing"),
     ],
 )
 def test_a_node_without_what_it_is_judged_by_is_an_error(
@@ -159,18 +159,18 @@ def test_postprocessors_run_in_order_on_what_the_one_before_returned() -> None:
 
 
 def test_a_retriever_that_is_only_synchronous_does_not_block_the_loop() -> None:
-    asked = threading.Event()
+    was_asked = threading.Event()
 
     class Waits(Prepared):
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            assert asked.wait(10), "the loop was blocked"
+            assert was_asked.wait(10), "the loop was blocked"
             return super()._retrieve(query_bundle)
 
     async def main() -> RetrieverEvalResult:
         ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Waits({"q": CHUNKS}))
         task = asyncio.create_task(ours.aevaluate("q", ["chunk1"]))
         await asyncio.sleep(0.01)
-        asked.set()
+        was_asked.set()
         return await task
 
     assert asyncio.run(main()).metric_vals_dict == {"mrr": 1.0}
@@ -202,7 +202,7 @@ def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
         evaluator(["mmr"])
     with pytest.raises(TypeError, match=r"must be a list of names: write \['mrr'\]"):
         evaluator("mrr")  # type: ignore[arg-type]  # the point of the line
-    assert [made.metric_name for made in evaluator(["ap", "ap", "MAP"]).metrics] == ["ap", "MAP"]
+    assert [metric.metric_name for metric in evaluator(["ap", "ap", "MAP"]).metrics] == ["ap", "MAP"]
 
 
 @pytest.mark.parametrize(
@@ -335,21 +335,23 @@ def test_an_index_is_no_retriever_but_has_one() -> None:
         RetrieverEvaluator.from_metric_names(["mrr"], retriever=index)
 
 
-ROWS = [(f"query {at}", [at]) for at in range(40)]
+ROWS = [(f"query {number}", [number]) for number in range(40)]
 
 
 class Counting(Prepared):
-    asked = 0
+    n_asked = 0
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        self.asked += 1
+        self.n_asked += 1
         return super()._retrieve(query_bundle)
 
 
 def paged(without: int | None = None) -> Counting:
-    return Counting(
-        {text: [node(f"n{at}", page=at) if at != without else node(f"n{at}")] for at, (text, _) in enumerate(ROWS)}
-    )
+    answers = {}
+    for number, (text, _) in enumerate(ROWS):
+        metadata: Any = {} if number == without else {"page": number}
+        answers[text] = [node(f"n{number}", **metadata)]
+    return Counting(answers)
 
 
 def evaluator_of(retriever: Prepared, name: str = "mrr", **arguments: Any) -> RetrieverEvaluator:
@@ -368,7 +370,7 @@ def test_what_every_node_lacks_is_said_after_one_query() -> None:
     retriever = paged()
     with pytest.raises(ValueError, match="match='metadata:chapter'; the metadata of the first has 'page'"):
         evaluator_of(retriever, match="metadata:chapter").evaluate_dataset(ROWS)
-    assert retriever.asked == 1
+    assert retriever.n_asked == 1
 
 
 @pytest.mark.parametrize(
@@ -382,7 +384,7 @@ def test_what_no_answer_can_be_scored_by_is_said_after_one_query(name: str, rows
     retriever = paged()
     with pytest.raises((TypeError, ValueError), match=message):
         evaluator_of(retriever, name).evaluate_dataset(rows)
-    assert retriever.asked == 1
+    assert retriever.n_asked == 1
 
 
 def test_a_budget_works_with_ids_where_nodes_have_text() -> None:
@@ -433,7 +435,7 @@ def test_an_overridden_hook_says_what_is_evaluated(overriding: type[RetrieverEva
     ours = overriding.from_metric_names(["mrr"], retriever=Prepared({"q": ANSWER}))
     results = [ours.evaluate("q", ["chunk-1"]), asyncio.run(ours.aevaluate("q", ["chunk-1"]))]
     results += [*ours.evaluate_dataset(QUESTIONS), *asyncio.run(ours.aevaluate_dataset(QUESTIONS))]
-    assert [one.metric_vals_dict for one in results] == [{"mrr": 1.0}] * 4
+    assert [result.metric_vals_dict for result in results] == [{"mrr": 1.0}] * 4
     assert results[0].retrieved_ids == ["chunk-1", "chunk-2"]
     assert results[0].retrieved_texts == ["text of chunk-1", "text of chunk-2"]
     assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["chunk-1", "chunk-2"]  # noqa: SLF001  (the hook itself)
@@ -480,7 +482,9 @@ class Longest(BaseRetrievalMetric):
         retrieved_ids: list[str],
         *texts: Any,  # noqa: ARG002  (likewise)
     ) -> RetrievalMetricResult:
-        assert all(isinstance(one, str) and "(" not in one for one in expected_ids), expected_ids
+        assert all(isinstance(expected_id, str) and "(" not in expected_id for expected_id in expected_ids), (
+            expected_ids
+        )
         if not retrieved_ids:
             raise ValueError("nothing is longest of nothing")
         return RetrievalMetricResult(score=float(max(map(len, retrieved_ids))))
@@ -526,18 +530,20 @@ class Filtered(VectorIndexRetriever):
     """Stands for a store that filters what it found: of the nodes for an odd text, one is left."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = super()._retrieve(query_bundle)
-        return found[:1] if query_bundle.query_str.endswith(("1", "3")) else found
+        nodes = super()._retrieve(query_bundle)
+        return nodes[:1] if query_bundle.query_str.endswith(("1", "3")) else nodes
 
 
 def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
     nodes = [TextNode(text=f"text {number}", id_=f"n{number}") for number in range(3)]
     index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=3))
     rows = [(f"q{number}", ["n1", "n2"]) for number in range(5)]
-    few = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Filtered(index, similarity_top_k=2))
-    with pytest.warns(rm.RetrievalWarning, match="2 of 5 queries got fewer than k=2, for example '[^']*' 1: ") as said:
-        few.evaluate_dataset(rows)
-    assert len(said) == 1
-    assert "look at more (vector_store_kwargs={...}" in str(said[0].message)
+    short_evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Filtered(index, similarity_top_k=2))
+    with pytest.warns(
+        rm.RetrievalWarning, match="2 of 5 queries got fewer than k=2, for example '[^']*' 1: "
+    ) as caught:
+        short_evaluator.evaluate_dataset(rows)
+    assert len(caught) == 1
+    assert "look at more (vector_store_kwargs={...}" in str(caught[0].message)
     small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
     assert small.evaluate_dataset(rows).errors == {}  # all that the store holds

@@ -57,8 +57,8 @@ class Calling(FunctionCallingLLM):
         return {"messages": [ChatMessage(content=user_msg)]}
 
     async def achat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
-        said = SCRIPT(str(messages[0].content))
-        return ChatResponse(message=ChatMessage(content=f"Here it is: {said}"), raw=said)
+        content = SCRIPT(str(messages[0].content))
+        return ChatResponse(message=ChatMessage(content=f"Here it is: {content}"), raw=content)
 
     def get_tool_calls_from_response(
         self,
@@ -83,8 +83,8 @@ class Calling(FunctionCallingLLM):
 @pytest.mark.parametrize("says_words", [False, True])
 def test_an_llm_that_calls_functions_is_asked_for_the_form_of_its_replies(says_words: bool) -> None:  # noqa: FBT001  (a case)
     llm = Calling(says_words=says_words)
-    found = rm.generate_questions(documents(), llm, 5, kinds="one_passage")
-    assert found.questions.qrels == made(documents()).questions.qrels
+    generated = rm.generate_questions(documents(), llm, 5, kinds="one_passage")
+    assert generated.questions.qrels == generate(documents()).questions.qrels
     (form,) = [tool for tool in llm.tools if "question" in tool["properties"]][:1]
     assert form["required"] == ["question", "quotes", "answer"]
     assert form["properties"]["quotes"]["items"] == {"type": "string"}
@@ -99,27 +99,31 @@ def nodes() -> list[Any]:
     return SentenceSplitter(chunk_size=256, chunk_overlap=32).get_nodes_from_documents(documents())
 
 
-def made(corpus: Any, n: int = 5, **how: Any) -> rm.types.GeneratedQuestions:
+def generate(corpus: Any, n: int = 5, **how: Any) -> rm.types.GeneratedQuestions:
     return rm.generate_questions(corpus, Scripted(), n, kinds="one_passage", **how)
 
 
-def pieces(found: rm.types.GeneratedQuestions) -> list[Any]:
-    qrels: Any = found.questions.qrels
-    return [one for groups in qrels.values() for group in groups for one in group]
+def pieces(generated: rm.types.GeneratedQuestions) -> list[Any]:
+    qrels: Any = generated.questions.qrels
+    judged_pieces = []
+    for groups in qrels.values():
+        for group in groups:
+            judged_pieces += group
+    return judged_pieces
 
 
 def test_an_llm_writes_the_questions_of_a_function() -> None:
-    of_host = made(documents())
-    of_core = rm.generate_questions(dict(TOPICS), Script(), 5, kinds="one_passage")
-    assert of_host.questions.queries == of_core.questions.queries
-    assert of_host.questions.qrels == of_core.questions.qrels
-    assert {each.model for each in of_host.questions.provenance.values()} == {"scripted-llm"}
+    host_questions = generate(documents())
+    core_questions = rm.generate_questions(dict(TOPICS), Script(), 5, kinds="one_passage")
+    assert host_questions.questions.queries == core_questions.questions.queries
+    assert host_questions.questions.qrels == core_questions.questions.qrels
+    assert {provenance.model for provenance in host_questions.questions.provenance.values()} == {"scripted-llm"}
 
 
 def test_nodes_give_places_in_the_documents_they_were_cut_from() -> None:
-    found = made(nodes())
-    spans = [one for one in pieces(found) if isinstance(one, rm.Span)]
-    quotes = {one.text for one in pieces(found) if isinstance(one, rm.Quote)}
+    generated = generate(nodes())
+    spans = [piece for piece in pieces(generated) if isinstance(piece, rm.Span)]
+    quotes = {piece.text for piece in pieces(generated) if isinstance(piece, rm.Quote)}
     assert {span.source for span in spans} <= TOPICS.keys()
     assert all(TOPICS[span.source][span.start : span.end] in quotes for span in spans)
 
@@ -127,26 +131,26 @@ def test_nodes_give_places_in_the_documents_they_were_cut_from() -> None:
 class Search(BaseRetriever):
     """Returns every node, those that share most words with the query first."""
 
-    def __init__(self, held: list[TextNode]) -> None:
+    def __init__(self, nodes: list[TextNode]) -> None:
         super().__init__()
-        self._held = held
+        self._nodes = nodes
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        wanted = set(query_bundle.query_str.lower().split())
-        ranked = sorted(self._held, key=lambda one: -len(wanted & set(one.text.lower().split())))
+        query_words = set(query_bundle.query_str.lower().split())
+        ranked = sorted(self._nodes, key=lambda node: -len(query_words & set(node.text.lower().split())))
         return [NodeWithScore(node=node, score=1.0) for node in ranked]
 
 
 @pytest.mark.parametrize("size", [64, 256])
 def test_the_evaluator_takes_them_whatever_the_chunking(size: int) -> None:
-    found = made(documents())
-    held: Any = SentenceSplitter(chunk_size=size, chunk_overlap=0).get_nodes_from_documents(documents())
-    evaluator = RetrieverEvaluator.from_metric_names(["recall", "mrr"], retriever=Search(held))
-    results = evaluator.evaluate_dataset(found.questions)
+    generated = generate(documents())
+    nodes: Any = SentenceSplitter(chunk_size=size, chunk_overlap=0).get_nodes_from_documents(documents())
+    evaluator = RetrieverEvaluator.from_metric_names(["recall", "mrr"], retriever=Search(nodes))
+    results = evaluator.evaluate_dataset(generated.questions)
     assert results.means["recall"] == 1.0
     assert 0 < results.means["mrr"] <= 1
 
 
 def test_its_retriever_is_used_to_check_them() -> None:
-    found = made(nodes(), retriever=Search(nodes()))
-    assert len(found) == 5
+    generated = generate(nodes(), retriever=Search(nodes()))
+    assert len(generated) == 5

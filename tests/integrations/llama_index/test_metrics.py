@@ -6,24 +6,19 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from math import nan
 from typing import Any
 
 import pytest
-from llama_index.core.evaluation import MRR, HitRate, RetrievalMetricResult
+from llama_index.core.evaluation import RetrievalMetricResult
 from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
-from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
-from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
 import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
-    RetrievalMetric,
     RetrieverEvaluator,
     metric,
     ranking_metrics,
-    register,
 )
 from llama_index_hosts import Prepared
 
@@ -55,10 +50,10 @@ def test_compute_itself_takes_grades_and_groups() -> None:
 
 @pytest.mark.parametrize("name", ["ndcg@10", "map", "nDCG_cut_10", "precision(rel=2)@5", "rbp(p=0.5)", " mrr@3 "])
 def test_results_are_keyed_by_the_name_as_it_was_asked_for(name: str) -> None:
-    made = metric(name)
-    assert made.metric_name == type(made).metric_name == str(made) == name.strip()
-    assert made.spec == rm.Metric.parse(name)
-    assert metric(made.spec).metric_name == str(made.spec)
+    core_metric = metric(name)
+    assert core_metric.metric_name == type(core_metric).metric_name == str(core_metric) == name.strip()
+    assert core_metric.spec == rm.Metric.parse(name)
+    assert metric(core_metric.spec).metric_name == str(core_metric.spec)
 
 
 def test_two_cut_offs_of_one_metric_live_side_by_side() -> None:
@@ -114,18 +109,18 @@ def test_what_a_metric_does_not_know_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["ndcg@10", "ap", "precision(rel=2)@5"])
 def test_copies_are_equal_and_work(name: str) -> None:
-    made = metric(name)
-    copies = [copy.copy(made), copy.deepcopy(made), made.model_copy(), made.model_copy(deep=True)]
-    copies += [pickle.loads(pickle.dumps(made, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]  # noqa: S301  (our own pickle)
+    original = metric(name)
+    copies = [copy.copy(original), copy.deepcopy(original), original.model_copy(), original.model_copy(deep=True)]
+    copies += [pickle.loads(pickle.dumps(original, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]  # noqa: S301  (our own pickle)
     for other in copies:
-        assert other == made
-        assert (other.metric_name, other.spec, repr(other)) == (name, made.spec, f"metric({name!r})")
+        assert other == original
+        assert (other.metric_name, other.spec, repr(other)) == (name, original.spec, f"metric({name!r})")
         assert other.compute(expected_ids={"a": 2}, retrieved_ids=["a"]).metadata["relevant_ranks"] == [1]
     assert metric("map") != metric("ap@3")
 
 
-def score_of(made: Any) -> tuple[str, float]:
-    return made.metric_name, made.compute(expected_ids=["a"], retrieved_ids=["x", "a"]).score
+def score_of(host_metric: Any) -> tuple[str, float]:
+    return host_metric.metric_name, host_metric.compute(expected_ids=["a"], retrieved_ids=["x", "a"]).score
 
 
 def test_metrics_travel_into_spawned_processes() -> None:
@@ -164,10 +159,10 @@ def test_grades_of_one_query_do_not_show_the_scale() -> None:
 def test_wrong_judgments_are_refused_before_the_scale_is_asked_for() -> None:
     evaluator = RetrieverEvaluator.from_metric_names(["err"], retriever=Prepared({}))
     wrong: list[tuple[Any, str]] = [({"d1": nan}, "nan"), ("d1", "bare string"), ({"d1": "2"}, "must be a number")]
-    for judgments, said in wrong:
-        with pytest.raises((TypeError, ValueError), match=said):
+    for judgments, message in wrong:
+        with pytest.raises((TypeError, ValueError), match=message):
             metric("err").compute(expected_ids=judgments, retrieved_ids=["d1"])
-        with pytest.raises((TypeError, ValueError), match=said):
+        with pytest.raises((TypeError, ValueError), match=message):
             evaluator.evaluate("never asked", judgments)
 
 
@@ -176,104 +171,7 @@ def test_the_largest_grade_is_1_where_it_is_said_or_there_are_no_grades() -> Non
     assert metric("err").compute(expected_ids=["d1"], retrieved_ids=["d1"]).score == (2 - 1) / 2  # ids have no grades
 
 
-STOCK_NAMES = {"hit_rate", "mrr", "precision", "recall", "ap", "ndcg", "cohere_rerank_relevancy"}
-
-
-@pytest.fixture(autouse=True)
-def registry() -> Iterator[dict[str, type[BaseRetrievalMetric]]]:
-    before = dict(METRIC_REGISTRY)
-    assert set(before) == STOCK_NAMES
-    yield before
-    left = dict(METRIC_REGISTRY)
-    METRIC_REGISTRY.clear()
-    METRIC_REGISTRY.update(before)
-    assert left == before, "a test left metrics registered"
-
-
 def evaluator(names: list[str]) -> StockRetrieverEvaluator:
-    made = StockRetrieverEvaluator.from_metric_names(names, retriever=Prepared({"q": ["x", "a"]}))
-    assert isinstance(made, StockRetrieverEvaluator)
-    return made
-
-
-def test_importing_registers_nothing() -> None:
-    code = (
-        "from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY as r; before = dict(r);"
-        "import llama_index.evaluation.retrieval_metrics; assert r == before"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("names", [None, ["mrr@10", "map", "ndcg@10", "hit_rate@5", "f1@5"]])
-def test_the_stock_evaluator_finds_registered_names_and_no_longer_after_the_undo(names: list[str] | None) -> None:
-    wanted = ["mrr@10", "map", "ndcg@10", "hit_rate@5", "f1@5"]
-    with pytest.raises(ValueError, match="Invalid metric name"):
-        evaluator(wanted)
-    undo = register(names)
-    values = evaluator([*wanted, "hit_rate"]).evaluate("q", ["a"]).metric_vals_dict
-    assert list(values) == [*wanted, "hit_rate"]
-    assert (values["mrr@10"], values["map"], values["f1@5"]) == (0.5, 0.5, rm.f1([0, 1], n_relevant=1, k=5))
-    undo()
-    with pytest.raises(ValueError, match="Invalid metric name"):
-        evaluator(wanted)
-
-
-def test_without_names_what_core_has_stays(registry: dict[str, type[BaseRetrievalMetric]]) -> None:
-    with register() as registered:
-        assert {name: METRIC_REGISTRY[name] for name in registry} == registry
-        assert {"map", "ndcg@1", "ndcg@100", "bpref", "r_precision", "judged@10"} <= set(registered.names)
-        assert not STOCK_NAMES & set(registered.names)
-        assert repr(registered) == f"<Registration of {len(registered.names)} metric names>"
-
-
-def test_a_name_of_cores_is_refused_and_nothing_is_registered() -> None:
-    with pytest.raises(ValueError, match=r"has metrics named mrr, ndcg, .* pass override=True .* 'mrr@10'"):
-        register(["map", "mrr", "ndcg"])
-    assert set(METRIC_REGISTRY) == STOCK_NAMES
-
-
-def test_override_replaces_and_the_undo_restores() -> None:
-    undo = register(["hit_rate", "mrr"], override=True)
-    values = evaluator(["hit_rate", "mrr"]).evaluate("q", [])
-    assert values.metric_dict["mrr"].metadata["undefined"]
-    undo()
-    assert (METRIC_REGISTRY["hit_rate"], METRIC_REGISTRY["mrr"]) == (HitRate, MRR)
-
-
-def test_override_without_names_replaces_all_but_what_nobody_here_knows() -> None:
-    with register(override=True):
-        foreign = {name for name, cls in METRIC_REGISTRY.items() if not issubclass(cls, RetrievalMetric)}
-        assert foreign == {"cohere_rerank_relevancy"}
-        assert evaluator(["ap"]).evaluate("q", ["a"]).metric_vals_dict == {"ap": 0.5}
-
-
-def test_registering_again_changes_nothing_and_only_the_first_undo_takes_it_back() -> None:
-    first = register(["mrr@10"])
-    again = register(["mrr@10", " mrr@10 "])
-    assert (first.names, again.names) == (("mrr@10",), ())
-    again()
-    assert "mrr@10" in METRIC_REGISTRY
-    first()
-    first()
-    assert "mrr@10" not in METRIC_REGISTRY
-
-
-def test_undo_leaves_what_somebody_else_registered_since() -> None:
-    undo = register(["mrr@10"])
-    METRIC_REGISTRY["mrr@10"] = MRR
-    undo()
-    assert METRIC_REGISTRY.pop("mrr@10") is MRR
-
-
-def test_an_undo_in_another_order_restores_what_was_there() -> None:
-    undos = [register(["mrr@10", "map"]), register(["map", "f1@5"])]
-    undos[0]()
-    assert "f1@5" in METRIC_REGISTRY
-    undos[1]()
-
-
-def test_unknown_names_and_bare_strings_are_refused() -> None:
-    with pytest.raises(ValueError, match="did you mean ndcg"):
-        register(["map", "ndgc@3"])
-    with pytest.raises(TypeError, match=r"write \['map'\]"):
-        register("map")
+    stock_evaluator = StockRetrieverEvaluator.from_metric_names(names, retriever=Prepared({"q": ["x", "a"]}))
+    assert isinstance(stock_evaluator, StockRetrieverEvaluator)
+    return stock_evaluator

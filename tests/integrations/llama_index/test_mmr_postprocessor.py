@@ -62,13 +62,15 @@ class Refusing(Counting):
 
 
 def nodes_of(vectors: list[list[float]], *, embedded: bool = True) -> list[NodeWithScore]:
-    return [
-        NodeWithScore(
-            node=TextNode(id_=str(at), text=json.dumps(vector), embedding=vector if embedded else None),
-            score=1.0 - at / 10,
-        )
-        for at, vector in enumerate(vectors)
-    ]
+    nodes = []
+    for index, vector in enumerate(vectors):
+        node = TextNode(id_=str(index), text=json.dumps(vector), embedding=vector if embedded else None)
+        nodes.append(NodeWithScore(node=node, score=1.0 - index / 10))
+    return nodes
+
+
+def random_vector(rng: random.Random) -> list[float]:
+    return [rng.gauss(0, 1) for _ in range(4)]
 
 
 def cosine(left: list[float], right: list[float]) -> float:
@@ -78,18 +80,20 @@ def cosine(left: list[float], right: list[float]) -> float:
 
 def textbook(relevance: list[float], vectors: list[list[float]], lambda_mult: float, k: int) -> list[int]:
     """The definition, as a loop."""
-    left, chosen = list(range(len(vectors))), [max(range(len(vectors)), key=lambda at: (relevance[at], -at))]
-    left.remove(chosen[0])
-    while left and len(chosen) < k:
+    remaining = list(range(len(vectors)))
+    chosen: list[int] = []
 
-        def value(at: int) -> float:
-            nearest = max(cosine(vectors[at], vectors[other]) for other in chosen)
-            return lambda_mult * relevance[at] - (1 - lambda_mult) * nearest
+    def value(index: int) -> float:
+        if not chosen:
+            return relevance[index]
+        nearest = max(cosine(vectors[index], vectors[other]) for other in chosen)
+        return lambda_mult * relevance[index] - (1 - lambda_mult) * nearest
 
-        best = max(left, key=lambda at: (value(at), -at))
-        left.remove(best)
+    while remaining and len(chosen) < k:
+        best = max(remaining, key=lambda index: (value(index), -index))
+        remaining.remove(best)
         chosen.append(best)
-    return chosen[:k]
+    return chosen
 
 
 def ids(nodes: list[NodeWithScore]) -> list[int]:
@@ -110,11 +114,12 @@ def reranked(
 def test_the_order_is_the_textbooks_sync_and_async(*, embedded: bool, lambda_mult: float, relevance: Any) -> None:
     rng = random.Random(7)
     for _ in range(15):
-        n, k = rng.randint(2, 9), rng.randint(1, 9)
-        vectors = [[rng.gauss(0, 1) for _ in range(4)] for _ in range(n)]
-        query = [rng.gauss(0, 1) for _ in range(4)]
+        n = rng.randint(2, 9)
+        k = rng.randint(1, 9)
+        vectors = [random_vector(rng) for _ in range(n)]
+        query = random_vector(rng)
         nodes = nodes_of(vectors, embedded=embedded)
-        scores = [1 - at / (n - 1) for at in range(n)]
+        scores = [1 - index / (n - 1) for index in range(n)]
         relevances = scores if relevance != "query" else [cosine(query, vector) for vector in vectors]
         expected = textbook(relevances, vectors, lambda_mult, k)
         rerank = MMRPostprocessor(top_n=k, lambda_mult=lambda_mult, relevance=relevance, embed_model=Counting())
@@ -125,8 +130,8 @@ def test_the_order_is_the_textbooks_sync_and_async(*, embedded: bool, lambda_mul
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_vectors_that_are_there_are_reused_and_the_others_made_in_one_batch(*, asynchronous: bool) -> None:
     nodes = nodes_of([[1, 0], [0.9, 0.1], [0, 1], [0.5, 0.5]])
-    for at in (1, 3):
-        nodes[at].node.embedding = None
+    for index in (1, 3):
+        nodes[index].node.embedding = None
     model = Counting()
     rerank = MMRPostprocessor(embed_model=model)
 
@@ -139,23 +144,20 @@ def test_vectors_that_are_there_are_reused_and_the_others_made_in_one_batch(*, a
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_nobody_is_asked_where_every_vector_is_there(*, asynchronous: bool) -> None:
-    nodes, bundle = nodes_of([[1, 0], [1, 0], [0, 1]]), QueryBundle("q", embedding=[1.0, 0.2])
+    nodes = nodes_of([[1, 0], [1, 0], [0, 1]])
+    bundle = QueryBundle("q", embedding=[1.0, 0.2])
     rerank = MMRPostprocessor(embed_model=Refusing())
-    reranked = (
-        asyncio.run(rerank.apostprocess_nodes(nodes, bundle))
-        if asynchronous
-        else rerank.postprocess_nodes(nodes, bundle)
-    )
-    assert ids(reranked) == [0, 2, 1]
+    assert ids(reranked(rerank, nodes, bundle, asynchronous=asynchronous)) == [0, 2, 1]
 
 
 def test_only_the_order_changes() -> None:
     nodes = nodes_of([[1, 0], [1, 0], [0, 1]], embedded=False)
-    before, bundle = copy.deepcopy(nodes), QueryBundle("[1, 0.5]")
+    before = copy.deepcopy(nodes)
+    bundle = QueryBundle("[1, 0.5]")
     reranked = MMRPostprocessor(embed_model=Counting()).postprocess_nodes(nodes, bundle)
     assert nodes == before
     assert bundle == QueryBundle("[1, 0.5]")
-    assert [node.score for node in reranked] == [nodes[at].score for at in ids(reranked)]
+    assert [node.score for node in reranked] == [nodes[index].score for index in ids(reranked)]
     assert all(node is nodes[int(node.node_id)] for node in reranked)
 
 
@@ -168,7 +170,8 @@ def test_the_model_of_the_settings_is_taken_only_where_one_is_needed(monkeypatch
 
 
 def test_vectors_of_a_model_that_is_gone_are_not_taken_for_those_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes, rerank = nodes_of([[1, 0], [0, 1]], embedded=False), MMRPostprocessor()
+    nodes = nodes_of([[1, 0], [0, 1]], embedded=False)
+    rerank = MMRPostprocessor()
     for _ in range(20):  # some are made where one was that is gone, and have its `id`
         model = Counting()
         with monkeypatch.context() as patched:
@@ -249,8 +252,8 @@ def test_the_vector_that_the_retriever_made_of_the_query_is_reused() -> None:
     model = Counting()
     retriever = index(model).as_retriever(similarity_top_k=3)
     bundle = QueryBundle("[1, 0.1]")
-    found = MMRPostprocessor(embed_model=model).postprocess_nodes(retriever.retrieve(bundle), bundle)
-    assert ids(found) == [1, 2, 0]
+    reranked = MMRPostprocessor(embed_model=model).postprocess_nodes(retriever.retrieve(bundle), bundle)
+    assert ids(reranked) == [1, 2, 0]
     assert model._queries == ["[1, 0.1]"]  # noqa: SLF001  (what the model was asked for)
 
 
@@ -262,11 +265,11 @@ def test_it_works_in_a_query_engine_sync_and_async() -> None:
         response_synthesizer=NoText(llm=MockLLM()),
     )
 
-    def found(response: Any) -> list[int]:
+    def response_ids(response: Any) -> list[int]:
         assert isinstance(response, Response)
         return ids(response.source_nodes)
 
-    assert found(engine.query("[1, 0.1]")) == found(asyncio.run(engine.aquery("[1, 0.1]"))) == [1, 2]
+    assert response_ids(engine.query("[1, 0.1]")) == response_ids(asyncio.run(engine.aquery("[1, 0.1]"))) == [1, 2]
 
 
 def test_it_is_serialised_and_pickled() -> None:
@@ -286,7 +289,7 @@ def test_a_reranked_retriever_that_is_only_synchronous_is_evaluated() -> None:
 class Counted(BaseEmbedding):
     """Embeds by prepared letters and counts how often it is asked for the query."""
 
-    asked: int = 0
+    n_asked: int = 0
 
     @classmethod
     def class_name(cls) -> str:
@@ -296,7 +299,7 @@ class Counted(BaseEmbedding):
         return [1.0 + text.count(letter) for letter in "abc"]
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        self.asked += 1
+        self.n_asked += 1
         return self._get_text_embedding(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
@@ -304,11 +307,11 @@ class Counted(BaseEmbedding):
 
 
 def test_it_is_made_again_from_its_dict_with_its_model() -> None:
-    made = MMRPostprocessor(top_n=2, lambda_mult=0.3, embed_model=MockEmbedding(embed_dim=3))
-    again = MMRPostprocessor.from_dict(made.to_dict())
-    assert again.to_dict() == made.to_dict()
+    original = MMRPostprocessor(top_n=2, lambda_mult=0.3, embed_model=MockEmbedding(embed_dim=3))
+    again = MMRPostprocessor.from_dict(original.to_dict())
+    assert again.to_dict() == original.to_dict()
     assert isinstance(again.embed_model, MockEmbedding)
-    assert isinstance(MMRPostprocessor.from_json(made.to_json()).embed_model, MockEmbedding)
+    assert isinstance(MMRPostprocessor.from_json(original.to_json()).embed_model, MockEmbedding)
     own = MMRPostprocessor.from_dict(MMRPostprocessor(embed_model=Counted()).to_dict())
     assert isinstance(own.embed_model, Counted)
     with pytest.raises(ValueError, match="the class of embed_model is 'Elsewhere', which no imported class has"):
@@ -326,24 +329,25 @@ def test_the_query_is_embedded_once(asynchronous: bool) -> None:  # noqa: FBT001
     )
     rows = [("aa", ["aa"]), ("bc", ["bc"])]
     result = asyncio.run(ours.aevaluate_dataset(rows)) if asynchronous else ours.evaluate_dataset(rows)
-    assert (result.errors, model.asked) == ({}, len(rows))
+    assert (result.errors, model.n_asked) == ({}, len(rows))
 
 
 def test_the_events_of_a_reranker_are_sent() -> None:
-    seen: list[BaseEvent] = []
+    events: list[BaseEvent] = []
 
     class Keeps(BaseEventHandler):
         def handle(self, event: BaseEvent, **_: Any) -> None:
-            seen.append(event)
+            events.append(event)
 
-    root, handler = get_dispatcher(), Keeps()
+    root = get_dispatcher()
+    handler = Keeps()
     root.add_event_handler(handler)
     try:
         nodes = [NodeWithScore(node=TextNode(id_=text, text=text)) for text in ("aa", "ab", "bc")]
         MMRPostprocessor(top_n=2, embed_model=Counted()).postprocess_nodes(nodes, query_str="aa")
     finally:
         root.event_handlers.remove(handler)
-    start, end = [event for event in seen if isinstance(event, (ReRankStartEvent, ReRankEndEvent))]
+    start, end = [event for event in events if isinstance(event, (ReRankStartEvent, ReRankEndEvent))]
     assert isinstance(start, ReRankStartEvent)
     assert (start.top_n, start.model_name, len(start.nodes)) == (2, "MMRPostprocessor", 3)
     assert isinstance(start.query, QueryBundle)

@@ -15,7 +15,7 @@ import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import record
 from llama_index_hosts import Scripted
 
-FOUND = {"close": ["d2", "d1"], "exit": ["d3", "d1"], "suppress": ["d7", "d4"]}
+IDS_BY_QUERY = {"close": ["d2", "d1"], "exit": ["d3", "d1"], "suppress": ["d7", "d4"]}
 HOPS = [["close"], ["exit", "suppress"], ["down"], ["suppress"]]
 ANSWER = "It is closed [d2] and swallowed [d4]."
 
@@ -25,8 +25,10 @@ class Finder(BaseRetriever):
         query = query_bundle.query_str.strip().removeprefix("input is ")
         if query == "down":
             raise ConnectionError("index offline")
-        found = [TextNode(id_=one, text=f"the whole text of {one}") for one in FOUND[query]]
-        return [NodeWithScore(node=node, score=1.0) for node in found]
+        nodes = [
+            TextNode(id_=document_id, text=f"the whole text of {document_id}") for document_id in IDS_BY_QUERY[query]
+        ]
+        return [NodeWithScore(node=node, score=1.0) for node in nodes]
 
 
 def agent(tool: Any = None) -> FunctionAgent:
@@ -36,7 +38,7 @@ def agent(tool: Any = None) -> FunctionAgent:
 
 
 def cited(answer: str) -> list[str]:
-    return [one for one in ("d2", "d4") if f"[{one}]" in answer]
+    return [document_id for document_id in ("d2", "d4") if f"[{document_id}]" in answer]
 
 
 def ask(target: Any) -> Any:
@@ -46,35 +48,38 @@ def ask(target: Any) -> Any:
     return asyncio.run(run())
 
 
-def ids(found: Any) -> list[str]:
-    return [item.id for item in found]
+def ids(items: Any) -> list[str]:
+    return [item.id for item in items]
 
 
 @pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])
 def test_an_agent_is_recorded_call_by_call(make: Any) -> None:
     with record(citations=cited) as recorded, recorded.question("q1"):
         ask(make())
-    one = recorded.trajectories["q1"]
-    assert [(call.query, ids(call.ranking), call.error) for call in one.calls] == [
+    trajectory = recorded.trajectories["q1"]
+    assert [(call.query, ids(call.ranking), call.error) for call in trajectory.calls] == [
         ("close", ["d2", "d1"], None),
         ("exit", ["d3", "d1"], None),
         ("suppress", ["d7", "d4"], None),
         ("down", [], "ConnectionError: index offline"),
         ("suppress", ["d7", "d4"], None),
     ]
-    assert one.citations is None or one.citations == ["d2", "d4"]
+    assert trajectory.citations is None or trajectory.citations == ["d2", "d4"]
 
 
 @pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])
 def test_parallel_calls_stand_in_the_order_of_the_models_message(make: Any) -> None:
     with record() as recorded, recorded.question("q1"):
         ask(make())
-    one = recorded.trajectories["q1"]
-    assert [call.turn for call in one.calls] == [1, 2, 2, 3, 4]
+    trajectory = recorded.trajectories["q1"]
+    assert [call.turn for call in trajectory.calls] == [1, 2, 2, 3, 4]
     tools = [span for span in recorded.spans if span["kind"] == "tool"]
     assert [span["call"] for span in tools] == ["0/0", "1/0", "1/1", "2/0", "3/0"]
-    tools[1]["start"], tools[2]["start"] = tools[2]["start"], tools[1]["start"]  # as threads would have it
-    assert [call.query for call in recorded.trajectories["q1"].calls] == [call.query for call in one.calls]
+    # The second and the third begin in the other order, as threads would have it.
+    second_start = tools[1]["start"]
+    tools[1]["start"] = tools[2]["start"]
+    tools[2]["start"] = second_start
+    assert [call.query for call in recorded.trajectories["q1"].calls] == [call.query for call in trajectory.calls]
 
 
 def test_what_is_asked_outside_is_left_out_and_handlers_are_taken_away_again() -> None:
@@ -114,19 +119,22 @@ def test_the_events_of_an_agent_are_read() -> None:
         handler = agent().run("How?")
         return [event async for event in handler.stream_events()]
 
-    held = asyncio.run(events())
-    for source in (held, [json.loads(one.model_dump_json()) for one in held if hasattr(one, "model_dump_json")]):
-        (one,) = rm.read_traces([source], tools="search", citations=cited).values()
-        found = [(call.query, ids(call.ranking), call.turn, call.error is None) for call in one.calls]
-        assert found == [
+    recorded_events = asyncio.run(events())
+    for source in (
+        recorded_events,
+        [json.loads(event.model_dump_json()) for event in recorded_events if hasattr(event, "model_dump_json")],
+    ):
+        (trajectory,) = rm.read_traces([source], tools="search", citations=cited).values()
+        calls = [(call.query, ids(call.ranking), call.turn, call.error is None) for call in trajectory.calls]
+        assert calls == [
             ("close", ["d2", "d1"], 1, True),
             ("exit", ["d3", "d1"], 2, True),
             ("suppress", ["d7", "d4"], 2, True),
             ("down", [], 3, False),
             ("suppress", ["d7", "d4"], 4, True),
         ]
-        assert ids(one.context) == ["d2", "d1", "d3", "d7", "d4"]
-        assert one.citations == ["d2", "d4"]
+        assert ids(trajectory.context) == ["d2", "d1", "d3", "d7", "d4"]
+        assert trajectory.citations == ["d2", "d4"]
 
 
 def test_an_agent_whose_tools_return_texts_is_refused() -> None:

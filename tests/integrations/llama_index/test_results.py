@@ -59,9 +59,9 @@ def evaluator(answers: Any = ANSWERS, retriever: type[Prepared] = Prepared, **ar
 def test_every_shape_in_which_datasets_come_is_read(dataset: Any) -> None:
     result = evaluator().evaluate_dataset(dataset)
     assert dict(result.evaluation.means) == MEANS
-    assert [one.query for one in result] == list(QUERIES.values())
+    assert [query_result.query for query_result in result] == list(QUERIES.values())
     ids = QUERIES.values() if dataset is PAIRS else QUERIES  # where there is no id, the text is the id
-    assert [one.query_id for one in result] == list(ids)
+    assert [query_result.query_id for query_result in result] == list(ids)
 
 
 @pytest.mark.parametrize("as_path", [Path, str])
@@ -111,7 +111,7 @@ def test_grades_and_groups_are_relevant_docs_too() -> None:
     run = {query: ANSWERS[text] for query, text in QUERIES.items()}
     result = evaluator().evaluate_dataset({"queries": QUERIES, "relevant_docs": relevant})
     assert result.evaluation.per_query["recall@2"] == rm.evaluate(relevant, run, "recall@2").per_query["recall@2"]
-    assert [one.metric_vals_dict["recall@2"] for one in result] == [1.0, 1.0, 0.0]
+    assert [query_result.metric_vals_dict["recall@2"] for query_result in result] == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("retriever", [Prepared, PreparedAsync])
@@ -151,12 +151,12 @@ def test_a_failing_query_is_reported_and_not_fatal() -> None:
     ):
         result = evaluator(answers).evaluate_dataset(ROWS)
     assert list(result.errors) == ["q2"]
-    assert [one.error for one in result] == [None, "ConnectionError: no index", None]
+    assert [query_result.error for query_result in result] == [None, "ConnectionError: no index", None]
     assert result[1].metric_vals_dict == {"mrr": 0.0, "recall@2": 0.0}
     assert result.evaluation.counts["failed"] == 1
     assert repr(result) == "<DatasetResult: 3 queries, 1 failed>"
-    for one in result:
-        assert RetrieverEvalResult.model_validate_json(one.model_dump_json()) == one
+    for query_result in result:
+        assert RetrieverEvalResult.model_validate_json(query_result.model_dump_json()) == query_result
 
 
 def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
@@ -256,7 +256,7 @@ def test_where_every_query_fails_there_is_no_number(metrics: Any) -> None:
 
 def test_metrics_of_llama_index_alone_give_results_but_no_evaluation() -> None:
     result = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared(ANSWERS)).evaluate_dataset(ROWS)
-    assert [one.metric_vals_dict["mrr"] for one in result] == [1.0, 0.5, 0.0]
+    assert [query_result.metric_vals_dict["mrr"] for query_result in result] == [1.0, 0.5, 0.0]
     with pytest.raises(ValueError, match="no metric of this package was computed"):
         _ = result.evaluation
     assert str(result).splitlines() == ["metric of LlamaIndex   mean  n", "mrr                   0.500  3"]
@@ -281,25 +281,25 @@ def test_the_removed_dataset_class_is_read_where_it_still_exists(tmp_path: Path)
     )
     dataset = legacy.EmbeddingQAFinetuneDataset(queries=QUERIES, corpus={"n1": "a text"}, relevant_docs=RELEVANT)
     dataset.save_json(str(tmp_path / "qa.json"))
-    for one in (dataset, tmp_path / "qa.json"):
-        assert dict(evaluator().evaluate_dataset(one).evaluation.means) == MEANS
+    for source in (dataset, tmp_path / "qa.json"):
+        assert dict(evaluator().evaluate_dataset(source).evaluation.means) == MEANS
 
 
 def test_a_score_that_is_no_number_is_left_out_so_that_results_can_be_saved(tmp_path: Path) -> None:
-    found = [NodeWithScore(node=TextNode(id_="d1", text="a"), score=nan)]
-    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: found)
+    nodes = [NodeWithScore(node=TextNode(id_="d1", text="a"), score=nan)]
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: nodes)
     results = evaluator.evaluate_dataset({"why?": ["d1"]})
     results.save(tmp_path / "results.json")
     assert DatasetResult.load(tmp_path / "results.json").evaluation == results.evaluation
 
 
-TEXTS = [f"question {at}" for at in range(66)]
+TEXTS = [f"question {number}" for number in range(66)]
 
 QRELS: Any = {text: ["d"] for text in TEXTS}
 
-RUN: Any = {text: ["d", "x"] if at // 3 % 2 else ["x", "d"] for at, text in enumerate(TEXTS)}
+RUN: Any = {text: [["x", "d"], ["d", "x"]][number // 3 % 2] for number, text in enumerate(TEXTS)}
 
-CLUSTERS = {text: at // 3 for at, text in enumerate(TEXTS)}
+CLUSTERS = {text: number // 3 for number, text in enumerate(TEXTS)}
 
 
 def prepared(retriever: type[Prepared] = Prepared, **arguments: Any) -> RetrieverEvaluator:
@@ -339,8 +339,8 @@ def test_a_comparison_takes_the_clusters_of_its_results() -> None:
 
 
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:
-    asked: list[str] = []
-    never = RetrieverEvaluator.from_metric_names(["mrr"], retriever=asked.append)
+    queries: list[str] = []
+    never = RetrieverEvaluator.from_metric_names(["mrr"], retriever=queries.append)
     with pytest.raises(ValueError, match="clusters= has none of the judged queries, such as 'question 0'"):
         never.evaluate_dataset(QRELS, clusters={"other": 1})
-    assert not asked
+    assert not queries

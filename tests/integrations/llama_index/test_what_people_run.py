@@ -12,22 +12,21 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
-from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import DatasetResult, ResponseEvaluator, RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics import DatasetResult, RetrieverEvaluator
 from llama_index_hosts import Deliver, Prepared, PreparedAsync, node
 
 ANSWERS = {"what is a closure?": ["n1", "n9"], "what does yield do?": ["n9", "n2"], "what is a slot?": ["n9"]}
-ROWS = [(text, [f"n{at}"]) for at, text in enumerate(ANSWERS, start=1)]
+ROWS = [(text, [f"n{number}"]) for number, text in enumerate(ANSWERS, start=1)]
 MEANS = {"mrr": 0.5}
 
 
@@ -82,7 +81,7 @@ def test_whatever_answers_with_nodes_is_evaluated(name: str) -> None:
 
 
 def test_retrievers_engines_and_workflows_are_compared() -> None:
-    systems = {name: made() for name, made in RUN.items()} | {"retriever": Prepared(ANSWERS)}
+    systems = {name: make() for name, make in RUN.items()} | {"retriever": Prepared(ANSWERS)}
     del systems["function"], systems["asynchronous function"]
     comparison = rm.compare_retrievers(systems, ROWS, "mrr")
     assert comparison.means["mrr"] == dict.fromkeys(systems, 0.5)
@@ -106,12 +105,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 
 def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
-    worse = Deliver(answers={text: ["n9", *found] for text, found in ANSWERS.items()})
+    worse = Deliver(answers={text: ["n9", *node_ids] for text, node_ids in ANSWERS.items()})
     ours = RetrieverEvaluator.from_metric_names(
         ["mrr"], retriever=Prepared(ANSWERS), node_postprocessors=[worse, Deliver(answers=ANSWERS)]
     )
     for result in (ours.evaluate_dataset(ROWS, stages=True), asyncio.run(ours.aevaluate_dataset(ROWS, stages=True))):
-        assert {name: dict(one.means) for name, one in result.stages.items()} == {
+        assert {name: dict(stage.means) for name, stage in result.stages.items()} == {
             "retrieved": {"mrr": 0.5},
             "Deliver": {"mrr": pytest.approx((1 / 2 + 1 / 3) / 3)},
             "Deliver 2": {"mrr": 0.5},
@@ -134,7 +133,7 @@ def test_a_stage_is_what_it_was_before_the_next_changed_the_nodes_in_place() -> 
         node_postprocessors=[MetadataReplacementPostProcessor(target_metadata_key="window")],
     )
     result = ours.evaluate_dataset([("q", [rm.Quote("what stands around it")])], stages=True)
-    assert [one.means["recall"] for one in result.stages.values()] == [0, 1]
+    assert [stage.means["recall"] for stage in result.stages.values()] == [0, 1]
 
 
 def test_stages_of_a_query_that_fails_found_nothing() -> None:
@@ -145,47 +144,9 @@ def test_stages_of_a_query_that_fails_found_nothing() -> None:
     assert dict(result.stages["retrieved"].means) == result.means
 
 
-def responses() -> list[Response]:
-    return [asyncio.run(an_asynchronous_function(text)) for text in ANSWERS]
-
-
-def test_the_batch_runner_scores_responses_beside_the_evaluators_with_a_model() -> None:
-    runner = BatchEvalRunner(
-        {name: ResponseEvaluator(name, ROWS) for name in ("mrr", "recall@1")}, workers=2, show_progress=False
-    )
-    found = runner.evaluate_responses(queries=list(ANSWERS), responses=responses())
-    assert [one.score for one in found["mrr"]] == [1.0, 0.5, 0.0]
-    assert [one.passing for one in found["recall@1"]] == [True, False, False]
-    assert found["mrr"][1].feedback == "mrr 0.500, relevant at ranks [2]"
-
-
-def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
-    ours = ResponseEvaluator("recall", [*ROWS, ("nothing?", [])])
-    for result, reason in (
-        (ours.evaluate_response("another?", responses()[0]), "the dataset has no question 'another?'"),
-        (ours.evaluate_response("nothing?", responses()[0]), "recall is undefined: nothing is relevant"),
-        (ours.evaluate(ROWS[0][0], "an answer", ["a text"]), "contexts have no ids"),
-    ):
-        assert result.invalid_result
-        assert result.score is None
-        assert reason in str(result.invalid_reason)
-    alone = ResponseEvaluator("err", [("nothing?", [])]).evaluate_response("nothing?", responses()[0])
-    assert "err is undefined" in str(alone.invalid_reason)
-    by_quote = ResponseEvaluator("recall", [("q", [rm.Quote("suspends a generator")])])
-    assert by_quote.evaluate("q", "an answer", ["yield suspends a generator"]).score == 1
-    with pytest.raises(ValueError, match="has the text of another"):
-        ResponseEvaluator("mrr", {"queries": {"a": "q", "b": "q"}, "relevant_docs": {"a": ["x"], "b": ["y"]}})
-
-
-def test_a_response_is_graded_on_the_scale_of_all_judgments() -> None:
-    graded = ResponseEvaluator("err", [("q", {"x": 1}), ("r", {"y": 2})])
-    found = graded.evaluate_response("q", Response("?", source_nodes=[NodeWithScore(node=TextNode(id_="x"))]))
-    assert found.score == (2**1 - 1) / 2**2
-
-
 LABELLED = [
-    {"query": text, "reference_contexts": [f"text of n{at}"], "reference_answer": "an answer"}
-    for at, text in enumerate(ANSWERS, start=1)
+    {"query": text, "reference_contexts": [f"text of n{number}"], "reference_answer": "an answer"}
+    for number, text in enumerate(ANSWERS, start=1)
 ]
 
 
@@ -197,7 +158,7 @@ def test_labelled_datasets_frames_and_their_files_are_read(tmp_path: Path) -> No
         SimpleNamespace(examples=[SimpleNamespace(**row) for row in LABELLED]),
         pd.DataFrame(LABELLED),
         path,
-        pd.DataFrame({"query": list(ANSWERS), "relevant": [[f"n{at}"] for at in (1, 2, 3)]}),
+        pd.DataFrame({"query": list(ANSWERS), "relevant": [[f"n{number}"] for number in (1, 2, 3)]}),
     ):
         assert ours.evaluate_dataset(dataset).means == MEANS
 
@@ -206,8 +167,8 @@ def evaluated(answers: Any = ANSWERS, **arguments: Any) -> DatasetResult:
     ours = RetrieverEvaluator.from_metric_names(["mrr", "recall@1"], retriever=Prepared(answers), **arguments)
     return ours.evaluate_dataset(
         {
-            "queries": {f"q{at}": text for at, (text, _) in enumerate(ROWS)},
-            "relevant_docs": {f"q{at}": names for at, (_, names) in enumerate(ROWS)},
+            "queries": {f"q{number}": text for number, (text, _) in enumerate(ROWS)},
+            "relevant_docs": {f"q{number}": names for number, (_, names) in enumerate(ROWS)},
         }
     )
 
@@ -253,7 +214,7 @@ def test_results_become_a_frame_and_a_file(tmp_path: Path) -> None:
 
 
 def test_stages_and_judgments_by_texts_are_kept_too(tmp_path: Path) -> None:
-    rows = [(text, [rm.Quote(f"text of n{at}")]) for at, text in enumerate(ANSWERS)]
+    rows = [(text, [rm.Quote(f"text of n{number}")]) for number, text in enumerate(ANSWERS)]
     evaluator = RetrieverEvaluator.from_metric_names(
         ["mrr"],
         retriever=Prepared(ANSWERS),
@@ -263,8 +224,8 @@ def test_stages_and_judgments_by_texts_are_kept_too(tmp_path: Path) -> None:
     result.save(tmp_path / "results.json")
     again = DatasetResult.load(tmp_path / "results.json")
     assert str(again) == str(result)
-    assert {name: one.per_query for name, one in again.stages.items()} == {
-        name: one.per_query for name, one in result.stages.items()
+    assert {name: stage.per_query for name, stage in again.stages.items()} == {
+        name: stage.per_query for name, stage in result.stages.items()
     }
 
 
@@ -282,21 +243,21 @@ def test_what_json_cannot_hold_is_left_out_with_a_warning(tmp_path: Path) -> Non
 
 def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path: Path) -> None:
     rows = [(text, ["n9"]) for text in ANSWERS]
-    first, *others = ANSWERS
+    first, *later_queries = ANSWERS
     broken = RetrieverEvaluator.from_metric_names(
-        ["mrr"], retriever=Prepared(ANSWERS | dict.fromkeys(others, OSError("down")))
+        ["mrr"], retriever=Prepared(ANSWERS | dict.fromkeys(later_queries, OSError("down")))
     )
     with pytest.warns(rm.RetrievalWarning, match="the retriever failed"):
         broken.evaluate_dataset(rows, resume=tmp_path / "answers.jsonl")
     sound = Prepared({**ANSWERS, first: AssertionError("asked again")})
     evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=sound)
-    whole = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS)).evaluate_dataset(rows)
+    uninterrupted = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS)).evaluate_dataset(rows)
     again = evaluator.evaluate_dataset(rows, resume=tmp_path / "answers.jsonl")
-    assert (list(again), again.errors) == (list(whole), {})
+    assert (list(again), again.errors) == (list(uninterrupted), {})
     waited_for = asyncio.run(evaluator.aevaluate_dataset(rows, resume=tmp_path / "answers.jsonl"))
-    assert list(waited_for) == list(whole)
-    told = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS))
-    stages = told.evaluate_dataset(rows, resume=tmp_path / "steps.jsonl", stages=True).stages
+    assert list(waited_for) == list(uninterrupted)
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS))
+    stages = evaluator.evaluate_dataset(rows, resume=tmp_path / "steps.jsonl", stages=True).stages
     assert list(stages) == ["retrieved"]
     assert dict(evaluator.evaluate_dataset(rows, resume=tmp_path / "steps.jsonl", stages=True).stages) == dict(stages)
 

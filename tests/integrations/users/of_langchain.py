@@ -32,7 +32,7 @@ async def main() -> None:
     plain: MMRRetriever = MMRRetriever.from_store(store, k=2, fetch_k=5)
     own = MMRRetriever(base_retriever=lambda _: DOCUMENTS[:4], embeddings=EMBEDDINGS, vector_fn=vectors, k=1)
     wrapped = MMRRetriever(base_retriever=store.as_retriever(), embeddings=EMBEDDINGS, vector_fn=get_vectors(store))
-    found: list[Document] = own.invoke("q") + await plain.ainvoke("q", k=1, lambda_mult=0.7)
+    documents: list[Document] = own.invoke("q") + await plain.ainvoke("q", k=1, lambda_mult=0.7)
     questions = [("q", ["1.md"]), ("r", {"2.md": 2, "3.md": 1}), ("s", [["4.md", "5.md"], ["6.md"]])]
     result: rm.Evaluation = evaluate_retriever(plain, questions, ["mrr", "ndcg@10"], match="source")
     chain = {"query": RunnablePassthrough(), "documents": plain} | MMRReranker(embeddings=EMBEDDINGS).as_runnable()
@@ -42,7 +42,7 @@ async def main() -> None:
     with record() as recorded:
         wrapped.invoke("q", {"callbacks": [recorded.handler("q")]}, fetch_k=6)
     mean: float = result.means["mrr"] + again.intervals()["mrr"].low
-    print(len(found), mean, best, compared.summary, recorded.trajectories)
+    print(len(documents), mean, best, compared.summary, recorded.trajectories)
 
 
 if __name__ == "__main__":

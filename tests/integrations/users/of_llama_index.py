@@ -32,8 +32,8 @@ async def main() -> None:
     post = [MMRPostprocessor(top_n=3, vectors=index, relevance="rank")]
     retriever = index.as_retriever(similarity_top_k=5)
     evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retriever, node_postprocessors=post)
-    one: RetrieverEvalResult = await evaluator.aevaluate("q", expected_ids=["a"])
-    value: float = one.metric_vals_dict["mrr"]
+    query_result: RetrieverEvalResult = await evaluator.aevaluate("q", expected_ids=["a"])
+    value: float = query_result.metric_vals_dict["mrr"]
     questions = [("q", ["1.md"]), ("r", {"2.md": 2, "3.md": 1}), ("s", [["4.md", "5.md"], ["6.md"]])]
     result: DatasetResult = await evaluator.aevaluate_dataset(questions, match=BY_FILE, workers=4, stages=True)
     mine = RetrieverEvaluator(metrics=ranking_metrics(METRICS), retriever=Mine())

@@ -6,8 +6,8 @@
 locally, `langsmith_evaluators` returns the metrics as evaluators for LangSmith, and `record` keeps what agents search.
 """
 
-from langchain_retrieval_metrics.evaluating import aevaluate_retriever, evaluate_retriever
-from langchain_retrieval_metrics.host import as_retrieved, record
+from langchain_retrieval_metrics.documents import as_retrieved
+from langchain_retrieval_metrics.evaluation import aevaluate_retriever, evaluate_retriever
 from langchain_retrieval_metrics.langsmith import (
     langsmith_comparative_evaluators,
     langsmith_dataset,
@@ -15,6 +15,7 @@ from langchain_retrieval_metrics.langsmith import (
     langsmith_summary_evaluators,
     langsmith_target,
 )
+from langchain_retrieval_metrics.recording import record
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from langchain_retrieval_metrics.stores import get_vectors

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from langchain_retrieval_metrics.host import RefusedAnswer, get_key, resolve_retriever
+from langchain_retrieval_metrics.documents import get_key
+from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievalWarning, RetrievedRun
 from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, row_error, scored_name
 from retrieval_metrics.integration_api.async_support import forward_arguments, run_until_complete, takes_arguments_of
@@ -17,19 +17,26 @@ from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from langchain_core.runnables import Runnable
     from langsmith import Client
+    from langsmith.schemas import Example, Run
 
+    from langchain_retrieval_metrics.evaluation import LoadedDocuments
     from retrieval_metrics import Evaluation, Metric, Qrels, Retrieved
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
-    SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
-    ComparativeEvaluator = Callable[[Sequence[Any], Any], dict[str, Any]]
+    SummaryEvaluator = Callable[[Sequence[Run], Sequence[Example]], Any]
+    # The example is None where LangSmith has none, which is an error here.
+    ComparativeEvaluator = Callable[[Sequence[Run], Any], dict[str, Any]]
 
 Outputs: TypeAlias = dict[str, Any]
+
+# The level of the intervals that LangSmith shows.
+LEVEL = 0.95
 
 
 class ExampleRun(NamedTuple):
@@ -40,33 +47,35 @@ class ExampleRun(NamedTuple):
     failure: str | None = None
 
     @classmethod
-    def of(cls, outputs: Any, reference_outputs: Any, run: Any) -> ExampleRun:
+    def from_run(cls, outputs: Outputs | None, reference_outputs: Outputs | None, run: Run | None) -> ExampleRun:
         """Return a row; the run is None where an evaluator is called without one."""
-        failure = None if run is None or not run.error else f"the target failed: {run.error}"
+        failure = None
+        if run is not None and run.error:
+            failure = f"the target failed: {run.error}"
         return cls(outputs or {}, reference_outputs or {}, failure)
 
-    def truth(self, paths: RowPaths) -> Qrels:
+    def read_judgments(self, paths: RowPaths) -> Qrels:
         """Return the judgments."""
         return Scorer.truth(paths.judgments(self._asdict()), "the example")
 
-    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId]:
+    def read_items(self, paths: RowPaths) -> list[Retrieved | DocumentId]:
         """Return what was retrieved, best first; nothing if the target failed."""
         return [] if self.failure else paths.items(self._asdict())
 
-    def scores(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
+    def score(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
         """Return the score of each metric."""
-        found = partial(self.retrieved, paths)
-        return scorer.row(self.truth(paths), found, failure=self.failure, name="the output")
+        qrels = self.read_judgments(paths)
+        return scorer.row(qrels, lambda: self.read_items(paths), failure=self.failure, name="the output")
 
 
-def warned_of(error: Exception) -> str:
+def warn_about(error: Exception) -> str:
     """Return why a row cannot be judged, and warn: LangSmith only logs what is raised, and not beside the question."""
     warnings.warn(str(error), RetrievalWarning, stacklevel=3)
     return str(error)
 
 
 class RowSettings:
-    """What evaluators for LangSmith are settings."""
+    """The settings of evaluators for LangSmith."""
 
     def __init__(
         self,
@@ -75,37 +84,41 @@ class RowSettings:
         match: MatchBy = "id",
         documents_key: str = "documents",
         relevant_key: str = "relevant",
-        documents: Any = None,
+        documents: LoadedDocuments | None = None,
         max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:
         self.options: dict[str, Any] = {"match": match, "documents": documents, "max_grade": max_grade}
         self.metrics = Scorer(metrics, **self.options).metrics
         self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}")
-        chosen = {
+        named_options = {
             "match": match,
             "documents_key": documents_key,
             "relevant_key": relevant_key,
             "max_grade": max_grade,
         }
-        usual = {name: signature(RowSettings).parameters[name].default for name in chosen}
-        self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.metrics}
+        parameters = signature(RowSettings).parameters
+        defaults = {name: parameters[name].default for name in named_options}
+        self.key_by_metric: dict[Metric, str] = {}
+        for metric in self.metrics:
+            self.key_by_metric[metric] = scored_name(str(metric), named_options, defaults, prefix=prefix)
 
     def row_scorer(self, *metrics: Metric) -> RowScorer:
         """Return the scorer of single examples, for some of the metrics or for all."""
         return RowScorer(metrics or self.metrics, **self.options)
 
 
-def unscored(settings: RowSettings, comment: str | None) -> Outputs:
+def without_scores(settings: RowSettings, comment: str | None) -> Outputs:
     """Return a comment instead of a score under each key."""
-    return {"results": [{"key": key, "score": None, "comment": comment} for key in settings.keys.values()]}
+    results = [{"key": key, "score": None, "comment": comment} for key in settings.key_by_metric.values()]
+    return {"results": results}
 
 
 class Evaluator(Protocol):
     """A function that LangSmith calls for each example, with arguments by name."""
 
     def __call__(
-        self, outputs: Outputs, reference_outputs: Outputs, run: Any = None, inputs: Outputs | None = None
+        self, outputs: Outputs, reference_outputs: Outputs, run: Run | None = None, inputs: Outputs | None = None
     ) -> Outputs:
         """Return the scores of all metrics, as `{"results": [{"key": ..., "score": ...}]}`."""
 
@@ -156,19 +169,18 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         run: Any = None,
         inputs: Outputs | None = None,  # noqa: ARG001  (evaluators of openevals are called with it)
     ) -> Outputs:
-        row = ExampleRun.of(outputs, reference_outputs, run)
+        row = ExampleRun.from_run(outputs, reference_outputs, run)
         try:
-            scores = row.scores(scorer, settings.paths)
+            scores = row.score(scorer, settings.paths)
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
-            return unscored(settings, warned_of(error))
-        return {
-            "results": [
-                {"key": settings.keys[metric], "score": score.value_or_none, "comment": score.reason}
-                for metric, score in scores.items()
-            ]
-        }
+            return without_scores(settings, warn_about(error))
+        results = []
+        for metric, score in scores.items():
+            key = settings.key_by_metric[metric]
+            results.append({"key": key, "score": score.value_or_none, "comment": score.reason})
+        return {"results": results}
 
     return [retrieval_metrics]
 
@@ -205,85 +217,108 @@ def langsmith_target(
     ask = resolve_retriever(retriever).prefer_sync  # inputs are passed as they are
 
     def target(inputs: dict[str, Any]) -> dict[str, Any]:
-        asked = inputs if query_key is None else get_key(inputs, query_key, "the input of the example")
+        query = inputs if query_key is None else get_key(inputs, query_key, "the input of the example")
         with tracing_context(enabled=False):
-            answer = ask(asked)
+            answer = ask(query)
             if inspect.isawaitable(answer):
-                answer = run_until_complete(_awaited(answer))
+                answer = run_until_complete(_wait_for(answer))
         if isinstance(answer, RefusedAnswer):
-            answer.read("pass query_key=None, which gives it all inputs of an example")
+            answer.refuse("pass query_key=None, which gives it all inputs of an example")
         return dict(answer) if isinstance(answer, Mapping) else {documents_key: answer}
 
     return target
 
 
-async def _awaited(answer: Awaitable[Any]) -> Any:
+async def _wait_for(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
-LEVEL = 0.95
-
-
 class ExperimentRows:
-    """The rows of an experiment, for one evaluation; the place of a row stands for its query."""
+    """The rows of an experiment, for one evaluation; the position of a row stands for its query.
 
-    def __init__(self, runs: Sequence[Any], examples: Sequence[Any], paths: RowPaths) -> None:
+    Attributes:
+        unjudged: Why rows have no judgments.
+        unreadable: Why the output of rows cannot be judged.
+    """
+
+    def __init__(self, runs: Sequence[Run], examples: Sequence[Example], paths: RowPaths) -> None:
         self.unjudged: list[str] = []
-        self.unread: list[str] = []
+        self.unreadable: list[str] = []
         self._examples = examples
         self._qrels: dict[Any, Any] = {}
-        self._found: dict[Any, Any] = {}
+        self._rankings: dict[Any, Any] = {}
         self._errors: dict[Any, Exception] = {}
-        for at, (run, example) in enumerate(zip(runs, examples, strict=True)):
-            row = ExampleRun.of(run.outputs, example.outputs, run)
+        for index, (run, example) in enumerate(zip(runs, examples, strict=True)):
+            row = ExampleRun.from_run(run.outputs, example.outputs, run)
             try:
-                truth = row.truth(paths)
+                qrels = row.read_judgments(paths)
             except (TypeError, ValueError) as error:
                 self.unjudged.append(str(error))
                 continue
             try:
-                self._found[at] = row.retrieved(paths)
+                self._rankings[index] = row.read_items(paths)
             except (TypeError, ValueError) as error:
-                self.unread.append(warned_of(row_error(error, None, "the output")))
+                self.unreadable.append(warn_about(row_error(error, None, "the output")))
                 continue
-            self._qrels[at] = truth.judgments(0)
+            self._qrels[index] = qrels.judgments(0)
             if row.failure is not None:
-                self._errors[at] = RuntimeError(row.failure)
+                self._errors[index] = RuntimeError(row.failure)
 
-    def evaluation(self, scorer: Scorer) -> Evaluation:
-        """Return the evaluation of the rows that can be judged."""
-        if not self._qrels and self.unread:
-            raise ValueError(f"no output can be judged: {self.unread[0]}")
-        if not self._qrels:
-            why = f"no example is judged: {self.unjudged[0]}" if self.unjudged else "there is no example"
-            raise ValueError(why)
-        if len(self._errors) == len(self._qrels):
-            first = next(iter(self._errors.values()))
-            raise ValueError(f"every example failed, so nothing is scored: {first}")
-        found = RetrievedRun(self._found, self._errors)
+    def evaluate(self, scorer: Scorer) -> Evaluation:
+        """Return the evaluation of the rows that can be judged.
+
+        Raises:
+            ValueError: If there is none, if every example failed, or the core refuses the rows.
+        """
+        self._require_scorable()
+        run = RetrievedRun(self._rankings, self._errors)
         try:
-            evaluation, refused = scorer.evaluation(self._qrels, found, clusters=self._clusters())
+            evaluation, refused = scorer.evaluation(self._qrels, run, clusters=self._clusters())
         except (TypeError, ValueError) as error:
-            raise ValueError(warned_of(row_error(error, None, "the experiment"))) from error
-        self.unread += [warned_of(row_error(error, at, "the output")) for at, error in refused.items()]
+            raise ValueError(warn_about(row_error(error, None, "the experiment"))) from error
+        for index, refusal in refused.items():
+            self.unreadable.append(warn_about(row_error(refusal, index, "the output")))
         return evaluation
 
-    def examples_of(self, evaluation: Evaluation) -> int:
+    def _require_scorable(self) -> None:
+        if not self._qrels and self.unreadable:
+            raise ValueError(f"no output can be judged: {self.unreadable[0]}")
+        if not self._qrels and self.unjudged:
+            raise ValueError(f"no example is judged: {self.unjudged[0]}")
+        if not self._qrels:
+            raise ValueError("there is no example")
+        if len(self._errors) == len(self._qrels):
+            first_error = next(iter(self._errors.values()))
+            raise ValueError(f"every example failed, so nothing is scored: {first_error}")
+
+    def count_examples(self, evaluation: Evaluation) -> int:
         """Return how many examples the rows of an evaluation are runs of."""
-        queries: Sequence[Any] = evaluation.queries
-        return len({self._examples[at].id for at in queries})
+        indices: Sequence[Any] = evaluation.queries
+        return len({self._examples[index].id for index in indices})
 
     def _clusters(self) -> ClustersBy:
         """Return what makes runs depend on each other: the same example, or examples from one source."""
-        examples = {at: self._examples[at] for at in self._qrels}
-        names = {at: str(one.id) for at, one in examples.items()}
-        sources = {at: (getattr(one, "metadata", None) or {}).get("source") for at, one in examples.items()}
-        repeated = len(set(names.values())) < len(names)
-        if len(set(names.values())) == 1 or (not repeated and all(source is None for source in sources.values())):
+        id_by_row = {index: str(self._examples[index].id) for index in self._qrels}
+        source_by_row = {index: _example_source(self._examples[index]) for index in self._qrels}
+        n_examples = len(set(id_by_row.values()))
+        if n_examples == 1:
             return None
-        if None not in sources.values() and len(set(sources.values())) == 1:  # one source for all says nothing
-            return names if repeated else None
-        return {at: (f"example {names[at]}", *([] if sources[at] is None else [sources[at]])) for at in names}
+        is_repeated = n_examples < len(id_by_row)
+        sources = source_by_row.values()
+        if not is_repeated and all(source is None for source in sources):
+            return None
+        if None not in sources and len(set(sources)) == 1:  # one source for all says nothing
+            return id_by_row if is_repeated else None
+        clusters: dict[Any, tuple[str, ...]] = {}
+        for index, example_id in id_by_row.items():
+            source = source_by_row[index]
+            clusters[index] = (f"example {example_id}",) if source is None else (f"example {example_id}", source)
+        return clusters
+
+
+def _example_source(example: Example) -> Any:
+    metadata = getattr(example, "metadata", None) or {}
+    return metadata.get("source")
 
 
 @takes_arguments_of(RowSettings)
@@ -307,43 +342,56 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
     settings = forward_arguments("langsmith_summary_evaluators", RowSettings, args, options)
     scorer = Scorer(settings.metrics, **settings.options)
 
-    def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
+    def retrieval_metrics(runs: Sequence[Run], examples: Sequence[Example]) -> Outputs:
         rows = ExperimentRows(runs, examples, settings.paths)
         try:
-            evaluation = rows.evaluation(scorer)
+            evaluation = rows.evaluate(scorer)
         except ValueError as error:
-            return unscored(settings, str(error))
-        distinct = rows.examples_of(evaluation)
-        said = ["" if distinct == len(evaluation.queries) else f" runs of {numbers.format_count(distinct, 'example')}"]
-        if failed := evaluation.counts["failed"]:
-            said.append(f"{failed} failed and count as 0")
-        if rows.unread:
-            left_out = numbers.format_count(len(rows.unread), "output")
-            said.append(f"{left_out} left out, which cannot be judged: {rows.unread[0]}")
-        if rows.unjudged:
-            said.append(
-                f"{numbers.format_count(len(rows.unjudged), 'example')} left out, without judgments: {rows.unjudged[0]}"
-            )
-        return {
-            "results": [
-                _summary(evaluation, metric, key, distinct, "; ".join(said)) for metric, key in settings.keys.items()
-            ]
-        }
+            return without_scores(settings, str(error))
+        n_examples = rows.count_examples(evaluation)
+        n_note = _sample_note(rows, evaluation, n_examples)
+        results = []
+        for metric, key in settings.key_by_metric.items():
+            results.append(_summarize(evaluation, metric, key, n_examples, n_note))
+        return {"results": results}
 
     return [retrieval_metrics]
 
 
-def _summary(evaluation: Evaluation, metric: Metric, key: str, examples: int, said: str) -> dict[str, Any]:
-    n, mean = evaluation.n[metric], evaluation.means[metric]
+def _sample_note(rows: ExperimentRows, evaluation: Evaluation, n_examples: int) -> str:
+    """Return what follows the number of runs: of how many examples they are, and which failed or are left out."""
+    notes = [""]
+    if n_examples != len(evaluation.queries):
+        notes = [f" runs of {numbers.format_count(n_examples, 'example')}"]
+    n_failed = evaluation.counts["failed"]
+    if n_failed:
+        notes.append(f"{n_failed} failed and count as 0")
+    if rows.unreadable:
+        n_outputs = numbers.format_count(len(rows.unreadable), "output")
+        notes.append(f"{n_outputs} left out, which cannot be judged: {rows.unreadable[0]}")
+    if rows.unjudged:
+        n_unjudged = numbers.format_count(len(rows.unjudged), "example")
+        notes.append(f"{n_unjudged} left out, without judgments: {rows.unjudged[0]}")
+    return "; ".join(notes)
+
+
+def _summarize(evaluation: Evaluation, metric: Metric, key: str, n_examples: int, n_note: str) -> dict[str, Any]:
+    n = evaluation.n[metric]
     if not n:
         return {"key": key, "score": None, "comment": "undefined for every example"}
-    low, high = evaluation.intervals(LEVEL)[metric]
-    interval = f"95 % interval [{low:.3f}, {high:.3f}]" if examples > 1 or n == 1 else "no interval from one example"
-    return {"key": key, "score": mean, "comment": f"{interval}, n = {n}{said}"}
+    interval_text = "no interval from one example"
+    if n_examples > 1 or n == 1:
+        low, high = evaluation.intervals(LEVEL)[metric]
+        interval_text = f"95 % interval [{low:.3f}, {high:.3f}]"
+    return {"key": key, "score": evaluation.means[metric], "comment": f"{interval_text}, n = {n}{n_note}"}
 
 
 def langsmith_dataset(
-    dataset: str | UUID, *, client: Client | None = None, splits: Sequence[str] | None = None, as_of: Any = None
+    dataset: str | UUID,
+    *,
+    client: Client | None = None,
+    splits: Sequence[str] | None = None,
+    as_of: datetime | str | None = None,
 ) -> EvaluationSet:
     """Return the examples of a dataset in LangSmith as questions with their judgments.
 
@@ -361,10 +409,12 @@ def langsmith_dataset(
     """
     from langsmith import Client  # noqa: PLC0415  (only this function needs it)
 
-    asked = Client() if client is None else client
-    by: dict[str, Any] = {"dataset_name": dataset} if isinstance(dataset, str) else {"dataset_id": dataset}
-    given: dict[str, Any] = {"splits": splits, "as_of": as_of}
-    examples = list(asked.list_examples(**by, **{key: value for key, value in given.items() if value is not None}))
+    if client is None:
+        client = Client()
+    options: dict[str, Any] = {"splits": splits, "as_of": as_of}
+    options = {name: value for name, value in options.items() if value is not None}
+    options["dataset_name" if isinstance(dataset, str) else "dataset_id"] = dataset
+    examples = list(client.list_examples(**options))
     if not examples:
         raise ValueError(f"the dataset {str(dataset)!r} has no examples")
     return EvaluationSet.from_dataset(examples)
@@ -388,22 +438,25 @@ def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[Compara
         RetrievalWarning: (the evaluators) If an example or an output cannot be judged.
     """
     settings = forward_arguments("langsmith_comparative_evaluators", RowSettings, args, options)
-    return [_comparative(metric, settings) for metric in settings.metrics]
+    return [_make_comparative_evaluator(metric, settings) for metric in settings.metrics]
 
 
-def _comparative(metric: Metric, settings: RowSettings) -> ComparativeEvaluator:
-    key, scorer = settings.keys[metric], settings.row_scorer(metric)
+def _make_comparative_evaluator(metric: Metric, settings: RowSettings) -> ComparativeEvaluator:
+    key = settings.key_by_metric[metric]
+    scorer = settings.row_scorer(metric)
 
-    def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
+    def retrieval_metric(runs: Sequence[Run], example: Any) -> dict[str, Any]:
         scores: dict[UUID, float | None] = {}
         comments: dict[UUID, str] = {}
         for run in runs:
+            row = ExampleRun.from_run(run.outputs, example.outputs, run)
             try:
-                score = ExampleRun.of(run.outputs, example.outputs, run).scores(scorer, settings.paths)[metric]
+                score = row.score(scorer, settings.paths)[metric]
             except (TypeError, ValueError) as error:
-                comments[run.id] = warned_of(error)
+                comments[run.id] = warn_about(error)
             else:
-                scores[run.id], comments[run.id] = score.value_or_none, score.reason
+                scores[run.id] = score.value_or_none
+                comments[run.id] = score.reason
         return {"key": key, "scores": scores, "comment": comments}
 
     return retrieval_metric

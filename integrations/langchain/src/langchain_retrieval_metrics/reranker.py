@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -14,19 +13,31 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langchain_retrieval_metrics.host import read_score
+from langchain_retrieval_metrics.documents import MAX_SHOWN_CHARACTERS, read_score
+from langchain_retrieval_metrics.stores import VectorFunction
 from langchain_retrieval_metrics.vectors import DocumentVectors, as_vector, get_state_vector
 from retrieval_metrics import mmr
 from retrieval_metrics.integration_api import relevance_by, vector_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from langchain_core.callbacks import Callbacks
     from langchain_core.runnables import Runnable
 
     from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics.types import FloatArray
+
+
+# How many vectors of embedded texts are kept in memory.
+DEFAULT_CACHE_SIZE = 10_000
+
+
+class CandidateVectors(NamedTuple):
+    """The vectors of the candidates of a query, shape (documents, d), and of the query if relevance needs it."""
+
+    documents: Vector
+    query: Vector | None
 
 
 class MMRSettings(BaseModel):
@@ -40,20 +51,20 @@ class MMRSettings(BaseModel):
     relevance: Literal["query", "score", "rank"] = "query"
     score_key: str | None = None
     embedding_key: str | None = None
-    vector_fn: Callable[[Sequence[Document]], Sequence[Any]] | None = None
+    vector_fn: VectorFunction | None = None
     mmr_score_key: str | None = None
     mmr_rank_key: str | None = None
-    cache_size: int = Field(default=10_000, ge=0)
+    cache_size: int = Field(default=DEFAULT_CACHE_SIZE, ge=0)
 
     @field_validator("k", "fetch_k", "lambda_mult", "cache_size", mode="before", check_fields=False)
     @classmethod
-    def _is_number(cls, value: Any) -> Any:
+    def _require_number(cls, value: Any) -> Any:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, type(None))):
             raise ValueError(f"must be a number, got {value!r}")  # noqa: TRY004  (pydantic collects ValueErrors)
         return value
 
     @model_validator(mode="after")
-    def _has_vectors(self) -> Self:
+    def _require_vectors(self) -> Self:
         if self.embeddings is None and self.relevance == "query":
             raise ValueError(
                 "relevance='query' needs embeddings for the query; pass embeddings, or relevance='score' or 'rank'"
@@ -66,14 +77,15 @@ class MMRSettings(BaseModel):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a setting; if it is refused, nothing changes."""
-        values, given = dict(self.__dict__), set(self.model_fields_set)
+        values_before = dict(self.__dict__)
+        fields_set_before = set(self.model_fields_set)
         try:
             super().__setattr__(name, value)
         except ValidationError:  # pydantic sets the value before it checks whether the settings fit together
             self.__dict__.clear()
-            self.__dict__.update(values)
+            self.__dict__.update(values_before)
             self.__pydantic_fields_set__.clear()
-            self.__pydantic_fields_set__.update(given)
+            self.__pydantic_fields_set__.update(fields_set_before)
             raise
 
     def _select(
@@ -82,8 +94,7 @@ class MMRSettings(BaseModel):
         """Return the documents that MMR selects, best first, as copies with score and rank."""
         if not documents:
             return []
-        vectors, of_query = self._vectors(documents, query)
-        return self._selected(documents, vectors, of_query, k, lambda_mult)
+        return self._rerank(documents, self.find_vectors(documents, query), k, lambda_mult)
 
     async def _aselect(
         self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
@@ -91,94 +102,94 @@ class MMRSettings(BaseModel):
         """Return the documents that MMR selects; query and documents are embedded concurrently."""
         if not documents:
             return []
-        vectors, of_query = await self._avectors(documents, query)
-        return self._selected(documents, vectors, of_query, k, lambda_mult)
+        return self._rerank(documents, await self.afind_vectors(documents, query), k, lambda_mult)
 
-    def _vectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+    def find_vectors(self, documents: Sequence[Document], query: str) -> CandidateVectors:
         """Return the vectors of the documents and, if needed, of the query."""
-        wanted = self._wanted(documents)
-        vectors = wanted.stacked(self._embed_documents(wanted))
-        return vectors, self._embed_query(query) if self.relevance == "query" else None
+        document_vectors = self._find_known_vectors(documents)
+        stacked = document_vectors.stack(self._embed_documents(document_vectors))
+        query_vector = self._embed_query(query) if self.relevance == "query" else None
+        return CandidateVectors(stacked, query_vector)
 
-    async def _avectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+    async def afind_vectors(self, documents: Sequence[Document], query: str) -> CandidateVectors:
         """Return the vectors of the documents and, if needed, of the query; both are embedded concurrently."""
-        wanted = await asyncio.to_thread(self._wanted, documents)  # a vector_fn may ask a store
+        # In a thread, because a vector_fn may ask a store.
+        document_vectors = await asyncio.to_thread(self._find_known_vectors, documents)
         if self.relevance == "query":
-            embedded, of_query = await asyncio.gather(self._aembed_documents(wanted), self._aembed_query(query))
+            embedded, query_vector = await asyncio.gather(
+                self._aembed_documents(document_vectors), self._aembed_query(query)
+            )
         else:
-            embedded, of_query = await self._aembed_documents(wanted), None
-        return wanted.stacked(embedded), of_query
+            embedded = await self._aembed_documents(document_vectors)
+            query_vector = None
+        return CandidateVectors(document_vectors.stack(embedded), query_vector)
 
-    def _selected(
+    def _rerank(
         self,
         documents: Sequence[Document],
-        vectors: Vector,
-        of_query: Vector | None,
+        vectors: CandidateVectors,
         k: int | None,
         lambda_mult: float | None,
     ) -> list[Document]:
         selection = mmr(
-            of_query,
-            vectors,
+            vectors.query,
+            vectors.documents,
             k=k,
             lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
-            relevance=self._relevance(documents),
+            relevance=self.read_relevance(documents),
         )
-        scored = zip(selection, selection.scores.tolist(), strict=True)
-        return [self._marked(documents[at], score, rank) for rank, (at, score) in enumerate(scored, start=1)]
+        reranked = []
+        for rank, (index, score) in enumerate(zip(selection, selection.scores.tolist(), strict=True), start=1):
+            reranked.append(self._copy_with_marks(documents[index], score, rank))
+        return reranked
 
-    def _relevance(self, documents: Sequence[Document]) -> FloatArray | None:
+    def read_relevance(self, documents: Sequence[Document]) -> FloatArray | None:
+        """Return the relevance of documents by their scores or their ranks; None if it is that to the query."""
         return relevance_by(self.relevance, documents, partial(read_score, key=self.score_key))
 
-    def _marked(self, document: Document, score: float, rank: int) -> Document:
-        marks = {self.mmr_score_key: score, self.mmr_rank_key: rank}
-        added = {key: value for key, value in marks.items() if key is not None}
-        return document.model_copy(update={"metadata": {**document.metadata, **added}})
+    def _copy_with_marks(self, document: Document, score: float, rank: int) -> Document:
+        metadata = dict(document.metadata)
+        if self.mmr_score_key is not None:
+            metadata[self.mmr_score_key] = score
+        if self.mmr_rank_key is not None:
+            metadata[self.mmr_rank_key] = rank
+        return document.model_copy(update={"metadata": metadata})
 
-    def _wanted(self, documents: Sequence[Document]) -> DocumentVectors:
-        known: list[Any] = [None] * len(documents)
+    def _find_known_vectors(self, documents: Sequence[Document]) -> DocumentVectors:
+        """Return the vectors in the metadata, of the `vector_fn` or in the state of the documents, in this order."""
+        vectors: list[Any] = [None] * len(documents)
         if self.embedding_key is not None:
-            known = [document.metadata.get(self.embedding_key) for document in documents]
-        if self.vector_fn is not None and any(vector is None for vector in known):
-            looked_up = self._looked_up(documents)
-            known = [found if one is None else one for one, found in zip(known, looked_up, strict=True)]
-        known = [
-            get_state_vector(document) if vector is None else vector
-            for document, vector in zip(documents, known, strict=True)
-        ]
-        return DocumentVectors(documents, known)
+            vectors = [document.metadata.get(self.embedding_key) for document in documents]
+        if self.vector_fn is not None and any(vector is None for vector in vectors):
+            vectors = _fill_in(vectors, _look_up(self.vector_fn, documents))
+        return DocumentVectors(documents, _fill_in(vectors, map(get_state_vector, documents)))
 
-    def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
-        found = self.vector_fn(documents) if self.vector_fn is not None else ()
-        if len(found) != len(documents):
-            raise ValueError(
-                f"vector_fn returned {len(found)} vectors for {len(documents)} documents; return None for unknown ones"
-            )
-        return found
-
-    def _embed_documents(self, wanted: DocumentVectors) -> dict[str, Vector]:
-        if not wanted.texts:
+    def _embed_documents(self, document_vectors: DocumentVectors) -> dict[str, Vector]:
+        if not document_vectors.texts:
             return {}
-        model = self._model(wanted)
-        return vector_cache(model, self.cache_size).vectors(
-            "document", wanted.texts, lambda texts: wanted.checked(texts, model.embed_documents(texts))
-        )
+        model = self._require_model(document_vectors)
 
-    async def _aembed_documents(self, wanted: DocumentVectors) -> dict[str, Vector]:
-        if not wanted.texts:
+        def embed(texts: list[str]) -> list[Vector]:
+            return document_vectors.check_embeddings(texts, model.embed_documents(texts))
+
+        return vector_cache(model, self.cache_size).vectors("document", document_vectors.texts, embed)
+
+    async def _aembed_documents(self, document_vectors: DocumentVectors) -> dict[str, Vector]:
+        if not document_vectors.texts:
             return {}
-        model = self._model(wanted)
+        model = self._require_model(document_vectors)
 
         async def embed(texts: list[str]) -> list[Vector]:
-            return wanted.checked(texts, await model.aembed_documents(texts))
+            return document_vectors.check_embeddings(texts, await model.aembed_documents(texts))
 
-        return await vector_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
+        return await vector_cache(model, self.cache_size).avectors("document", document_vectors.texts, embed)
 
-    def _model(self, wanted: DocumentVectors) -> Embeddings:
+    def _require_model(self, document_vectors: DocumentVectors) -> Embeddings:
         if self.embeddings is None:
+            texts = document_vectors.texts
             raise ValueError(
-                f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; pass embeddings "
-                "that can embed them"
+                f"{len(texts)} documents have no vector, for example {texts[0][:MAX_SHOWN_CHARACTERS]!r}; pass "
+                "embeddings that can embed them"
             )
         return self.embeddings
 
@@ -189,10 +200,30 @@ class MMRSettings(BaseModel):
         return None if self.embeddings is None else await aquery_vector(self.embeddings, self.cache_size, query)
 
 
+def _look_up(vector_fn: VectorFunction, documents: Sequence[Document]) -> Sequence[Any]:
+    vectors = vector_fn(documents)
+    if len(vectors) != len(documents):
+        raise ValueError(
+            f"vector_fn returned {len(vectors)} vectors for {len(documents)} documents; return None for unknown ones"
+        )
+    return vectors
+
+
+def _fill_in(vectors: Sequence[Any], replacements: Iterable[Any]) -> list[Any]:
+    """Return vectors with those that are unknown replaced."""
+    filled = []
+    for vector, replacement in zip(vectors, replacements, strict=True):
+        filled.append(replacement if vector is None else vector)
+    return filled
+
+
 def query_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
     """Return the vector of a query, embedded once."""
-    cache = vector_cache(model, cache_size)
-    return cache.vectors("query", [query], lambda _: [as_vector(model.embed_query(query), "the query")])[query]
+
+    def embed(_: list[str]) -> list[Vector]:
+        return [as_vector(model.embed_query(query), "the query")]
+
+    return vector_cache(model, cache_size).vectors("query", [query], embed)[query]
 
 
 async def aquery_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
@@ -201,7 +232,8 @@ async def aquery_vector(model: Embeddings, cache_size: int, query: str) -> Vecto
     async def embed(_: list[str]) -> list[Vector]:
         return [as_vector(await model.aembed_query(query), "the query")]
 
-    return (await vector_cache(model, cache_size).avectors("query", [query], embed))[query]
+    vectors = await vector_cache(model, cache_size).avectors("query", [query], embed)
+    return vectors[query]
 
 
 class MMRReranker(MMRSettings, BaseDocumentCompressor):
@@ -233,7 +265,8 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
         >>> reranker = MMRReranker(embedding_key="vector", relevance="rank", k=2)
         >>> vectors = {"a": [1.0, 0.0], "same": [1.0, 0.0], "other": [0.0, 1.0]}
         >>> documents = [Document(text, metadata={"vector": vector}) for text, vector in vectors.items()]
-        >>> [found.page_content for found in reranker.compress_documents(documents, "a query")]  # 0.25 - 0.5; 0 - 0
+        >>> reranked = reranker.compress_documents(documents, "a query")  # 0.25 - 0.5; 0 - 0
+        >>> [document.page_content for document in reranked]
         ['a', 'other']
     """
 
@@ -275,21 +308,22 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
     def as_runnable(self) -> Runnable[Mapping[str, Any], list[Document]]:
         """Return a Runnable from `{"query": ..., "documents": ...}` to the reranked documents, for pipelines.
 
-        `k` and `lambda_mult` can be passed to a single call: `runnable.invoke(given, k=3)`.
+        `k` and `lambda_mult` can be passed to a single call: `runnable.invoke(inputs, k=3)`.
 
         Example:
             >>> from langchain_core.runnables import RunnablePassthrough
-            >>> found = [Document("a", metadata={"vector": [1.0]}), Document("b", metadata={"vector": [1.0]})]
+            >>> candidates = [Document(text, metadata={"vector": [1.0]}) for text in ("a", "b")]
             >>> reranker = MMRReranker(embedding_key="vector", relevance="rank", k=1)
-            >>> chain = {"query": RunnablePassthrough(), "documents": lambda query: found} | reranker.as_runnable()
+            >>> inputs = {"query": RunnablePassthrough(), "documents": lambda query: candidates}
+            >>> chain = inputs | reranker.as_runnable()
             >>> [document.page_content for document in chain.invoke("a query")]
             ['a']
         """
 
-        def rerank(given: Mapping[str, Any], **settings: Any) -> list[Document]:
-            return self.compress_documents(given["documents"], given["query"], **settings)
+        def rerank(inputs: Mapping[str, Any], **settings: Any) -> list[Document]:
+            return self.compress_documents(inputs["documents"], inputs["query"], **settings)
 
-        async def arerank(given: Mapping[str, Any], **settings: Any) -> list[Document]:
-            return await self.acompress_documents(given["documents"], given["query"], **settings)
+        async def arerank(inputs: Mapping[str, Any], **settings: Any) -> list[Document]:
+            return await self.acompress_documents(inputs["documents"], inputs["query"], **settings)
 
         return RunnableLambda(rerank, arerank, name="MMRReranker")

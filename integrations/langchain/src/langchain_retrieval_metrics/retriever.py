@@ -7,47 +7,81 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias, TypedDict, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
-from langchain_core.runnables import Runnable, RunnableBinding, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.config import RunnableConfig, ensure_config, patch_config
-from langchain_core.runnables.configurable import DynamicRunnable
-from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator, model_validator
 
-from langchain_retrieval_metrics.host import find_n_requested, invoke_runnable
-from langchain_retrieval_metrics.reranker import MMRSettings, aquery_vector, query_vector
-from langchain_retrieval_metrics.stepping import StageHandler
-from langchain_retrieval_metrics.stores import get_vectors, is_instance_by_name, is_supported_store, lookup_arguments
+from langchain_retrieval_metrics.candidate_request import CandidateRequest, make_request
+from langchain_retrieval_metrics.reranker import DEFAULT_CACHE_SIZE, MMRSettings
+from langchain_retrieval_metrics.retriever_functions import find_n_requested, invoke_runnable
+from langchain_retrieval_metrics.stage_recording import StageHandler
+from langchain_retrieval_metrics.store_search import StoreSearch, can_search_by_vector
+from langchain_retrieval_metrics.stores import get_vectors, is_supported_store, lookup_arguments
 from retrieval_metrics import RetrievalWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from langchain_core.callbacks import (
+        AsyncCallbackManagerForRetrieverRun,
+        BaseCallbackHandler,
+        CallbackManagerForRetrieverRun,
+    )
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.vectorstores import VectorStore
 
-    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_retrieval_metrics.stores import VectorFunction
 
 if TYPE_CHECKING:
-    Base: TypeAlias = RetrieverLike | Callable[[str], Any]  # what may be given
+    BaseRetrieverLike: TypeAlias = RetrieverLike | Callable[[str], Any]  # what may be passed
 else:
-    Base = InstanceOf[RetrieverLike]  # what a validator makes of it
-FETCH_K = 20
-"""The number of candidates fetched from a store by default, as in LangChain."""
-_config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
-"""BaseRetriever passes its callbacks to the method that retrieves, but not the config of the call."""
+    BaseRetrieverLike = InstanceOf[RetrieverLike]  # what a validator makes of it
+
+# The number of candidates fetched from a store by default, as in LangChain.
+DEFAULT_FETCH_K = 20
+
+# BaseRetriever passes its callbacks to the method that retrieves, but not the config of the call.
+_call_config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
+
+
+class MMROptions(TypedDict, total=False):
+    """Settings of `MMRRetriever` that say where its vectors and its relevance come from, and what it marks."""
+
+    embeddings: Embeddings | None
+    relevance: Literal["query", "score", "rank"]
+    score_key: str | None
+    embedding_key: str | None
+    vector_fn: VectorFunction | None
+    mmr_score_key: str | None
+    mmr_rank_key: str | None
+    cache_size: int
+    fetch_k_arg: str | None
+    name: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+
+
+class RetrieverOptions(MMROptions, total=False):
+    """Settings of `MMRRetriever`, except its base retriever."""
+
+    k: int
+    fetch_k: int | None
+    lambda_mult: float
 
 
 @contextmanager
-def _under(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
+def _keep_config(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
     """Keep the config of a call for what is called within."""
-    whole = ensure_config(config)
-    token = _config.set(whole)
+    full_config = ensure_config(config)
+    token = _call_config.set(full_config)
     try:
-        yield whole
+        yield full_config
     finally:
         with suppress(ValueError):  # a task that its loop left behind ends in another context
-            _config.reset(token)
+            _call_config.reset(token)
 
 
 class MMRRetriever(MMRSettings, BaseRetriever):
@@ -90,8 +124,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
 
     Example:
         >>> vectors = {"a": [1.0, 0.0], "same": [1.0, 0.0], "other": [0.0, 1.0]}
-        >>> found = [Document(text, metadata={"vector": vector}) for text, vector in vectors.items()]
-        >>> base = lambda query: found
+        >>> documents = [Document(text, metadata={"vector": vector}) for text, vector in vectors.items()]
+        >>> base = lambda query: documents
         >>> retriever = MMRRetriever(base_retriever=base, embedding_key="vector", relevance="rank", k=2)
         >>> [document.page_content for document in retriever.invoke("a query")]
         ['a', 'other']
@@ -100,7 +134,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     # BaseRetriever ignores unknown arguments, so a misspelt one would go unnoticed.
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
-    base_retriever: Base
+    base_retriever: BaseRetrieverLike
     k: int = Field(default=4, ge=1)
     fetch_k: int | None = Field(default=None, ge=1)
     fetch_k_arg: str | None = None
@@ -113,10 +147,10 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         store: VectorStore,
         *,
         k: int = 4,
-        fetch_k: int = FETCH_K,
+        fetch_k: int = DEFAULT_FETCH_K,
         lambda_mult: float = 0.5,
         search_kwargs: dict[str, Any] | None = None,
-        **settings: Any,
+        **settings: Unpack[MMROptions],
     ) -> Self:
         """Return a retriever over a vector store that embeds each query once and no documents.
 
@@ -145,32 +179,34 @@ class MMRRetriever(MMRSettings, BaseRetriever):
                 f"from_store takes a vector store, got a {type(store).__name__}; write "
                 "from_store(retriever.vectorstore), or MMRRetriever(base_retriever=retriever, embeddings=embeddings)"
             )
-        searching = lookup_arguments(store) | (search_kwargs or {})
-        if "k" in searching:
+        search_arguments = lookup_arguments(store) | (search_kwargs or {})
+        if "k" in search_arguments:
             raise ValueError(
-                f"search_kwargs has k={searching['k']!r}, but MMR chooses from candidates: pass k=, the number of "
-                "documents to return, and fetch_k=, the number of candidates, to from_store"
+                f"search_kwargs has k={search_arguments['k']!r}, but MMR chooses from candidates: pass k=, the number "
+                "of documents to return, and fetch_k=, the number of candidates, to from_store"
             )
-        given = {"embeddings": store.embeddings} | settings
-        embeds = given["embeddings"] is not None and "embeddings" in settings
-        if "vector_fn" not in given and "embedding_key" not in given and (is_supported_store(store) or not embeds):
-            given["vector_fn"] = get_vectors(store)
-        base: Any
-        if searched_by_vector(store) and given["embeddings"] is store.embeddings and store.embeddings is not None:
-            cached = {"cache_size": settings["cache_size"]} if "cache_size" in settings else {}
-            base = StoreSearch(store=store, k=fetch_k, search_kwargs=searching, **cached)
+        embeddings = settings.get("embeddings", store.embeddings)
+        retriever_settings: MMROptions = {**settings, "embeddings": embeddings}
+        names_vectors = "vector_fn" in settings or "embedding_key" in settings
+        embeds_documents = embeddings is not None and "embeddings" in settings
+        if not names_vectors and (is_supported_store(store) or not embeds_documents):
+            retriever_settings["vector_fn"] = get_vectors(store)
+        base: BaseRetriever
+        if embeddings is not None and embeddings is store.embeddings and can_search_by_vector(store):
+            cache_size = settings.get("cache_size", DEFAULT_CACHE_SIZE)
+            base = StoreSearch(store=store, k=fetch_k, search_kwargs=search_arguments, cache_size=cache_size)
         else:
-            base = store.as_retriever(search_kwargs=searching)
-        return cls(base_retriever=base, k=k, fetch_k=fetch_k, lambda_mult=lambda_mult, **given)
+            base = store.as_retriever(search_kwargs=search_arguments)
+        return cls(base_retriever=base, k=k, fetch_k=fetch_k, lambda_mult=lambda_mult, **retriever_settings)
 
     @field_validator("base_retriever", mode="before")
     @classmethod
-    def _is_retriever(cls, given: Any) -> Any:
-        return as_runnable(given)
+    def _wrap_function(cls, retriever: Any) -> Any:
+        return as_runnable(retriever)
 
     @model_validator(mode="after")
-    def _has_a_choice(self) -> Self:
-        _require_choice(self.k, self.fetch_k)
+    def _require_choice(self) -> Self:
+        _require_enough_candidates(self.k, self.fetch_k)
         if self.fetch_k_arg is not None and self.fetch_k is None:
             raise ValueError(
                 f"fetch_k_arg={self.fetch_k_arg!r} passes fetch_k to the base retriever, but fetch_k is not set"
@@ -184,8 +220,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         """Return the documents that MMR selects for a query, best first."""
-        with _under(config) as whole:
-            return super().invoke(input, whole, **kwargs)
+        with _keep_config(config) as full_config:
+            return super().invoke(input, full_config, **kwargs)
 
     async def ainvoke(
         self,
@@ -194,8 +230,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         """Return the documents that MMR selects for a query; the asynchronous twin of `invoke`."""
-        with _under(config) as whole:
-            return await super().ainvoke(input, whole, **kwargs)
+        with _keep_config(config) as full_config:
+            return await super().ainvoke(input, full_config, **kwargs)
 
     def _get_relevant_documents(
         self,
@@ -206,10 +242,10 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        k, fetch_k, request = self._asked_for(k, fetch_k, run_manager.handlers)
-        config = patch_config(_config.get(), callbacks=run_manager.get_child())
-        found = request.base.invoke(query, config, **request.arguments)
-        return self._select(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
+        request = self._make_call_request(k, fetch_k, run_manager.handlers)
+        config = patch_config(_call_config.get(), callbacks=run_manager.get_child())
+        documents = request.retriever.invoke(query, config, **request.arguments)
+        return self._select(self._cut_candidates(documents, request), query, request.k, lambda_mult)
 
     async def _aget_relevant_documents(
         self,
@@ -220,22 +256,23 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        k, fetch_k, request = self._asked_for(k, fetch_k, run_manager.handlers)
-        config = patch_config(_config.get(), callbacks=run_manager.get_child())
-        found = await request.base.ainvoke(query, config, **request.arguments)
-        return await self._aselect(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
+        request = self._make_call_request(k, fetch_k, run_manager.handlers)
+        config = patch_config(_call_config.get(), callbacks=run_manager.get_child())
+        documents = await request.retriever.ainvoke(query, config, **request.arguments)
+        return await self._aselect(self._cut_candidates(documents, request), query, request.k, lambda_mult)
 
     @property
-    def wanted(self) -> int | None:
-        """How many documents are wanted of a store; None if fewer are in order, or the base is no store."""
+    def n_requested(self) -> int | None:
+        """How many documents a store should return; None if fewer are in order, or the base is no store."""
         base = self.base_retriever
-        of_store = isinstance(base, StoreSearch) and "score_threshold" not in base.search_kwargs
-        return self.k if of_store or find_n_requested(base) is not None else None
+        if isinstance(base, StoreSearch):
+            return None if "score_threshold" in base.search_kwargs else self.k
+        return None if find_n_requested(base) is None else self.k
 
     def is_told(self, fetch_k: int | None) -> bool:
-        """Whether the base retriever is told how many candidates are wanted, rather than its list cut."""
-        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
-        return request.told or bool(request.arguments)
+        """Whether the base retriever is told how many candidates to return, rather than its list cut."""
+        request = self._make_request(self.k, fetch_k)
+        return request.is_told or bool(request.arguments)
 
     def candidates(self, query: str, fetch_k: int | None, config: RunnableConfig | None = None) -> list[Document]:
         """Return the candidates of MMR for a query, in the order of the base retriever.
@@ -243,181 +280,98 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         Raises:
             NotImplementedError: If the base retriever is only asynchronous.
         """
-        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
-        found = invoke_runnable(request.base, query, config, **request.arguments)
-        return list(self._candidates(found, self.k, fetch_k, request))
+        request = self._make_request(self.k, fetch_k)
+        documents = invoke_runnable(request.retriever, query, config, **request.arguments)
+        return list(self._cut_candidates(documents, request))
 
     async def acandidates(
         self, query: str, fetch_k: int | None, config: RunnableConfig | None = None
     ) -> list[Document]:
         """Return the candidates of MMR for a query; the asynchronous twin of `candidates`."""
-        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
-        found = await request.base.ainvoke(query, config, **request.arguments)
-        return list(self._candidates(found, self.k, fetch_k, request))
+        request = self._make_request(self.k, fetch_k)
+        documents = await request.retriever.ainvoke(query, config, **request.arguments)
+        return list(self._cut_candidates(documents, request))
 
-    def _asked_for(
-        self, k: int | None, fetch_k: int | None, handlers: Sequence[Any]
-    ) -> tuple[int, int | None, RetrieverRequest]:
-        k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
-        _require_choice(k, fetch_k)
-        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
-        if any(isinstance(one, StageHandler) for one in handlers):  # an evaluation counts the queries with too few
-            request = request._replace(fetched=None)
-        return k, fetch_k, request
+    def _make_request(self, k: int, fetch_k: int | None) -> CandidateRequest:
+        return make_request(self.base_retriever, k, fetch_k, self.fetch_k_arg)
 
-    def _candidates(self, found: Any, k: int, fetch_k: int | None, request: RetrieverRequest) -> Sequence[Document]:
-        if (
-            isinstance(found, str)
-            or not isinstance(found, Sequence)
-            or not all(isinstance(one, Document) for one in found)
-        ):
-            raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
-        if not self._has_warned and (said := self._too_few(len(found), k, fetch_k, request)):
-            self._has_warned = True
-            warnings.warn(said, RetrievalWarning, stacklevel=2)
-        return found[: request.max_documents]
+    def _make_call_request(
+        self, k: int | None, fetch_k: int | None, handlers: Sequence[BaseCallbackHandler]
+    ) -> CandidateRequest:
+        """Return the request of one call, whose arguments replace the settings."""
+        if k is None:
+            k = self.k
+        if fetch_k is None:
+            fetch_k = self.fetch_k
+        _require_enough_candidates(k, fetch_k)
+        request = self._make_request(k, fetch_k)
+        # An evaluation counts the queries with too few documents itself.
+        if any(isinstance(handler, StageHandler) for handler in handlers):
+            request = replace(request, n_fetched=None)
+        return request
 
-    def _too_few(self, found: int, k: int, fetch_k: int | None, request: RetrieverRequest) -> str:
-        """Return what to say if there are too few documents to choose from; nothing if that is in order."""
-        if request.fetched is not None and 0 < found < k:
+    def _cut_candidates(self, documents: Any, request: CandidateRequest) -> Sequence[Document]:
+        """Return the candidates among the documents of the base retriever, and warn once if they are too few."""
+        _require_documents(documents)
+        if not self._has_warned:
+            too_few_note = self._too_few_note(len(documents), request)
+            if too_few_note:
+                self._has_warned = True
+                warnings.warn(too_few_note, RetrievalWarning, stacklevel=2)
+        candidates: Sequence[Document] = documents[: request.max_documents]
+        return candidates
+
+    def _too_few_note(self, n_documents: int, request: CandidateRequest) -> str:
+        """Return what to say if there are too few documents to choose from; "" if that is in order."""
+        k = request.k
+        fetch_k = request.fetch_k
+        if request.n_fetched is not None and 0 < n_documents < k:
             return (
-                f"FAISS filters the {request.fetched} documents that it fetched, and {found} of them match, fewer than "
-                f"k={k}: let it fetch more, search_kwargs={{'filter': ..., 'fetch_k': {10 * request.fetched}}}"
+                f"FAISS filters the {request.n_fetched} documents that it fetched, and {n_documents} of them match, "
+                f"fewer than k={k}: let it fetch more, search_kwargs={{'filter': ..., 'fetch_k': "
+                f"{10 * request.n_fetched}}}"
             )
-        few = f"the base retriever returned {found} documents, so MMR has nothing to choose from"
-        if fetch_k is None and request.own == found <= k:
-            return f"{few}, because k={k}: pass fetch_k=, the number of candidates, such as fetch_k={FETCH_K}"
-        if request.told or fetch_k is None or not fetch_k > k >= found > 0:
+        no_choice = f"the base retriever returned {n_documents} documents, so MMR has nothing to choose from"
+        if fetch_k is None and request.store_k == n_documents <= k:
+            return (
+                f"{no_choice}, because k={k}: pass fetch_k=, the number of candidates, such as "
+                f"fetch_k={DEFAULT_FETCH_K}"
+            )
+        if request.is_told or fetch_k is None or not fetch_k > k >= n_documents > 0:
             return ""
-        how = "under the name given as fetch_k_arg=" if self.fetch_k_arg is None else f"as {self.fetch_k_arg}="
+        remedy = f"as {self.fetch_k_arg}="
+        if self.fetch_k_arg is None:
+            remedy = "under the name given as fetch_k_arg="
         return (
-            f"{few}, although fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it takes "
-            f"their number with each call, {how}"
+            f"{no_choice}, although fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it "
+            f"takes their number with each call, {remedy}"
         )
 
 
-def _require_choice(k: int, fetch_k: int | None) -> None:
+def _require_enough_candidates(k: int, fetch_k: int | None) -> None:
     if fetch_k is not None and fetch_k < k:
         raise ValueError(f"fetch_k={fetch_k} candidates cannot give k={k} documents; fetch_k must be at least k")
 
 
-class StoreSearch(BaseRetriever):
-    """Searches a vector store by the vector of the query, which MMR uses too, so the query is embedded once."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    store: VectorStore
-    k: int
-    search_kwargs: dict[str, Any] = Field(default_factory=dict)
-    cache_size: int = 10_000
-
-    def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
-        k: int | None = None,
-    ) -> list[Document]:
-        vector = query_vector(self._model(), self.cache_size, query).tolist()
-        return self.store.similarity_search_by_vector(vector, **self._arguments(k))
-
-    async def _aget_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002  (as above)
-        k: int | None = None,
-    ) -> list[Document]:
-        vector = (await aquery_vector(self._model(), self.cache_size, query)).tolist()
-        return await self.store.asimilarity_search_by_vector(vector, **self._arguments(k))
-
-    def _arguments(self, k: int | None) -> dict[str, Any]:
-        return {**self.search_kwargs, **_of_search(self.store, self.search_kwargs, k or self.k)}
-
-    def _model(self) -> Any:
-        return self.store.embeddings
+def _require_documents(documents: Any) -> None:
+    is_sequence = isinstance(documents, Sequence) and not isinstance(documents, str)
+    if not is_sequence or not all(isinstance(document, Document) for document in documents):
+        raise TypeError(f"base_retriever must return a list of Documents, got {documents!r:.200}")
 
 
-def searched_by_vector(store: VectorStore) -> bool:
-    """Whether searching a store by vector equals searching it by text; not with sparse vectors."""
-    has_one = type(store).similarity_search_by_vector is not VectorStore.similarity_search_by_vector
-    mode = getattr(store, "retrieval_mode", None)
-    return has_one and getattr(mode, "value", mode) in {None, "dense"}
-
-
-def as_runnable(given: Any) -> Any:
+def as_runnable(retriever: Any) -> Any:
     """Return a function as a Runnable; anything else is returned unchanged."""
-    if isinstance(given, Runnable):
-        return given
-    if hasattr(given, "as_retriever"):
+    if isinstance(retriever, Runnable):
+        return retriever
+    if hasattr(retriever, "as_retriever"):
         raise ValueError(
-            f"{type(given).__name__} is a store, not a retriever: write MMRRetriever.from_store(store), or "
+            f"{type(retriever).__name__} is a store, not a retriever: write MMRRetriever.from_store(store), or "
             "base_retriever=store.as_retriever()"
         )
-    if inspect.iscoroutinefunction(given):
-        return RunnableLambda(_only_asynchronous, afunc=given)
-    return RunnableLambda(given) if callable(given) else given
+    if inspect.iscoroutinefunction(retriever):
+        return RunnableLambda(_refuse_sync_call, afunc=retriever)
+    return RunnableLambda(retriever) if callable(retriever) else retriever
 
 
-def _only_asynchronous(_: str) -> Any:
+def _refuse_sync_call(_: str) -> NoReturn:
     raise TypeError("the base retriever is an asynchronous function; use ainvoke")
-
-
-class RetrieverRequest(NamedTuple):
-    """How to ask a base retriever."""
-
-    base: Any
-    arguments: dict[str, Any]
-    max_documents: int | None
-    told: bool
-    own: int | None = None
-    """How many documents the retriever of a store returns of itself."""
-    fetched: int | None = None
-    """How many documents a store fetches before it filters them, if it does."""
-
-
-def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> RetrieverRequest:
-    """Return how to ask a base retriever for candidates."""
-    # The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field
-    # `k`, such as BM25Retriever, is copied, so that the given one stays as it is.
-    if argument is not None and fetch_k is not None:
-        return RetrieverRequest(base, {argument: fetch_k}, fetch_k, told=False)
-    inner = base
-    while isinstance(inner, (RunnableBinding, DynamicRunnable)):
-        inner = inner.bound if isinstance(inner, RunnableBinding) else inner.default
-    if fetch_k is None:
-        own = inner.search_kwargs.get("k", 4) if isinstance(inner, VectorStoreRetriever) else None
-        return RetrieverRequest(base, {}, None, told=False, own=own)
-    if isinstance(inner, StoreSearch):
-        arguments = _of_search(inner.store, inner.search_kwargs, fetch_k)
-        fetched = _fetched(inner.store, inner.search_kwargs, arguments)
-        return RetrieverRequest(base, {"k": fetch_k}, arguments["k"], told=True, fetched=fetched)
-    if isinstance(inner, VectorStoreRetriever):
-        bound = base.kwargs if isinstance(base, RunnableBinding) else {}
-        given = {**inner.search_kwargs, **bound}
-        arguments = _of_search(inner.vectorstore, given, fetch_k)
-        fetched = _fetched(inner.vectorstore, given, arguments)
-        return RetrieverRequest(base, arguments, arguments["k"], told=True, fetched=fetched)
-    if isinstance(base, BaseRetriever) and not isinstance(base, MMRSettings):
-        field = type(base).model_fields.get("k")
-        if field is not None and field.annotation is int:
-            return RetrieverRequest(base.model_copy(update={"k": fetch_k}), {}, fetch_k, told=True)
-    return RetrieverRequest(base, {}, fetch_k, told=False)
-
-
-def _fetched(store: VectorStore, given: Mapping[str, Any], arguments: Mapping[str, int]) -> int | None:
-    """Return how many documents a store fetches before it filters them, if it does."""
-    if given.get("filter") is None or not is_instance_by_name(store, "FAISS"):
-        return None
-    return int({**given, **arguments}["fetch_k"])
-
-
-def _of_search(store: VectorStore, given: Mapping[str, Any], fetch_k: int) -> dict[str, int]:
-    """Return the arguments with which a store returns the candidates of MMR."""
-    # FAISS filters what it fetched, 20 documents by default; its own MMR fetches twice `fetch_k` and keeps what
-    # matches. Elasticsearch looks at 50 candidates by default, and refuses to return more than that.
-    if is_instance_by_name(store, "ElasticsearchStore") and "fetch_k" not in given:
-        return {"k": fetch_k, "fetch_k": max(fetch_k, 50)}
-    if not is_instance_by_name(store, "FAISS") or "fetch_k" in given:
-        return {"k": fetch_k}
-    return {"k": fetch_k if given.get("filter") is None else 2 * fetch_k, "fetch_k": 2 * fetch_k}

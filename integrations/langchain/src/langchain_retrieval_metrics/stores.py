@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from langchain_retrieval_metrics.vectors import Vector
 
+# Returns the vector of each document, or None if it is unknown.
 VectorFunction: TypeAlias = Callable[[Sequence[Document]], Sequence[Any]]
-"""Returns the vector of each document, or None if it is unknown."""
+
+# How many ids one request to Pinecone holds; they stand in its address, which servers limit.
+MAX_IDS_PER_FETCH = 100
 
 
 def get_vectors(store: VectorStore) -> VectorFunction:
@@ -42,40 +45,52 @@ def get_vectors(store: VectorStore) -> VectorFunction:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
         >>> from langchain_core.vectorstores import InMemoryVectorStore
         >>> store = InMemoryVectorStore.from_texts(["a text"], DeterministicFakeEmbedding(size=3), ids=["a"])
-        >>> known, unknown = get_vectors(store)([Document("a text", id="a"), Document("another", id="b")])
-        >>> len(known), unknown
+        >>> stored, not_stored = get_vectors(store)([Document("a text", id="a"), Document("another", id="b")])
+        >>> len(stored), not_stored
         (3, None)
     """
-    known = _known(store)
-    if known is not None and (refusal := _refusal(store)) is None:
-        return known(store)
-    hint = "; a retriever knows its store as retriever.vectorstore" if hasattr(store, "vectorstore") else ""
-    got = f"{type(store).__name__}{hint}" if known is None else refusal
+    lookup = _find_lookup(store)
+    if lookup is None:
+        unsupported_note = type(store).__name__
+        if hasattr(store, "vectorstore"):
+            unsupported_note += "; a retriever knows its store as retriever.vectorstore"
+    else:
+        unsupported_note = _unsupported_note(store)
+        if not unsupported_note:
+            return lookup(store)
     raise TypeError(
-        f"get_vectors supports {', '.join(_KNOWN)}, got {got}; for another store write "
+        f"get_vectors supports {', '.join(_LOOKUPS)}, got {unsupported_note}; for another store write "
         "vector_fn=lambda documents: [vector or None for each], or pass embeddings to embed the texts"
     )
 
 
 def is_supported_store(store: VectorStore) -> bool:
     """Whether `get_vectors` supports a store."""
-    return _known(store) is not None and _refusal(store) is None
+    return _find_lookup(store) is not None and not _unsupported_note(store)
 
 
-def _known(store: Any) -> Callable[[Any], VectorFunction] | None:
-    for kind in type(store).__mro__:
-        if kind.__name__ in _KNOWN and kind.__module__.startswith(_ONLY_OF.get(kind.__name__, "")):
-            return _KNOWN[kind.__name__]
+def _find_lookup(store: Any) -> Callable[[Any], VectorFunction] | None:
+    for cls in type(store).__mro__:
+        required_package = _REQUIRED_PACKAGES.get(cls.__name__, "")
+        if cls.__name__ in _LOOKUPS and cls.__module__.startswith(required_package):
+            return _LOOKUPS[cls.__name__]
     return None
 
 
-def _refusal(store: Any) -> str | None:
-    """Return why the vectors of a store cannot be looked up although its class is known."""
+def _unsupported_note(store: Any) -> str:
+    """Return why the vectors of a store cannot be looked up although its class is known; "" if they can."""
     if is_instance_by_name(store, "Milvus") and not isinstance(store._vector_field, str):  # noqa: SLF001  (public nowhere)
         return f"a Milvus with several vectors of each document ({', '.join(store._vector_field)})"  # noqa: SLF001  (as above)
     if is_instance_by_name(store, "PGVector") and store.async_mode:
         return "a PGVector with async_mode=True, which cannot be read synchronously"
-    return None
+    return ""
+
+
+class _ConvertedVector(NamedTuple):
+    """A vector as the store has it, and the same as an array."""
+
+    stored: list[float]
+    array: Vector
 
 
 class _InMemory:
@@ -83,160 +98,185 @@ class _InMemory:
 
     def __init__(self, store: Any) -> None:
         self._store = store
-        self._converted: dict[str, tuple[Any, Vector]] = {}
+        self._converted: dict[str, _ConvertedVector] = {}
 
     def __call__(self, documents: Sequence[Document]) -> list[Any]:
-        if len(self._converted) > len(self._store.store):  # some were deleted
-            self._converted = {name: kept for name, kept in self._converted.items() if name in self._store.store}
-        return [None if one.id is None else self._vector(one.id) for one in documents]
+        stored = self._store.store
+        if len(self._converted) > len(stored):  # some were deleted
+            self._converted = {name: vector for name, vector in self._converted.items() if name in stored}
+        vectors: list[Any] = []
+        for document in documents:
+            vectors.append(None if document.id is None else self._find_vector(document.id))
+        return vectors
 
-    def _vector(self, name: str) -> Vector | None:
-        held = self._store.store.get(name)
-        if held is None and name.isdecimal():
-            held = self._store.store.get(int(name))  # a document has its id as text, whatever the store was given
-        if held is None:
-            self._converted.pop(name, None)
+    def _find_vector(self, document_id: str) -> Vector | None:
+        entry = self._store.store.get(document_id)
+        if entry is None and document_id.isdecimal():
+            # A document has its id as text, whatever the store was given.
+            entry = self._store.store.get(int(document_id))
+        if entry is None:
+            self._converted.pop(document_id, None)
             return None
-        stored, known = held["vector"], self._converted.get(name)
-        if known is None or known[0] is not stored:  # new, or replaced since
-            known = self._converted[name] = stored, np.asarray(stored, dtype=np.float32)
-        return known[1]
+        stored = entry["vector"]
+        converted = self._converted.get(document_id)
+        if converted is None or converted.stored is not stored:  # new, or replaced since
+            converted = _ConvertedVector(stored, np.asarray(stored, dtype=np.float32))
+            self._converted[document_id] = converted
+        return converted.array
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._store,)
 
 
 class _Faiss:
-    """Reconstructs vectors by their place in the index, as the store's own MMR does."""
+    """Reconstructs vectors by their position in the index, as the store's own MMR does."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
-        self._names: Any = None
-        self._count = -1
-        self._places: dict[str, int] = {}
+        self._id_by_position: Any = None
+        self._n_ids = -1
+        self._position_by_id: dict[str, int] = {}
 
     def __call__(self, documents: Sequence[Document]) -> list[Any]:
-        names = self._store.index_to_docstore_id  # grows in place, and is another object after a deletion
-        if names is not self._names or len(names) != self._count:
-            self._places = {str(name): place for place, name in names.items()}
-            self._names, self._count = names, len(names)
-        places = [None if one.id is None else self._places.get(one.id) for one in documents]
-        held = [place for place in places if place is not None]
-        vectors = iter(self._store.index.reconstruct_batch(held) if held else ())
-        return [None if place is None else next(vectors) for place in places]
+        self._update_positions()
+        positions: list[int | None] = []
+        for document in documents:
+            positions.append(None if document.id is None else self._position_by_id.get(document.id))
+        stored_positions = [position for position in positions if position is not None]
+        vectors: list[Any] = [None] * len(documents)
+        if stored_positions:
+            reconstructed = iter(self._store.index.reconstruct_batch(stored_positions))
+            for index, position in enumerate(positions):
+                if position is not None:
+                    vectors[index] = next(reconstructed)
+        return vectors
+
+    def _update_positions(self) -> None:
+        id_by_position = self._store.index_to_docstore_id  # grows in place, and is another object after a deletion
+        if id_by_position is self._id_by_position and len(id_by_position) == self._n_ids:
+            return
+        self._position_by_id = {str(document_id): position for position, document_id in id_by_position.items()}
+        self._id_by_position = id_by_position
+        self._n_ids = len(id_by_position)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._store,)
 
 
-class _ByKey:
+class _KeyLookup:
     """Asks a store for the vectors of several documents at once, each by its key there."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
 
     def __call__(self, documents: Sequence[Document]) -> list[Any]:
-        keys = [self._key(one) for one in documents]
-        wanted = list(dict.fromkeys(key for key in keys if key is not None))
-        held = self._held(wanted) if wanted else {}
-        return [held.get(key) for key in keys]
+        keys = [self._document_key(document) for document in documents]
+        distinct_keys = [key for key in dict.fromkeys(keys) if key is not None]
+        vector_by_key = self._fetch(distinct_keys) if distinct_keys else {}
+        return [vector_by_key.get(key) for key in keys]
 
-    def _key(self, document: Document) -> Any:
+    def _document_key(self, document: Document) -> Any:
         return document.id
 
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
         raise NotImplementedError
 
 
-class _Chroma(_ByKey):
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
-        held = self._store.get(ids=keys, include=["embeddings"])
-        return dict(zip(held["ids"], held["embeddings"], strict=True))
+class _Chroma(_KeyLookup):
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
+        answer = self._store.get(ids=keys, include=["embeddings"])
+        return dict(zip(answer["ids"], answer["embeddings"], strict=True))
 
 
-class _Qdrant(_ByKey):
+class _Qdrant(_KeyLookup):
     """Documents of Qdrant have no id; the point they came from is in their metadata."""
 
-    def _key(self, document: Document) -> Any:
+    def _document_key(self, document: Document) -> Any:
         point = document.metadata.get("_id", document.id)
         return point if isinstance(point, int) or _is_uuid(point) else None  # a server refuses the request for another
 
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
         name = self._store.vector_name
-        found = self._store.client.retrieve(
+        points = self._store.client.retrieve(
             self._store.collection_name, keys, with_payload=False, with_vectors=[name] if name else True
         )
-        return {one.id: one.vector.get(name) if isinstance(one.vector, dict) else one.vector for one in found}
+        vectors = {}
+        for point in points:
+            vectors[point.id] = point.vector.get(name) if isinstance(point.vector, dict) else point.vector
+        return vectors
 
 
-def _is_uuid(name: Any) -> bool:
+def _is_uuid(value: Any) -> bool:
     try:
-        return bool(str(UUID(name)) == name)
+        return bool(str(UUID(value)) == value)
     except (TypeError, ValueError, AttributeError):
         return False
 
 
-class _LanceDB(_ByKey):
+class _LanceDB(_KeyLookup):
     """Documents of LanceDB have no id, only their text; equal texts have equal vectors."""
 
-    def _key(self, document: Document) -> Any:
+    def _document_key(self, document: Document) -> Any:
         return document.page_content
 
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
-        table, text, vector = self._store.get_table(), self._store._text_key, self._store._vector_key  # noqa: SLF001  (public nowhere)
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
+        table = self._store.get_table()
         if table is None:  # nothing was ever added
             return {}
-        quoted = ", ".join("'" + key.replace("'", "''") + "'" for key in keys)
-        search = table.search().where(f"{text} IN ({quoted})").select([text, vector])
-        return {row[text]: row[vector] for row in search.limit(table.count_rows()).to_list()}
+        text_column = self._store._text_key  # noqa: SLF001  (public nowhere)
+        vector_column = self._store._vector_key  # noqa: SLF001  (as above)
+        literals = [key.replace("'", "''") for key in keys]
+        quoted = ", ".join(f"'{literal}'" for literal in literals)
+        search = table.search().where(f"{text_column} IN ({quoted})").select([text_column, vector_column])
+        rows = search.limit(table.count_rows()).to_list()
+        return {row[text_column]: row[vector_column] for row in rows}
 
 
-class _Milvus(_ByKey):
+class _Milvus(_KeyLookup):
     """Documents of Milvus have no id; their primary key is in their metadata."""
 
-    def _key(self, document: Document) -> Any:
+    def _document_key(self, document: Document) -> Any:
         return document.metadata.get(self._store._primary_field, document.id)  # noqa: SLF001  (public nowhere)
 
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
-        key, vector = self._store._primary_field, self._store._vector_field  # noqa: SLF001  (as above)
-        found = self._store.client.get(self._store.collection_name, ids=keys, output_fields=[key, vector])
-        return {row[key]: row[vector] for row in found}
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
+        key_field = self._store._primary_field  # noqa: SLF001  (public nowhere)
+        vector_field = self._store._vector_field  # noqa: SLF001  (as above)
+        rows = self._store.client.get(self._store.collection_name, ids=keys, output_fields=[key_field, vector_field])
+        return {row[key_field]: row[vector_field] for row in rows}
 
 
-class _PGVector(_ByKey):
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
-        row = self._store.EmbeddingStore
+class _PGVector(_KeyLookup):
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
+        table = self._store.EmbeddingStore
         with self._store._make_sync_session() as session:  # noqa: SLF001  (what its own get_by_ids does)
-            of_collection = row.collection_id == self._store.get_collection(session).uuid
-            found = session.query(row.id, row.embedding).filter(of_collection, row.id.in_(keys))
-            return {name: vector for name, vector in found if vector is not None}
+            in_collection = table.collection_id == self._store.get_collection(session).uuid
+            rows = session.query(table.id, table.embedding).filter(in_collection, table.id.in_(keys))
+            return {document_id: vector for document_id, vector in rows if vector is not None}
 
 
-class _Elasticsearch(_ByKey):
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
+class _Elasticsearch(_KeyLookup):
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
         field = self._store.vector_query_field
-        found = self._store.client.search(
+        answer = self._store.client.search(
             index=self._store._store.index,  # noqa: SLF001  (public nowhere)
             query={"ids": {"values": keys}},
             size=len(keys),
             source=True,
             source_includes=[field],
         )
-        return {hit["_id"]: hit["_source"].get(field) for hit in found["hits"]["hits"]}
+        return {hit["_id"]: hit["_source"].get(field) for hit in answer["hits"]["hits"]}
 
 
-class _Pinecone(_ByKey):
-    def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
-        held: dict[str, Any] = {}
-        for start in range(0, len(keys), MOST_FETCHED):
-            names = keys[start : start + MOST_FETCHED]
-            found = self._store.index.fetch(ids=names, namespace=self._store._namespace)  # noqa: SLF001  (public nowhere)
-            held |= {name: one.values or None for name, one in found.vectors.items()}
-        return held
-
-
-MOST_FETCHED = 100
-"""How many ids one request to Pinecone holds; they stand in its address, which servers limit."""
+class _Pinecone(_KeyLookup):
+    def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
+        namespace = self._store._namespace  # noqa: SLF001  (public nowhere)
+        vectors: dict[str, Any] = {}
+        for start in range(0, len(keys), MAX_IDS_PER_FETCH):
+            batch = keys[start : start + MAX_IDS_PER_FETCH]
+            answer = self._store.index.fetch(ids=batch, namespace=namespace)
+            for document_id, record in answer.vectors.items():
+                vectors[document_id] = record.values or None
+        return vectors
 
 
 def lookup_arguments(store: VectorStore) -> dict[str, Any]:
@@ -244,21 +284,22 @@ def lookup_arguments(store: VectorStore) -> dict[str, Any]:
     # The search of Elasticsearch leaves out the ids unless a `doc_builder` puts them in.
     if not is_instance_by_name(store, "ElasticsearchStore"):
         return {}
-    field: str = store.query_field  # type: ignore[attr-defined]  # the store is no dependency
-    return {"doc_builder": partial(_with_id, field)}
+    text_field: str = store.query_field  # type: ignore[attr-defined]  # the store is no dependency
+    return {"doc_builder": partial(_make_document, text_field)}
 
 
-def _with_id(field: str, hit: dict[str, Any]) -> Document:
-    held = hit["_source"]
-    return Document(held.get(field, ""), id=hit["_id"], metadata=held.get("metadata", {}))
+def _make_document(text_field: str, hit: dict[str, Any]) -> Document:
+    source = hit["_source"]
+    return Document(source.get(text_field, ""), id=hit["_id"], metadata=source.get("metadata", {}))
 
 
 def is_instance_by_name(store: VectorStore, name: str) -> bool:
     """Whether a store is of a class with that name or derived from one."""
-    return any(kind.__name__ == name for kind in type(store).__mro__)
+    return any(cls.__name__ == name for cls in type(store).__mro__)
 
 
-_KNOWN: dict[str, Callable[[Any], VectorFunction]] = {
+# By the name of the class, because the stores are not dependencies; several packages have a Chroma or a FAISS.
+_LOOKUPS: dict[str, Callable[[Any], VectorFunction]] = {
     "InMemoryVectorStore": _InMemory,
     "FAISS": _Faiss,
     "Chroma": _Chroma,
@@ -269,10 +310,9 @@ _KNOWN: dict[str, Callable[[Any], VectorFunction]] = {
     "ElasticsearchStore": _Elasticsearch,
     "PineconeVectorStore": _Pinecone,
 }
-"""By the name of the class, because the stores are not dependencies; several packages have a Chroma or a FAISS."""
-_ONLY_OF = {
+# The package of a class of which langchain-community has an older one that keeps its rows in another way.
+_REQUIRED_PACKAGES = {
     "Milvus": "langchain_milvus",
     "PGVector": "langchain_postgres",
     "ElasticsearchStore": "langchain_elasticsearch",
 }
-"""The package of a class of which langchain-community has an older one that keeps its rows in another way."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from langchain_retrieval_metrics.evaluating import choose_n_workers
-from langchain_retrieval_metrics.host import convert_items
+from langchain_retrieval_metrics.documents import convert_items
+from langchain_retrieval_metrics.evaluation import choose_n_workers
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
 from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
@@ -20,19 +20,21 @@ from retrieval_metrics.integration_api.async_support import (
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.evaluating import Retriever
+    from langchain_retrieval_metrics.evaluation import LoadedDocuments, Retriever
+    from langchain_retrieval_metrics.retriever import RetrieverOptions
     from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy
 
-LAMBDAS = tuple(step / 10 for step in range(11))
+DEFAULT_LAMBDAS = tuple(step / 10 for step in range(11))
+
+# The name of the base retriever's own order among the settings.
 BASE = "as retrieved"
-"""The name of the base retriever's own order among the settings."""
 
 
 class Setting(NamedTuple):
@@ -42,7 +44,8 @@ class Setting(NamedTuple):
     fetch_k: int | None
 
     def __str__(self) -> str:
-        return f"lambda {self.lambda_mult:g} of {'all' if self.fetch_k is None else self.fetch_k} candidates"
+        n_candidates = "all" if self.fetch_k is None else self.fetch_k
+        return f"lambda {self.lambda_mult:g} of {n_candidates} candidates"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -61,152 +64,232 @@ class MMRTuning(Tuning):
     retriever: MMRRetriever | None
 
 
-class _Candidates(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """The candidates of one question, with all that MMR needs to choose among them."""
+
     documents: list[Document]
     items: list[Retrieved]
     vectors: Vector
-    of_query: Vector | None
+    query_vector: Vector | None
 
 
-class _Tuning:
-    """The settings to try, checked before anything is asked."""
+@dataclass(frozen=True, slots=True)
+class _CandidateKey:
+    """Candidates are kept by question and by how many were asked for."""
+
+    text: str
+    fetch_k: int | None
+
+
+class _TuningTask:
+    """Asks a retriever for the candidates of each question, and compares what every setting selects from them."""
 
     def __init__(
         self,
-        retriever: Retriever,
-        questions: Any,
-        *,
-        lambdas: Iterable[float] = LAMBDAS,
-        fetch_ks: Iterable[int] | None = None,
-        metric: str | None = None,
-        match: MatchBy = "id",
-        rules: str | Rules = "standard",
-        clusters: ClustersBy = "source",
-        max_concurrency: int = WORKERS,
-        timeout: float | None = None,
-        retries: int = 0,
-        show_progress: bool = False,
-        config: RunnableConfig | None = None,
-        documents: Any = None,
-        **settings: Any,
+        retriever: MMRRetriever,
+        settings: Sequence[Setting],
+        metric: str,
+        evaluation: EvaluationTask,
+        config: RunnableConfig | None,
     ) -> None:
-        if not isinstance(retriever, MMRRetriever):
-            given: Any = retriever
-            retriever = MMRRetriever(base_retriever=given, **settings)
-        elif settings:
-            raise TypeError(f"the retriever is an MMRRetriever and has its own {', '.join(settings)}; set them on it")
-        self._retriever: MMRRetriever = retriever
-        self._metric = f"recall@{retriever.k}" if metric is None else metric
-        weights = list(dict.fromkeys(lambdas))
-        for weight in weights:
-            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
-        if all(weight == 1 for weight in weights):
-            raise ValueError("there is no lambda below 1 to try; pass for example lambdas=[0.3, 0.5, 0.7]")
-        sizes: list[int | None] = [retriever.fetch_k]
-        if fetch_ks is not None:
-            sizes = [positive_integer(each, "fetch_k") for each in dict.fromkeys(fetch_ks)]
-        if not sizes:
-            raise ValueError("there is no fetch_k to try; pass for example fetch_ks=[20, 50]")
-        if any(size is not None and size < retriever.k for size in sizes):
-            raise ValueError(f"fetch_k={min(filter(None, sizes))} is less than the retriever's k={retriever.k}")
-        tried = [Setting(weight, size) for size in sizes for weight in weights]
-        if fetch_ks is None or retriever.fetch_k is not None:
-            tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
-        self._settings = {str(setting): setting for setting in tried}
-        self._asked = EvaluationTask(
-            questions, self._metric, match, rules=rules, clusters=clusters, documents=documents
-        )
+        self._retriever = retriever
+        self._setting_by_name = {str(setting): setting for setting in settings}
+        self._metric = metric
+        self._evaluation = evaluation
         self._config = config
-        self.asking = self._asked.retrieve_arguments | {
-            "convert": convert_items,
-            "workers": choose_n_workers(max_concurrency, config),
-            "timeout": timeout,
-            "retries": retries,
-            "show_progress": show_progress,
-        }
-        self.ways = RetrieverFunctions(self._ask, self._aask)
-        wanted = sorted({setting.fetch_k for setting in tried}, key=lambda size: size or 0)
-        # What a search for fewer would find need not be the first of a search for more; a list only has to be cut.
-        self._asks = wanted if self._retriever.is_told(wanted[-1]) else wanted[-1:]
-        self._found: dict[tuple[str, int | None], _Candidates] = {}
+        self._requested_sizes = _find_requested_sizes(retriever, settings)
+        self._candidates: dict[_CandidateKey, _Candidates] = {}
+
+    @property
+    def functions(self) -> RetrieverFunctions:
+        """How a question is asked; the candidates of every size are kept, those of the largest returned."""
+        return RetrieverFunctions(self._ask, self._aask)
 
     def _ask(self, text: str) -> list[Document]:
-        """Ask a question, and keep the candidates of every size with their vectors; return those of the largest."""
         documents: list[Document] = []
-        for size in self._asks:
-            documents = self._retriever.candidates(text, size, self._config)
+        for fetch_k in self._requested_sizes:
+            documents = self._retriever.candidates(text, fetch_k, self._config)
             if documents:
-                vectors = self._retriever._vectors(documents, text)  # noqa: SLF001  (same package)
-                self._found[text, size] = _Candidates(documents, convert_items(documents), *vectors)
+                vectors, query_vector = self._retriever.find_vectors(documents, text)
+                self._keep_candidates(text, fetch_k, documents, vectors, query_vector)
         return documents
 
     async def _aask(self, text: str) -> list[Document]:
         documents: list[Document] = []
-        for size in self._asks:
-            documents = await self._retriever.acandidates(text, size, self._config)
+        for fetch_k in self._requested_sizes:
+            documents = await self._retriever.acandidates(text, fetch_k, self._config)
             if documents:
-                vectors = await self._retriever._avectors(documents, text)  # noqa: SLF001  (as above)
-                self._found[text, size] = _Candidates(documents, convert_items(documents), *vectors)
+                vectors, query_vector = await self._retriever.afind_vectors(documents, text)
+                self._keep_candidates(text, fetch_k, documents, vectors, query_vector)
         return documents
 
-    def result(self, run: RetrievedRun) -> MMRTuning:
+    def _keep_candidates(
+        self,
+        text: str,
+        fetch_k: int | None,
+        documents: list[Document],
+        vectors: Vector,
+        query_vector: Vector | None,
+    ) -> None:
+        items = convert_items(documents)
+        self._candidates[_CandidateKey(text, fetch_k)] = _Candidates(documents, items, vectors, query_vector)
+
+    def choose(self, run: RetrievedRun) -> MMRTuning:
         """Choose among the settings."""
         evaluations: dict[str, Evaluation] = {}
         with warnings.catch_warnings():
-            for name, setting in [(BASE, None), *self._settings.items()]:
-                evaluations[name] = self._asked.evaluation(self._run(run, setting))
-                warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-            few = self._without_choice(evaluations)
-            parameters = {name: setting._asdict() for name, setting in self._settings.items()}
-            chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
-        if few:
-            warnings.warn(few, RetrievalWarning, stacklevel=2)
-        known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
-        switch = chosen.winner != BASE and (chosen.is_significant or chosen.expected_gain > 0)
-        best = self._settings[chosen.winner] if switch else None
-        retriever = None if best is None else self._retriever.model_copy(update=best._asdict())
-        return MMRTuning(**known, best=best, retriever=retriever)
+            evaluations[BASE] = self._evaluation.evaluation(self._select_run(run, None))
+            warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
+            for name, setting in self._setting_by_name.items():
+                evaluations[name] = self._evaluation.evaluation(self._select_run(run, setting))
+            too_few_note = self._too_few_note(evaluations)
+            parameters = {name: setting._asdict() for name, setting in self._setting_by_name.items()}
+            tuning = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
+        if too_few_note:
+            warnings.warn(too_few_note, RetrievalWarning, stacklevel=2)
+        values = {field.name: getattr(tuning, field.name) for field in fields(tuning)}
+        best = None
+        retriever = None
+        if tuning.winner != BASE and (tuning.is_significant or tuning.expected_gain > 0):
+            best = self._setting_by_name[tuning.winner]
+            retriever = self._retriever.model_copy(update=best._asdict())
+        return MMRTuning(**values, best=best, retriever=retriever)
 
-    def _without_choice(self, evaluations: Mapping[str, Evaluation]) -> str:
+    def _too_few_note(self, evaluations: Mapping[str, Evaluation]) -> str:
         """Say that no question has more candidates than MMR returns, or raise if the metric cannot notice an order."""
-        most, k = max((len(found.documents) for found in self._found.values()), default=0), self._retriever.k
-        if not 0 < most <= k:
+        k = self._retriever.k
+        max_candidates = max((len(candidates.documents) for candidates in self._candidates.values()), default=0)
+        if not 0 < max_candidates <= k:
             return ""
-        cure = (
-            f"the base retriever returned at most {most} documents, and MMR selects k={k} of them, so it can only "
-            "reorder them: pass a larger fetch_k=, such as fetch_k=20, and let the base retriever return as many"
+        note = (
+            f"the base retriever returned at most {max_candidates} documents, and MMR selects k={k} of them, so it can "
+            "only reorder them: pass a larger fetch_k=, such as fetch_k=20, and let the base retriever return as many"
         )
-        as_retrieved = evaluations[BASE].per_query[self._metric]
-        if all(one.per_query[self._metric] == as_retrieved for one in evaluations.values()):
-            raise ValueError(f"no setting changes {self._metric} in any question: {cure}")
-        return cure
+        base_values = evaluations[BASE].per_query[self._metric]
+        if all(evaluation.per_query[self._metric] == base_values for evaluation in evaluations.values()):
+            raise ValueError(f"no setting changes {self._metric} in any question: {note}")
+        return note
 
-    def _run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
-        texts = self._asked.texts
+    def _select_run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
+        """Return what a setting selects for every question; None stands for the order of the base retriever."""
+        texts = self._evaluation.texts
+        rankings = {query: self._select(texts[query], setting) for query in run}
         # Without the seconds: all settings share the same retrieval.
-        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
+        return RetrievedRun(rankings, run.errors)
 
-    def _selected(self, text: str, setting: Setting | None) -> list[Retrieved]:
-        asked = setting is not None and setting.fetch_k in self._asks
-        found = self._found.get((text, setting.fetch_k if setting is not None and asked else self._asks[-1]))
-        if found is None:
-            return []
+    def _select(self, text: str, setting: Setting | None) -> list[Retrieved]:
+        largest_size = self._requested_sizes[-1]
         if setting is None:
-            return found.items[: self._retriever.k]
-        most = None if asked else setting.fetch_k
-        documents = found.documents[:most]
+            candidates = self._candidates.get(_CandidateKey(text, largest_size))
+            return [] if candidates is None else candidates.items[: self._retriever.k]
+        was_requested = setting.fetch_k in self._requested_sizes
+        key = _CandidateKey(text, setting.fetch_k if was_requested else largest_size)
+        candidates = self._candidates.get(key)
+        if candidates is None:
+            return []
+        max_documents = None if was_requested else setting.fetch_k
+        documents = candidates.documents[:max_documents]
         selection = mmr(
-            found.of_query,
-            found.vectors[:most],
+            candidates.query_vector,
+            candidates.vectors[:max_documents],
             k=self._retriever.k,
             lambda_mult=setting.lambda_mult,
-            relevance=self._retriever._relevance(documents),  # noqa: SLF001  (same package)
+            relevance=self._retriever.read_relevance(documents),
         )
-        return [found.items[at] for at in selection]
+        return [candidates.items[index] for index in selection]
 
 
-@takes_arguments_of(_Tuning)
-def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are those of _Tuning)
+def _find_requested_sizes(retriever: MMRRetriever, settings: Sequence[Setting]) -> list[int | None]:
+    """Return the numbers of candidates to ask for, ascending, with None for all of them first."""
+    sizes = sorted({setting.fetch_k for setting in settings}, key=lambda fetch_k: fetch_k or 0)
+    # What a search for fewer would find need not be the first of a search for more; a list only has to be cut.
+    if retriever.is_told(sizes[-1]):
+        return sizes
+    return sizes[-1:]
+
+
+@dataclass(frozen=True, slots=True)
+class _PreparedTuning:
+    """The settings to try, and what the core's `retrieve` is told."""
+
+    task: _TuningTask
+    retrieve_arguments: dict[str, Any]
+
+
+def _prepare_tuning(
+    retriever: Retriever,
+    questions: Any,
+    *,
+    lambdas: Iterable[float] = DEFAULT_LAMBDAS,
+    fetch_ks: Iterable[int] | None = None,
+    metric: str | None = None,
+    match: MatchBy = "id",
+    rules: str | Rules = "standard",
+    clusters: ClustersBy = "source",
+    max_concurrency: int = WORKERS,
+    timeout: float | None = None,
+    retries: int = 0,
+    show_progress: bool = False,
+    config: RunnableConfig | None = None,
+    documents: LoadedDocuments | None = None,
+    **settings: Unpack[RetrieverOptions],
+) -> _PreparedTuning:
+    """Check the arguments of `tune_mmr` before anything is asked."""
+    mmr_retriever = _as_mmr_retriever(retriever, settings)
+    if metric is None:
+        metric = f"recall@{mmr_retriever.k}"
+    tried_settings = _list_settings(mmr_retriever, lambdas, fetch_ks)
+    evaluation = EvaluationTask(questions, metric, match, rules=rules, clusters=clusters, documents=documents)
+    retrieve_arguments = evaluation.retrieve_arguments | {
+        "convert": convert_items,
+        "workers": choose_n_workers(max_concurrency, config),
+        "timeout": timeout,
+        "retries": retries,
+        "show_progress": show_progress,
+    }
+    task = _TuningTask(mmr_retriever, tried_settings, metric, evaluation, config)
+    return _PreparedTuning(task, retrieve_arguments)
+
+
+def _as_mmr_retriever(retriever: Retriever, settings: RetrieverOptions) -> MMRRetriever:
+    if not isinstance(retriever, MMRRetriever):
+        base_retriever: Any = retriever
+        return MMRRetriever(base_retriever=base_retriever, **settings)
+    if settings:
+        raise TypeError(f"the retriever is an MMRRetriever and has its own {', '.join(settings)}; set them on it")
+    return retriever
+
+
+def _list_settings(retriever: MMRRetriever, lambdas: Iterable[float], fetch_ks: Iterable[int] | None) -> list[Setting]:
+    """Return the settings to try, that of the retriever last.
+
+    Raises:
+        ValueError: If there is no lambda below 1, no `fetch_k`, or one of them is smaller than `k`.
+    """
+    weights = list(dict.fromkeys(lambdas))
+    for weight in weights:
+        mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
+    if all(weight == 1 for weight in weights):
+        raise ValueError("there is no lambda below 1 to try; pass for example lambdas=[0.3, 0.5, 0.7]")
+    sizes = [retriever.fetch_k]
+    if fetch_ks is not None:
+        sizes = [positive_integer(fetch_k, "fetch_k") for fetch_k in dict.fromkeys(fetch_ks)]
+    if not sizes:
+        raise ValueError("there is no fetch_k to try; pass for example fetch_ks=[20, 50]")
+    smallest = min(filter(None, sizes), default=None)
+    if smallest is not None and smallest < retriever.k:
+        raise ValueError(f"fetch_k={smallest} is less than the retriever's k={retriever.k}")
+    settings = []
+    for fetch_k in sizes:
+        settings += [Setting(weight, fetch_k) for weight in weights]
+    if fetch_ks is None or retriever.fetch_k is not None:
+        settings.append(Setting(retriever.lambda_mult, retriever.fetch_k))
+    return settings
+
+
+@takes_arguments_of(_prepare_tuning)
+def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are those of _prepare_tuning)
     """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
     Each setting has the candidates that the retriever so configured would have: a store is searched for each `fetch_k`,
@@ -247,21 +330,23 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are 
     Example:
         >>> from langchain_core.documents import Document
         >>> vectors = {"a": [1.0, 0.0], "same": [1.0, 0.0], "other": [0.0, 1.0]}
-        >>> found = [Document(text, id=text, metadata={"vector": vector}) for text, vector in vectors.items()]
-        >>> asked = [(f"{number}?", ["a", "other"]) for number in range(20)]
-        >>> how = {"embedding_key": "vector", "relevance": "rank", "k": 2}
-        >>> tuned = tune_mmr(lambda query: found, asked, lambdas=[0.3], **how)
+        >>> documents = [Document(text, id=text, metadata={"vector": vector}) for text, vector in vectors.items()]
+        >>> questions = [(f"{number}?", ["a", "other"]) for number in range(20)]
+        >>> settings = {"embedding_key": "vector", "relevance": "rank", "k": 2}
+        >>> tuned = tune_mmr(lambda query: documents, questions, lambdas=[0.3], **settings)
         >>> print(tuned.conclusion)  # recall 1/2 as retrieved, 1 with MMR
         lambda 0.3 of all candidates is better than as retrieved in recall@2; expect +0.500 on new questions.
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """
-    tuning = forward_arguments("tune_mmr", _Tuning, args, options)
-    return tuning.result(retrieve(tuning.ways, **tuning.asking))
+    prepared = forward_arguments("tune_mmr", _prepare_tuning, args, options)
+    run = retrieve(prepared.task.functions, **prepared.retrieve_arguments)
+    return prepared.task.choose(run)
 
 
-@takes_arguments_of(_Tuning)
+@takes_arguments_of(_prepare_tuning)
 async def atune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several settings; the asynchronous twin of `tune_mmr`, with its arguments, result and errors."""
-    tuning = forward_arguments("atune_mmr", _Tuning, args, options)
-    return tuning.result(await aretrieve(tuning.ways, **tuning.asking))
+    prepared = forward_arguments("atune_mmr", _prepare_tuning, args, options)
+    run = await aretrieve(prepared.task.functions, **prepared.retrieve_arguments)
+    return prepared.task.choose(run)

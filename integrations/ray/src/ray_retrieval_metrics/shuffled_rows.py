@@ -17,7 +17,7 @@ from retrieval_metrics.integration_api.batches import (
     is_dataframe,
     parse_allowances,
     require_same_id_type,
-    trec,
+    trec_lines,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_run(paths: Paths) -> Dataset:
         ValueError: If a name is that of another format, or there is no path. Errors in a file are raised when it is
             read, with the file, the number of the line, and the line.
     """
-    return _read(paths, trec.RUN_LAYOUT)
+    return _read(paths, trec_lines.RUN_LAYOUT)
 
 
 def read_qrels(paths: Paths) -> Dataset:
@@ -75,7 +75,7 @@ def read_qrels(paths: Paths) -> Dataset:
     Raises:
         ValueError: As in `read_run`.
     """
-    return _read(paths, trec.QRELS)
+    return _read(paths, trec_lines.QRELS_LAYOUT)
 
 
 def start(address: str | None = None, **options: Any) -> BaseContext:
@@ -101,7 +101,7 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
     return ray.init(address=where, **{"include_dashboard": False, "ignore_reinit_error": True, **options})
 
 
-def _read(paths: Paths, layout: trec.TrecLayout) -> Dataset:
+def _read(paths: Paths, layout: trec_lines.TrecLayout) -> Dataset:
     files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not files:
         raise ValueError("there is nothing to read: pass at least one path")
@@ -118,10 +118,10 @@ def _read(paths: Paths, layout: trec.TrecLayout) -> Dataset:
     return map_blocks(listed, read_trec, layout=layout)
 
 
-def read_trec(files: pa.Table, layout: trec.TrecLayout) -> Iterator[pa.Table]:
+def read_trec(files: pa.Table, layout: trec_lines.TrecLayout) -> Iterator[pa.Table]:
     """Yield the rows of files in pieces."""
     for path in files["path"].to_pylist():
-        for query, document, value in trec.parts_of_file(path, layout):
+        for query, document, value in trec_lines.parts_of_file(path, layout):
             yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})
 
 

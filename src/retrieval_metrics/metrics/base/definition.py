@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.matching.judged_run import is_relevant, ordinals, within
+from retrieval_metrics.matching.rank_rows import is_new, is_relevant, ordinals, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,7 +46,7 @@ class Parameter:
             that says what is allowed.
         default: The value if the name does not give one; it is left out of the printed name.
         meaning: One line for tables and help.
-        words: A sentence for each value, if rule sets differ in it.
+        choices: A sentence for each value, if rule sets differ in it.
         acts_on: What the parameter acts on in a query; audits show it.
         examples: Values other than the default; the tests compute the metric with each of them.
     """
@@ -59,21 +59,18 @@ class Parameter:
     examples: tuple[ParameterValue, ...] = ()
 
 
-class MetricRecipe(NamedTuple):
-    """What another process needs to define a user-defined metric.
+class MetricRecipe(Protocol):
+    """What another process needs to define a user-defined metric."""
 
-    Attributes:
-        module: The module that called `define_metric`.
-        define: Defines it again; called with the arguments.
-        arguments: The name, the function and the options.
-    """
+    @property
+    def module(self) -> str:
+        """The module that called `define_metric`."""
 
-    module: str
-    define: Callable[..., object]
-    arguments: tuple[Any, ...]
+    def define(self) -> None:
+        """Define the metric again."""
 
 
-def _never(**_: Any) -> bool:
+def _always_false(**_: Any) -> bool:
     return False
 
 
@@ -86,8 +83,8 @@ class Definition:
         score: `score(judged_run, *, k, **parameters)` returns one float per query; the value of a query without a
             relevant document is ignored.
         summary: One line for tables and help.
-        in_words: What the mean says, in everyday words; `{first}` stands for what the cut-off leaves. If empty, the
-            summary is used.
+        plain_summary: What the mean says, in everyday words; `{first}` stands for what the cut-off leaves. If empty,
+            the summary is used.
         aliases: Other names accepted on input.
         parameters: The parameters by name.
         takes_cutoff: Whether it can be cut off at k.
@@ -100,23 +97,23 @@ class Definition:
         needs_relevant: Whether it is undefined for a query without a relevant document; otherwise `score` returns NaN
             where it is undefined.
         undefined_if: When it is undefined for every query, in words.
-        as_retrieved: Whether it counts the places of the ranking as retrieved, also where unjudged documents are
-            removed.
+        keeps_unjudged_places: Whether it counts the places of the ranking as retrieved, also where unjudged documents
+            are removed.
         is_quality_metric: Whether systems are compared in it; `judged` says how much is known of a system, not how good
             it is.
         needs_places: Whether it is defined only for judgments by spans or texts.
-        by_document: Whether it treats alternatives one by one, as if there were no groups.
+        ignores_groups: Whether it treats alternatives one by one, as if there were no groups.
         cuts_at_n_relevant: Whether its cut-off is the number of relevant documents, or groups, of each query.
         one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
         mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
-            in closed form, for judgments without groups of several (with them too, if `by_document`). The judged run
-            has all documents of a tie at its first rank; the values of queries without ties are ignored. `TieOrderValues`
-            if a better order does not always have a better value. None, or a None returned: there is no closed form,
-            and every order is tried.
+            in closed form, for judgments without groups of several (with them too, if `ignores_groups`). The judged run
+            has all documents of a tie at its first rank; the values of queries without ties are ignored.
+            `TieOrderValues` if a better order does not always have a better value. None, or a None returned: there is
+            no closed form, and every order is tried.
         residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which
             unjudged and unseen documents could raise each value.
-        made_by: For metrics of `define_metric`: where it was called, and with which arguments.
-        given: Whether its values are given, and nothing here computes it.
+        recipe: For metrics of `define_metric`: how another process defines them.
+        is_given: Whether its values are given, and nothing here computes it.
         higher_is_better: Whether a larger value is better.
         bounds: The smallest and the largest possible value; by default they follow from `bounded`.
     """
@@ -139,7 +136,7 @@ class Definition:
     needs_places: bool = False
     ignores_groups: bool = False
     cuts_at_n_relevant: bool = False
-    one_suffices: Callable[..., bool] = _never
+    one_suffices: Callable[..., bool] = _always_false
     mean_over_orders: Callable[..., FloatArray | TieOrderValues | None] | None = None
     residual: Callable[..., FloatArray] | None = None
     recipe: MetricRecipe | None = None
@@ -161,39 +158,41 @@ class Definition:
         """Which of its values are the worst, in a word."""
         return "lowest" if self.higher_is_better else "highest"
 
-    def explicit_parameters(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
+    def explicit_parameters(self, given_parameters: Mapping[str, Any]) -> dict[str, ParameterValue]:
         """Return the given parameters, checked, without those that are None or at their default."""
         explicit = {}
-        for key, value in given.items():
-            if value is None:
+        for key, given_value in given_parameters.items():
+            if given_value is None:
                 continue
-            if key not in self.parameters:
-                raise ValueError(self._unknown(key))
+            parameter = self.parameters.get(key)
+            if parameter is None:
+                raise ValueError(self._describe_unknown_parameter(key))
             try:
-                read = self.parameters[key].read(value)
+                value = parameter.read(given_value)
             except ValueError as error:
-                raise ValueError(f"parameter {key!r} of {self.name} {error}, got {value!r}") from None
-            if read != self.parameters[key].default:
-                explicit[key] = read
+                raise ValueError(f"parameter {key!r} of {self.name} {error}, got {given_value!r}") from None
+            if value != parameter.default:
+                explicit[key] = value
         return explicit
 
-    def _unknown(self, key: str) -> str:
-        known = ", ".join(self.parameters) or "none"
+    def _describe_unknown_parameter(self, key: str) -> str:
+        known_parameters = ", ".join(self.parameters) or "none"
         advice = ""
         if key == "rel" and "gains" in self.parameters:
             advice = f". To ignore low grades give them no gain: {self.name}(gains=1:0)"
-        return f"{self.name} has no parameter {key!r}; it has: {known}{advice}"
+        return f"{self.name} has no parameter {key!r}; it has: {known_parameters}{advice}"
 
 
-def choice(default: str, meaning: str, words: Mapping[str, str], *, acts_on: ActsOn = "") -> Parameter:
+def choice(default: str, meaning: str, choices: Mapping[str, str], *, acts_on: ActsOn = "") -> Parameter:
     """Return a parameter that is one of some words, each given with its sentence."""
 
     def read(value: Any) -> ParameterValue:
-        if value not in words:
-            raise ValueError(f"must be one of {', '.join(words)}")
+        if value not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
         return str(value)
 
-    return Parameter(read, default, meaning, words, acts_on, tuple(word for word in words if word != default))
+    examples = tuple(word for word in choices if word != default)
+    return Parameter(read, default, meaning, choices, acts_on, examples)
 
 
 def make_number_reader(low: float, high: float) -> Callable[[Any], ParameterValue]:
@@ -205,9 +204,12 @@ def make_number_reader(low: float, high: float) -> Callable[[Any], ParameterValu
         except (TypeError, ValueError):
             number = float("nan")
         if not (low < number < high and isfinite(number)):
-            ends = [f"above {low:g}"] * isfinite(low) + [f"below {high:g}"] * isfinite(high)
-            limits = " and ".join(ends)
-            raise ValueError(f"must be a number {limits}")
+            limits = []
+            if isfinite(low):
+                limits.append(f"above {low:g}")
+            if isfinite(high):
+                limits.append(f"below {high:g}")
+            raise ValueError(f"must be a number {' and '.join(limits)}")
         return int(number) if number.is_integer() else number
 
     return read
@@ -223,8 +225,8 @@ REL = Parameter(
 
 def needs_one_document(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
     """Return which queries need one document, or group: it is found or not."""
-    found: BoolArray = judged.n_relevant(rel) == 1
-    return found
+    needs_one: BoolArray = judged.n_relevant(rel) == 1
+    return needs_one
 
 
 def is_first_only(
@@ -233,69 +235,77 @@ def is_first_only(
     """Return all queries at a cut-off of one document: it is relevant or not."""
     if k is None or isinstance(k, np.ndarray) or k != 1:
         return None
-    return needs_one_document(judged, rel=rel) if per == "group" else np.ones(judged.n_queries, bool)
+    if per == "group":
+        return needs_one_document(judged, rel=rel)
+    return np.ones(judged.n_queries, bool)
 
 
 def needs_one_at_first_rank(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
     """Return the queries that need one document, at a cut-off of one; alternatives ranked separately are several."""
-    return None if is_first_only(judged, k=k) is None or per == "group" else needs_one_document(judged, rel=rel)
+    if per == "group" or is_first_only(judged, k=k) is None:
+        return None
+    return needs_one_document(judged, rel=rel)
 
 
 # Turn grades into gains: what a document is worth in NDCG and related metrics.
 
-LARGEST_EXPONENT = 1000
-"""2 ** 1000 times a million documents still fits into a float."""
+# 2 ** 1000 times a million documents still fits into a float.
+MAX_EXPONENT = 1000
 
 
 def compute_gain(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
     """Return the gain of each grade above 0."""
-    result = _BY_NAME[gain](grade)
+    gain_of_grade = _GAIN_BY_NAME[gain](grade)
     if gains is None:
-        return result
-    result = result.copy()
-    for named, value in _pairs(gains):
-        result[grade == named] = value
+        return gain_of_grade
+    gain_of_grade = gain_of_grade.copy()
+    for listed_grade, listed_gain in _split_pairs(gains):
+        gain_of_grade[grade == listed_grade] = listed_gain
     ascending = np.argsort(grade, kind="stable")
-    drop = np.flatnonzero(np.diff(result[ascending]) < 0)
+    drop = np.flatnonzero(np.diff(gain_of_grade[ascending]) < 0)
     if drop.size:
         low, high = grade[ascending][drop[0] : drop[0] + 2]
         raise ValueError(
             f"gains={gains} gives grade {low:g} a larger gain than grade {high:g}; gains must not fall as grades rise"
         )
-    return result
+    return gain_of_grade
 
 
 def exponential(grade: FloatArray) -> FloatArray:
     """Return 2^grade - 1."""
     largest = grade.max(initial=0.0)
-    if largest > LARGEST_EXPONENT:
-        raise ValueError(f"an exponential gain needs grades of at most {LARGEST_EXPONENT}, got {largest:g}")
+    if largest > MAX_EXPONENT:
+        raise ValueError(f"an exponential gain needs grades of at most {MAX_EXPONENT}, got {largest:g}")
     # Exact for whole grades; near 0, expm1 keeps the digits that the subtraction would cancel.
     return np.where(grade < 1, np.expm1(np.minimum(grade, 1) * np.log(2)), np.exp2(grade) - 1)
 
 
-_BY_NAME: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+_GAIN_BY_NAME: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "linear": lambda grade: grade,
     "exponential": exponential,
     "binary": np.ones_like,
 }
 
 
-def _pairs(text: str) -> list[tuple[float, float]]:
-    pairs = (pair.split(":") for pair in text.split(";"))
-    return [(float(grade), float(value)) for grade, value in pairs]
+def _split_pairs(text: str) -> list[tuple[float, float]]:
+    """Return the grades and gains of a text such as `1:0;3:7`."""
+    pairs = []
+    for pair in text.split(";"):
+        grade, gain = pair.split(":")
+        pairs.append((float(grade), float(gain)))
+    return pairs
 
 
 def _read_gains(value: Any) -> ParameterValue:
     try:
-        pairs = sorted(_pairs(str(value).replace(" ", "")))
+        pairs = sorted(_split_pairs(str(value).replace(" ", "")))
     except ValueError:
         pairs = []
-    grades = [grade for grade, _ in pairs]
-    valid = all(0 < grade < np.inf and 0 <= gain < np.inf for grade, gain in pairs)
-    if not pairs or not valid or len(set(grades)) < len(grades):
+    distinct_grades = {grade for grade, _ in pairs}
+    are_valid = all(0 < grade < np.inf and 0 <= gain < np.inf for grade, gain in pairs)
+    if not pairs or not are_valid or len(distinct_grades) < len(pairs):
         raise ValueError("must be grade:gain pairs such as 1:0;2:1, each grade above 0 and once, no gain below 0")
     return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
 
@@ -336,22 +346,24 @@ class GroupMemberHits(NamedTuple):
 
 def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupMemberHits:
     """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
-    found, ranks = judged.credits, judged.items.rank
-    wanted = is_relevant(found.grade, rel)
+    satisfied = judged.credits
+    is_member = is_relevant(satisfied.grade, rel)
     if k is not None:
-        wanted = wanted & within(judged.items.query, ranks, k)[found.item]
-    group, rank = found.group[wanted], ranks[found.item[wanted]]
+        is_member = is_member & within(judged.items.query, judged.items.rank, k)[satisfied.item]
+    group = satisfied.group[is_member]
+    rank = judged.items.rank[satisfied.item[is_member]]
     order = np.lexsort((rank, group))
-    group, rank = group[order], rank[order]
+    group = group[order]
+    rank = rank[order]
     # One item may satisfy several pieces of a group at its rank; they share one place in the ranking.
-    new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
-    return GroupMemberHits(group[new], rank[new], ordinals(group[new]))
+    is_first = is_new(group, rank)
+    return GroupMemberHits(group[is_first], rank[is_first], ordinals(group[is_first]))
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
     """Return for each query the mean over its groups of the sum of the group's values, 0 for a group not found."""
-    of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
-    return judged.sum_by_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)
+    value_of_group = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
+    return judged.sum_by_query(judged.qrels.group_query, value_of_group) / np.maximum(judged.n_relevant(rel), 1)
 
 
 # The top of the relevance scale, for metrics that divide grades by it.
@@ -366,17 +378,21 @@ def divides_by_largest_grade(metric: Metric) -> bool:
     return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 
-def require_known_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
+def require_known_scale(metrics: Iterable[Metric], shown: str, remedy: str, judgments: Any = None) -> None:
     """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown."""
-    graded = judgments is None or isinstance(judgments, Mapping) or any(isinstance(one, Mapping) for one in judgments)
-    if not graded:
+    if judgments is not None and not _has_grades(judgments):
         return
     for metric in metrics:
         if divides_by_largest_grade(metric):
             raise ValueError(
                 f"{metric} divides by the largest grade of all judgments, which {shown} does not show; "
-                + cure.format(name=metric.name)
+                + remedy.format(name=metric.name)
             )
+
+
+def _has_grades(judgments: Any) -> bool:
+    """Return whether the judgments of a query are graded."""
+    return isinstance(judgments, Mapping) or any(isinstance(group, Mapping) for group in judgments)
 
 
 def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
@@ -385,10 +401,11 @@ def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
     if max_grade is None:
         return largest or 1.0
     if largest > max_grade:
-        at = int(judged.qrels.document_grade.argmax())
-        query = judged.qrels.queries[judged.qrels.document_query[at]]
+        qrels = judged.qrels
+        position = int(qrels.document_grade.argmax())
+        query = qrels.queries[qrels.document_query[position]]
         raise ValueError(
-            f"max_grade={max_grade:g} is below the grade {largest:g} of document {judged.qrels.documents[at]!r} for "
+            f"max_grade={max_grade:g} is below the grade {largest:g} of document {qrels.documents[position]!r} for "
             f"query {query!r}"
         )
     return max_grade

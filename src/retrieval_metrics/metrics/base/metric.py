@@ -1,34 +1,30 @@
-"""A metric with its cut-off and parameters, and the names it is read from and printed as."""
+"""A metric with its cut-off and parameters."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from math import inf, isnan
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import positive_integer, python_or_cli_text
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.metric_names import canonical_name, read_name
 from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from retrieval_metrics.metrics.base.definition import ParameterValue
+    from retrieval_metrics.metrics.base.definition import Definition, MetricRecipe, ParameterValue
 
 
+# The metrics that are computed by default.
 DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
-"""The metrics that are computed by default."""
 
-MAIN = ("__main__", "__mp_main__")
-"""The names of the module of a script or a notebook, in its own process and in the processes that it starts."""
+# The names of the module of a script or a notebook, in its own process and in the processes that it starts.
+SCRIPT_MODULES = ("__main__", "__mp_main__")
 
-GIVEN: dict[str, Metric] = {}
-"""The metrics whose values were given, by name, so that results accept their names; the last one of each name."""
+# The metrics whose values were given, by name, so that results accept their names; the last one of each name.
+GIVEN_METRICS: dict[str, Metric] = {}
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -56,7 +52,9 @@ class Metric:
     k: int | Budget | None = None
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
     definition: Definition = field(init=False, repr=False, compare=False)
+    # Both are asked for again and again: a metric is the key of every table.
     _text: str = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __init__(self, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> None:
         """Make the metric with this name, cut-off and parameters.
@@ -68,7 +66,7 @@ class Metric:
         self._set(name, k, parameters)
 
     def _set(self, name: str, k: int | Budget | None, parameters: Mapping[str, ParameterValue]) -> None:
-        name = canonical_name(name, GIVEN)
+        name = canonical_name(name, GIVEN_METRICS)
         definition = DEFINITIONS[name]
         if not (k is None or isinstance(k, Budget)):
             k = positive_integer(k, f"the cut-off k of {name}", or_none=True)
@@ -79,9 +77,17 @@ class Metric:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "parameters", tuple(sorted(explicit.items())))
-        inside = ",".join(f"{key}={value}" for key, value in self.parameters)
-        cutoff = "" if k is None else f"@{k}"
-        object.__setattr__(self, "_text", f"{name}({inside}){cutoff}" if inside else f"{name}{cutoff}")
+        text = name
+        if self.parameters:
+            assignments = [f"{key}={value}" for key, value in self.parameters]
+            text += f"({','.join(assignments)})"
+        if k is not None:
+            text += f"@{k}"
+        self._set_text(text)
+
+    def _set_text(self, text: str) -> None:
+        object.__setattr__(self, "_text", text)
+        object.__setattr__(self, "_hash", hash(text))
 
     @classmethod
     def parse(cls, text: str) -> Metric:
@@ -98,13 +104,14 @@ class Metric:
         """
         if not isinstance(text, str):
             raise TypeError(
-                f"a metric name must be a str such as 'ndcg@10', got {text!r} ({type(text).__name__}){_as_text(text)}"
+                f"a metric name must be a str such as 'ndcg@10', got {text!r} ({type(text).__name__})"
+                f"{_name_suggestion_note(text)}"
             )
         try:
             return _parse(text)
         except ValueError:
-            if text in GIVEN:
-                return GIVEN[text]
+            if text in GIVEN_METRICS:
+                return GIVEN_METRICS[text]
             raise
 
     @property
@@ -130,23 +137,23 @@ class Metric:
             ['ndcg_at_10', 'map', 'precision_at_5-rel-2']
         """
         cutoff = "" if self.k is None else f"_at_{self.k}"
-        said = "".join(f"-{key}-{str(value).replace(';', '_')}" for key, value in self.parameters)
-        return f"{self.name}{cutoff}{said}"
+        parameters = [f"-{key}-{str(value).replace(';', '_')}" for key, value in self.parameters]
+        return f"{self.name}{cutoff}{''.join(parameters)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the metric by name; a user-defined one with the module that defines it."""
-        made_by = self.definition.recipe
-        if made_by is None:
+        recipe = self.definition.recipe
+        if recipe is None:
             return _make_metric, (self.name, self.k, self.parameters)
         # What a script or a notebook defines cannot be imported, so the function itself is pickled.
-        again = (made_by.define, made_by.arguments) if made_by.module in MAIN else None
-        return _restored, (self.name, self.k, self.parameters, made_by.module, again)
+        sent_recipe = recipe if recipe.module in SCRIPT_MODULES else None
+        return _restore_user_metric, (self.name, self.k, self.parameters, recipe.module, sent_recipe)
 
     def __str__(self) -> str:
         return self._text
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return self._hash
 
     def __repr__(self) -> str:
         return f"Metric.parse({str(self)!r})"
@@ -159,16 +166,15 @@ def _make_metric(name: str, k: int | Budget | None, parameters: Iterable[tuple[s
     return metric
 
 
-def _restored(
+def _restore_user_metric(
     name: str,
     k: int | Budget | None,
     parameters: tuple[tuple[str, ParameterValue], ...],
     module: str,
-    again: tuple[Callable[..., object], tuple[Any, ...]] | None,
+    recipe: MetricRecipe | None,
 ) -> Metric:
-    if name not in NAME_BY_ALIAS and again is not None:
-        define, arguments = again
-        define(*arguments)
+    if name not in NAME_BY_ALIAS and recipe is not None:
+        recipe.define()
     need_definition(name, module)
     return _make_metric(name, k, parameters)
 
@@ -194,7 +200,8 @@ def need_definition(name: str, module: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Metric:
-    return _make_metric(*read_name(text))
+    name, k, parameters = read_name(text)
+    return _make_metric(name, k, parameters)
 
 
 def parse_computable_metric(text: str) -> Metric:
@@ -204,10 +211,17 @@ def parse_computable_metric(text: str) -> Metric:
 
 def match_metric_name(metric: str | Metric, names: Collection[str]) -> str:
     """Return the name of a metric as it is among some names, which may be of given metrics not known here."""
-    if str(metric) in names or (name := str(as_metric(metric))) in names:
-        return str(metric) if str(metric) in names else name
-    same = [one for one in names if "rel=" in one and str(_without_rel(Metric.parse(one))) == name]
-    return same[0] if len(same) == 1 else name
+    text = str(metric)
+    if text in names:
+        return text
+    name = str(as_metric(metric))
+    if name in names:
+        return name
+    same_without_rel = []
+    for candidate in names:
+        if "rel=" in candidate and str(_without_rel(Metric.parse(candidate))) == name:
+            same_without_rel.append(candidate)
+    return same_without_rel[0] if len(same_without_rel) == 1 else name
 
 
 def with_relevance_threshold(metrics: Iterable[Metric], grade: float | None) -> tuple[Metric, ...]:
@@ -219,14 +233,14 @@ def with_relevance_threshold(metrics: Iterable[Metric], grade: float | None) -> 
     """
     if grade is None:
         return tuple(metrics)
-    return tuple(
-        dict.fromkeys(
-            Metric(one.name, one.k, **{"rel": grade, **dict(one.parameters)})
-            if "rel" in one.definition.parameters
-            else one
-            for one in metrics
-        )
-    )
+    changed_metrics = []
+    for metric in metrics:
+        if "rel" in metric.definition.parameters:
+            parameters = {"rel": grade, **dict(metric.parameters)}
+            changed_metrics.append(Metric(metric.name, metric.k, **parameters))
+        else:
+            changed_metrics.append(metric)
+    return tuple(dict.fromkeys(changed_metrics))
 
 
 def _without_rel(metric: Metric) -> Metric:
@@ -244,232 +258,36 @@ def as_metric(metric: str | Metric) -> Metric:
     return metric if isinstance(metric, Metric) else Metric.parse(metric)
 
 
-def _as_text(given: Any) -> str:
+def _name_suggestion_note(foreign_object: Any) -> str:
     """Return what to add to a message if the text of a foreign object, as of ir_measures, is the name of a metric."""
     try:
-        return f"; pass {str(Metric.parse(str(given)))!r}"
+        return f"; pass {str(Metric.parse(str(foreign_object)))!r}"
     except ValueError:
         return ""
 
 
 def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool = True) -> tuple[Metric, ...]:
     """Return metrics from their names, each once, in the given order."""
-    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    if not isinstance(given, Iterable):
-        raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}{_as_text(metrics)}")
-    chosen = dict.fromkeys(map(as_metric, given))
-    if not chosen:
-        raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
-    if computed and (given_ones := [str(metric) for metric in chosen if metric.definition.is_given]):
-        raise ValueError(
-            f"{given_ones[0]} cannot be computed, its values are given"
-            + python_or_cli_text("; add them: evaluate(...).with_scores(...)", ", and stand in saved results")
+    metrics_or_names = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(metrics_or_names, Iterable):
+        raise TypeError(
+            f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}{_name_suggestion_note(metrics)}"
         )
-    return tuple(chosen)
+    distinct_metrics = dict.fromkeys(map(as_metric, metrics_or_names))
+    if not distinct_metrics:
+        raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
+    if computed:
+        for metric in distinct_metrics:
+            if metric.definition.is_given:
+                raise ValueError(
+                    f"{metric} cannot be computed, its values are given; add them: evaluate(...).with_scores(...)"
+                )
+    return tuple(distinct_metrics)
 
 
 def choose_leading_metric(metrics: Sequence[Metric]) -> Metric:
     """Return the first metric that is computed, or else the first: plots and reports begin with it."""
-    return next((metric for metric in metrics if not metric.definition.is_given), metrics[0])
-
-
-# How the names of metrics are spelled, here and in other tools.
-
-_NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
-_PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
-
-
-class MetricNameParts(NamedTuple):
-    """The parts of a name as they are written.
-
-    Attributes:
-        name: The metric, in any of its spellings.
-        k: The cut-off; None if there is none.
-        parameters: The parameters, in the order of the text.
-    """
-
-    name: str
-    k: int | Budget | None
-    parameters: tuple[tuple[str, ParameterValue], ...]
-
-
-def read_name(text: str) -> MetricNameParts:
-    """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`."""
-    match = re.fullmatch(_NAME, text)
-    if match is None:
-        raise ValueError(
-            f"{text!r} is not a metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
-        )
-    name, k = match["name"], match["k"]
-    if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
-        name, k = peer
-    parameters = _read_parameters(text, match["parameters"])
-    return MetricNameParts(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
-
-
-def _read_cutoff(text: str, k: str) -> int | Budget:
-    if k.isascii() and k.isdigit() and int(k) > 0:
-        return int(k)
-    budget = Budget.parse(k)
-    if budget is None:
-        raise ValueError(
-            f"the cut-off in {text!r} must be a positive integer, got {k!r}; leave out '@{k}' for all documents, and "
-            "write a budget as @2000chars, @800tokens or @3calls"
-        )
-    return budget
-
-
-def _peer_spelling(name: str) -> tuple[str, str] | None:
-    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
-    match = re.fullmatch(_PEER_CUTOFF, name)
-    if match is None or _key(name) in NAME_BY_ALIAS or _key(match["name"]) not in NAME_BY_ALIAS:
-        return None
-    known = canonical_name(match["name"])
-    if name == f"{match['name']}.{match['k']}" and "p" in DEFINITIONS[known].parameters:
-        raise ValueError(
-            f"{name!r} may mean {known}(p=0.{match['k']}), as ranx writes it, or {known}@{match['k']}; write one of "
-            "them"
-        )
-    return match["name"], match["k"]
-
-
-def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]:
-    parameters: dict[str, ParameterValue] = {}
-    for part in (inside or "").split(","):
-        if not part.strip():
-            continue
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (key and equals and value):
-            raise ValueError(f"cannot read {part.strip()!r} in {text!r}; write parameters as name=value")
-        if key in parameters:
-            raise ValueError(f"parameter {key!r} appears twice in {text!r}")
-        parameters[key] = value
-    return parameters
-
-
-def _key(name: str) -> str:
-    return name.strip().lower().replace("-", "_")
-
-
-def canonical_name(name: str, given: Collection[str] = ()) -> str:
-    """Return the name that a metric has in the table, from any of its names."""
-    key = _key(name)
-    if key in NAME_BY_ALIAS:
-        return NAME_BY_ALIAS[key]
-    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
-
-    names = {**{_key(one): one for one in given}, **NAME_BY_ALIAS}
-    close = get_close_matches(key, names, n=4, cutoff=0.5)
-    # At a tie what can be computed comes first, whatever values were given earlier in the process.
-    close.sort(key=lambda one: (-SequenceMatcher(None, one, key).ratio(), one not in NAME_BY_ALIAS))
-    near = dict.fromkeys(names[one] for one in close)
-    offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join((*DEFINITIONS, *given))}"
-    raise ValueError(f"unknown metric {name!r}; {offer}")
-
-
-# Metrics whose values are given rather than computed: answer quality, latency, cost, another tool's scores.
-
-Bounds: TypeAlias = tuple[float | None, float | None]
-"""The smallest and the largest possible value; None where there is none."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GivenMetric(Metric):
-    """A metric known only by its name, its bounds and its direction; nothing here computes it.
-
-    Attributes:
-        bounds: The smallest and the largest possible value, infinite where there is none.
-        lower_is_better: Whether a smaller value is better.
-    """
-
-    bounds: tuple[float, float] = (-inf, inf)
-    lower_is_better: bool = False
-
-    def __post_init__(self) -> None:
-        low, high = self.bounds
-        direction = "; lower is better" if self.lower_is_better else ""
-        ends = "without bounds" if (low, high) == (-inf, inf) else f"from {low:g} to {high:g}"
-        definition = Definition(
-            name=self.name,
-            score=self._refuse,
-            summary=f"given, {ends}{direction}",
-            takes_cutoff=False,
-            bounded=(low, high) == (0, 1),
-            needs_relevant=False,
-            is_given=True,
-            bounds=(low, high),
-            higher_is_better=not self.lower_is_better,
-        )
-        object.__setattr__(self, "definition", definition)
-        object.__setattr__(self, "_text", self.name)
-        GIVEN[self.name] = self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return GivenMetric, (self.name, None, (), self.bounds, self.lower_is_better)
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        add = python_or_cli_text("; evaluation.with_scores(...) adds it")
-        raise ValueError(f"{self.name} was given and cannot be computed{add}")
-
-
-def as_given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:
-    """Return the metric of that name: one that is known here, such as `nDCG@10`, or else a given one."""
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a metric must be a str, got {name!r}")
-    if not name.strip() or not name.isprintable() or name != name.strip():
-        raise ValueError(f"the name of a metric must be printable and not blank, got {name!r}")
-    try:
-        known = parse_computable_metric(name)
-    except ValueError:
-        return GivenMetric(name, None, (), bounds or (-inf, inf), lower_is_better)
-    if lower_is_better or bounds not in {None, known.definition.bounds}:
-        low, high = known.definition.bounds
-        raise ValueError(
-            f"{name!r} is the name of a metric of this package, {known}, from {low:g} to {high:g}, where higher is "
-            "better; give yours another name, or state bounds by metric: bounds={'latency': (0, None)}"
-        )
-    return known
-
-
-def read_bounds(
-    names: Sequence[str], bounds: Bounds | Mapping[str, Bounds] | None
-) -> dict[str, tuple[float, float] | None]:
-    """Return the bounds of each metric, None where they are not given."""
-    if not isinstance(bounds, Mapping):
-        return dict.fromkeys(names, None if bounds is None else _pair(bounds))
-    _refuse_unknown("bounds", bounds, names)
-    return {name: _pair(bounds[name]) if bounds.get(name) is not None else None for name in names}
-
-
-def read_lower_is_better(names: Sequence[str], lower_is_better: str | Collection[str]) -> set[str]:
-    """Return the metrics in which lower is better."""
-    lower = [lower_is_better] if isinstance(lower_is_better, str) else list(lower_is_better)
-    _refuse_unknown("lower_is_better", lower, names)
-    return set(lower)
-
-
-def require_same_properties(ours: Iterable[Metric], theirs: Iterable[Metric]) -> None:
-    """Raise if a metric has other bounds or another direction in two evaluations."""
-    known = {str(metric): metric.definition for metric in ours}
-    for metric in theirs:
-        one, other = known.get(str(metric)), metric.definition
-        if one is None or (one.bounds, one.higher_is_better) == (other.bounds, other.higher_is_better):
-            continue
-        raise ValueError(f"{metric} is not the same in all: {one.summary} in one, {other.summary} in another")
-
-
-def _refuse_unknown(argument: str, given: Iterable[str], names: Sequence[str]) -> None:
-    if unknown := [name for name in given if name not in names]:
-        raise ValueError(f"{argument} has {unknown[0]!r}, which has no scores; the scores are {', '.join(names)}")
-
-
-def _pair(bounds: Any) -> tuple[float, float]:
-    numbers = isinstance(bounds, (tuple, list)) and all(
-        one is None or (isinstance(one, (int, float)) and not isinstance(one, bool)) for one in bounds
-    )
-    if not numbers or len(bounds) != 2:
-        raise TypeError(f"bounds must be the smallest and the largest value, such as (0, 1), got {bounds!r}")
-    low, high = (-inf if bounds[0] is None else bounds[0]), (inf if bounds[1] is None else bounds[1])
-    if isnan(low) or isnan(high) or not low < high:
-        raise ValueError(f"the lower bound must be below the upper, got {bounds!r}")
-    return float(low), float(high)
+    for metric in metrics:
+        if not metric.definition.is_given:
+            return metric
+    return metrics[0]

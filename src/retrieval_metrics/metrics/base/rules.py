@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
+from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.matching.ranking_order import ScoreOrder
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@register_record
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What happens in cases that libraries treat differently.
@@ -95,11 +97,11 @@ class Rules:
         """How scored documents are put in order."""
         return ScoreOrder(self.ties, self.scores == "single")
 
-    def of(self, metric: str) -> Rules:
+    def for_metric(self, metric: str) -> Rules:
         """Return the rules for one metric, with its exceptions applied.
 
         Example:
-            >>> LLAMA_INDEX.duplicates, LLAMA_INDEX.of("recall").duplicates
+            >>> LLAMA_INDEX.duplicates, LLAMA_INDEX.for_metric("recall").duplicates
             ('count', 'ignore')
         """
         changed: Mapping[str, Any] = self.exceptions.get(metric, {})
@@ -111,13 +113,20 @@ class Rules:
 
 
 def _refuse(name: str, value: str) -> NoReturn:
-    hint = "; match=Matching(deduplicate=True) removes repeats before anything is ranked" * (name == "duplicates")
+    hint = ""
+    if name == "duplicates":
+        hint = "; match=Matching(deduplicate=True) removes repeats before anything is ranked"
     raise ValueError(f"{name} must be one of {', '.join(map(repr, _CHOICES[name]))}, got {value!r}{hint}")
 
 
+# The default: see "Our rules" in the documentation, guides/coming-from.
 STANDARD = Rules(name="standard")
-"""The default: see "Our rules" in the documentation, guides/coming-from."""
 
+# What trec_eval 10.0 (2026) does: the same value for every query, for str ids and whole grades, in map, ndcg, mrr,
+# r_precision and bpref without a cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one.
+# Scores are compared in 64 bits; trec_eval 9.0.8 of 2020, and pytrec_eval with it, compares them in 32
+# (`scores="single"`). Raises where a document is retrieved twice (trec_eval: "duplicate docs") and where a grade is
+# not a whole number.
 TREC_EVAL = Rules(
     name="trec_eval",
     missing="skip",
@@ -128,11 +137,13 @@ TREC_EVAL = Rules(
     parameters={"iprec": {"rounding": "nearest"}},
     metrics=("map", "ndcg", "mrr", "precision", "recall", "hit_rate", "r_precision", "bpref"),
 )
-"""What trec_eval 10.0 (2026) does: the same value for every query, for str ids and whole grades, in map, ndcg, mrr,
-r_precision and bpref without a cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one. Scores
-are compared in 64 bits; trec_eval 9.0.8 of 2020, and pytrec_eval with it, compares them in 32 (`scores="single"`).
-Raises where a document is retrieved twice (trec_eval: "duplicate docs") and where a grade is not a whole number."""
 
+# What llama-index-core 0.14.25 does in `llama_index/core/evaluation/retrieval/metrics.py`, with a list of k documents
+# for `@k`: `AveragePrecision` and `NDCG` walk the list and take a repeated document as a hit again, so they may
+# exceed 1; `Precision` and `Recall` compare sets; `Precision` divides by the distinct documents retrieved; `NDCG` is
+# binary and its ideal holds every expected id, however short the list. Every `compute` raises ValueError ("Retrieved
+# ids and expected ids must be provided") where nothing was retrieved or nothing is relevant; so do these rules. Not
+# covered: the granular options, and expected ids that are given twice.
 LLAMA_INDEX = Rules(
     name="llama_index",
     empty="error",
@@ -144,13 +155,12 @@ LLAMA_INDEX = Rules(
     exceptions={"precision": {"duplicates": "ignore"}, "recall": {"duplicates": "ignore"}},
     metrics=("hit_rate", "mrr", "precision", "recall", "map", "ndcg"),
 )
-"""What llama-index-core 0.14.25 does in `llama_index/core/evaluation/retrieval/metrics.py`, with a list of k documents
-for `@k`: `AveragePrecision` and `NDCG` walk the list and take a repeated document as a hit again, so they may exceed 1;
-`Precision` and `Recall` compare sets; `Precision` divides by the distinct documents retrieved; `NDCG` is binary and its
-ideal holds every expected id, however short the list. Every `compute` raises ValueError ("Retrieved ids and expected
-ids must be provided") where nothing was retrieved or nothing is relevant; so do these rules. Not covered: the granular
-options, and expected ids that are given twice."""
 
+# What haystack-ai 3.4.0 does in `haystack/components/evaluators`, with a list of k documents for `@k`:
+# `document_ndcg.py` has linear gains and an ideal of all relevant documents, however short the list;
+# `document_map.py` divides by all of them (since 2026; before, by those found); each relevant document is credited
+# once and a repeat keeps its place; `document_recall.py` is recall in its mode multi_hit and hit rate in single_hit.
+# Its ground truth are the documents with a grade above 0. Compared by id: `document_comparison_field="id"`.
 HAYSTACK = Rules(
     name="haystack",
     no_relevant="zero",
@@ -159,12 +169,14 @@ HAYSTACK = Rules(
     parameters={"ndcg": {"ideal": "uncut"}},
     metrics=("hit_rate", "mrr", "recall", "map", "ndcg"),
 )
-"""What haystack-ai 3.4.0 does in `haystack/components/evaluators`, with a list of k documents for `@k`:
-`document_ndcg.py` has linear gains and an ideal of all relevant documents, however short the list;
-`document_map.py` divides by all of them (since 2026; before, by those found); each relevant document is credited
-once and a repeat keeps its place; `document_recall.py` is recall in its mode multi_hit and hit rate in single_hit. Its
-ground truth are the documents with a grade above 0. Compared by id: `document_comparison_field="id"`."""
 
+# What ragas 0.4.3 does without a model, with a list of k contexts for `@k`: in `metrics/_context_precision.py`,
+# `IDBasedContextPrecision` (precision) compares sets and is NaN where nothing was retrieved, and
+# `NonLLMContextPrecisionWithReference` (map, where texts are equal or differ by more than its threshold) divides by
+# the relevant contexts found, repeats counted again, plus 1e-10, so it agrees to 1e-9; in
+# `metrics/_context_recall.py`, `IDBasedContextRecall` (recall) compares sets. NaN leaves the mean. With nothing
+# relevant recall is NaN and the average precision raises ValueError ("max() iterable argument is empty"), which
+# `evaluate` turns into NaN; only if nothing was retrieved either it is 0 there and undefined here.
 RAGAS = Rules(
     name="ragas",
     groups="flatten",
@@ -177,14 +189,13 @@ RAGAS = Rules(
     },
     metrics=("precision", "recall", "map"),
 )
-"""What ragas 0.4.3 does without a model, with a list of k contexts for `@k`: in `metrics/_context_precision.py`,
-`IDBasedContextPrecision` (precision) compares sets and is NaN where nothing was retrieved, and
-`NonLLMContextPrecisionWithReference` (map, where texts are equal or differ by more than its threshold) divides by the
-relevant contexts found, repeats counted again, plus 1e-10, so it agrees to 1e-9; in `metrics/_context_recall.py`,
-`IDBasedContextRecall` (recall) compares sets. NaN leaves the mean. With nothing relevant recall is NaN and the
-average precision raises ValueError ("max() iterable argument is empty"), which `evaluate` turns into NaN; only if
-nothing was retrieved either it is 0 there and undefined here."""
 
+# What AutoRAG 0.3.27 documents and codes in `autorag/evaluation/metric/retrieval.py`: reciprocal rank and average
+# precision are means over the groups, average precision divides by the relevant retrieved, NDCG is binary over all
+# documents of all groups with an ideal as long as the list, and precision divides by the number retrieved. Average
+# precision and NDCG take a repeated document as a hit again; precision and recall compare sets, but precision divides
+# by the list. Its decorator gives None instead of a value where nothing was retrieved; the functions themselves, and
+# these rules, give 0.
 AUTORAG = Rules(
     name="autorag",
     no_relevant="zero",
@@ -200,13 +211,12 @@ AUTORAG = Rules(
     exceptions={name: {"duplicates": "ignore"} for name in ("precision", "recall", "f1")},
     metrics=("precision", "recall", "f1", "mrr", "map", "ndcg"),
 )
-"""What AutoRAG 0.3.27 documents and codes in `autorag/evaluation/metric/retrieval.py`: reciprocal rank and average
-precision are means over the groups, average precision divides by the relevant retrieved, NDCG is binary over all
-documents of all groups with an ideal as long as the list, and precision divides by the number retrieved. Average
-precision and NDCG take a repeated document as a hit again; precision and recall compare sets, but precision divides by
-the list. Its decorator gives None instead of a value where nothing was retrieved; the functions themselves, and these
-rules, give 0."""
 
+# What mlflow 3.17.2 does in `mlflow/metrics/metric_definitions.py`: `_precision_at_k_eval_fn` counts a repeated
+# document again and divides by the number retrieved, `_recall_at_k_eval_fn` compares sets, and `_ndcg_at_k_eval_fn`
+# is binary, takes each repeat of a relevant document as one more relevant document
+# (`_expand_duplicate_retrieved_docs`) and cuts the ideal at the number retrieved. With nothing relevant recall and
+# NDCG are 1 if nothing was retrieved either, and else 0; precision is 0. It has no metric without a cut-off.
 MLFLOW = Rules(
     name="mlflow",
     no_relevant="match",
@@ -217,11 +227,6 @@ MLFLOW = Rules(
     exceptions={"precision": {"no_relevant": "zero", "duplicates": "count"}, "recall": {"duplicates": "ignore"}},
     metrics=("precision", "recall", "ndcg"),
 )
-"""What mlflow 3.17.2 does in `mlflow/metrics/metric_definitions.py`: `_precision_at_k_eval_fn` counts a repeated
-document again and divides by the number retrieved, `_recall_at_k_eval_fn` compares sets, and `_ndcg_at_k_eval_fn` is
-binary, takes each repeat of a relevant document as one more relevant document (`_expand_duplicate_retrieved_docs`) and
-cuts the ideal at the number retrieved. With nothing relevant recall and NDCG are 1 if nothing was retrieved either, and
-else 0; precision is 0. It has no metric without a cut-off."""
 
 RULE_SETS: Mapping[str, Rules] = {
     rules.name: rules for rules in (STANDARD, TREC_EVAL, LLAMA_INDEX, HAYSTACK, RAGAS, AUTORAG, MLFLOW)
@@ -233,8 +238,8 @@ def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None =
     if not isinstance(rules, (str, Rules)):
         raise TypeError(f"rules must be the name of a rule set or a Rules, got {type(rules).__name__}")
     if isinstance(rules, str) and rules not in RULE_SETS:
-        known = ", ".join(RULE_SETS)
-        raise ValueError(f"unknown rules {rules!r}; the rule sets are {known}, or pass your own Rules(...)")
+        names = ", ".join(RULE_SETS)
+        raise ValueError(f"unknown rules {rules!r}; the rule sets are {names}, or pass your own Rules(...)")
     rule_set = RULE_SETS[rules] if isinstance(rules, str) else rules
     if ties is not None and ties not in get_args(Ties):
         raise ValueError(
@@ -245,5 +250,9 @@ def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None =
             f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for that of the rule set, got "
             f"{unjudged!r}"
         )
-    changed = {name: value for name, value in (("ties", ties), ("unjudged", unjudged)) if value is not None}
+    changed = {}
+    if ties is not None:
+        changed["ties"] = ties
+    if unjudged is not None:
+        changed["unjudged"] = unjudged
     return replace(rule_set, **changed) if changed else rule_set  # type: ignore[arg-type]  # checked above

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import format_argument, integer
+from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.judged_run import Items, JudgedRun, is_relevant, ordinals
+from retrieval_metrics.matching.judged_columns import Items
+from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.rank_rows import is_relevant, ordinals
 from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN
+from retrieval_metrics.metrics.base.definition import TieOrderValues
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 
@@ -47,17 +50,24 @@ class MetricValues(NamedTuple):
 
 def score(judged: JudgedRun, metric: Metric, rules: Rules) -> MetricValues:
     """Return a metric of every query under a rule set."""
-    parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
-    definition, judged = metric.definition, judged.with_duplicate_rule(rules.duplicates)
+    parameters = parameters_of(metric, rules)
+    rules = rules.for_metric(metric.name)
+    k = judged.cutoff(metric.k)
+    definition = metric.definition
+    judged = judged.with_duplicate_rule(rules.duplicates)
     if rules.unjudged == "condensed" and not definition.keeps_unjudged_places:
         if isinstance(k, np.ndarray):
             raise ValueError(f"{metric}: a budget counts everything retrieved, so unjudged documents cannot be removed")
         judged = judged.condensed()
-    values = _settled(definition.score(judged, k=k, **parameters), judged, metric, parameters, rules)
-    residual = None if definition.residual is None else definition.residual(judged, k=k, **parameters)
+    formula_values = definition.score(judged, k=k, **parameters)
+    values = _apply_rules_to_values(formula_values, judged, metric, parameters, rules)
+    residual = None
+    if definition.residual is not None:
+        residual = definition.residual(judged, k=k, **parameters)
     if rules.ties != "expected":
         return MetricValues(values, None, None, residual)
-    return MetricValues(*_over_orders(judged, metric, parameters, values), residual)
+    over_orders = _score_tied_queries(judged, metric, parameters, values)
+    return MetricValues(over_orders.mean, over_orders.lowest, over_orders.highest, residual)
 
 
 def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
@@ -65,86 +75,107 @@ def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
     return {**rules.parameters.get(metric.name, {}), **dict(metric.parameters)}
 
 
-def _settled(
+def _apply_rules_to_values(
     values: FloatArray, judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], rules: Rules
 ) -> FloatArray:
+    """Return the values as the rules read them for queries without a relevant or a retrieved document."""
     if metric.definition.needs_relevant:
-        if (lacking := judged.without_relevant(parameters.get("rel"))) is not None:
-            values = np.where(lacking, np.nan, values)
+        without_relevant = judged.without_relevant(parameters.get("rel"))
+        if without_relevant is not None:
+            values = np.where(without_relevant, np.nan, values)
         if rules.no_relevant == "zero":
             values = np.nan_to_num(values, nan=0.0)
         elif rules.no_relevant == "match":
             values = np.where(np.isnan(values), judged.n_retrieved == 0, values)
-    return values if rules.empty == "zero" else np.where(judged.n_retrieved > 0, values, np.nan)
+    if rules.empty == "zero":
+        return values
+    return np.where(judged.n_retrieved > 0, values, np.nan)
 
 
-def _over_orders(
+def _score_tied_queries(
     judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], values: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> TieOrderValues:
     """Return mean, smallest and largest value; queries without ties keep their value, and NaN stays NaN."""
-    expected = values.copy(), values.copy(), values.copy()
+    over_orders = TieOrderValues(values.copy(), values.copy(), values.copy())
     tied = judged.tied_queries()
     defined = tied[~np.isnan(values[tied])]
-    if len(defined):
-        # Imported here because only ties need it.
-        from retrieval_metrics.metrics.base.ties import score_over_orders  # noqa: PLC0415
+    if not len(defined):
+        return over_orders
+    # Imported here because only ties need it.
+    from retrieval_metrics.metrics.base.ties import score_over_orders  # noqa: PLC0415
 
-        found = score_over_orders(judged, defined, metric, parameters)
-        for target, source in zip(expected, found, strict=True):
-            target[defined] = source[defined]
-    return expected
+    tied_values = score_over_orders(judged, defined, metric, parameters)
+    for column, tied_column in zip(over_orders, tied_values, strict=True):
+        column[defined] = tied_column[defined]
+    return over_orders
 
 
 # Read judgments and runs according to a rule set, before any metric is computed.
 
 
-def apply_rules_to_qrels(truth: Qrels, rules: Rules) -> Qrels:
+def apply_rules_to_qrels(qrels: Qrels, rules: Rules) -> Qrels:
     """Return the judgments as the rules read them."""
     if rules.negative == "unjudged":
-        truth = truth.without_negative_grades()
+        qrels = qrels.without_negative_grades()
     if rules.grades == "integer":
-        truth.require_integer_grades(rules.name)
-    return truth.flattened() if rules.groups == "flatten" else truth
+        qrels.require_integer_grades(rules.name)
+    return qrels.flattened() if rules.groups == "flatten" else qrels
+
+
+class RefusedQueries(NamedTuple):
+    """The queries that a rule refuses.
+
+    Attributes:
+        is_refused: Shape (queries,), whether the rule refuses each.
+        reason: Why, with `{query}` for the query.
+        remedy: What to do about it.
+    """
+
+    is_refused: BoolArray
+    reason: str
+    remedy: str
 
 
 def require_accepted_queries(judged: JudgedRun, rules: Rules) -> None:
     """Raise if the rules refuse a query."""
-    for rule, (queries, complaint) in find_refused_queries(judged, rules).items():
-        if queries.any():
-            query = judged.qrels.queries[int(queries.argmax())]
+    for rule, refused in find_refused_queries(judged, rules).items():
+        if refused.is_refused.any():
+            query = judged.qrels.queries[int(refused.is_refused.argmax())]
             raise ValueError(
-                f'{complaint.format(query=repr(query))}, which {rules.name} refuses ({rule}="error"); {_advice(rule)}'
+                f'{refused.reason.format(query=repr(query))}, which {rules.name} refuses ({rule}="error"); '
+                f"{refused.remedy}"
             )
 
 
-def find_refused_queries(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
+def find_refused_queries(judged: JudgedRun, rules: Rules) -> dict[str, RefusedQueries]:
     """Return, for each rule that refuses something, the queries it refuses and the reason."""
-    found: dict[str, tuple[BoolArray, str]] = {}
+    refused: dict[str, RefusedQueries] = {}
     if rules.duplicates == "error":
-        found["duplicates"] = judged.n_duplicates > 0, "the ranking of query {query} holds a document twice"
+        refused["duplicates"] = RefusedQueries(
+            judged.n_duplicates > 0,
+            "the ranking of query {query} holds a document twice",
+            "remove it, or use rules='standard', where only the first counts",
+        )
     if rules.no_relevant == "error":
-        found["no_relevant"] = judged.n_relevant() == 0, "query {query} has no relevant document"
+        refused["no_relevant"] = RefusedQueries(
+            judged.n_relevant() == 0,
+            "query {query} has no relevant document",
+            "remove the query, or use rules='standard', where it is counted but left out of the mean",
+        )
     if rules.empty == "error":
-        found["empty"] = judged.n_retrieved == 0, "nothing was retrieved for query {query}"
-    return found
+        refused["empty"] = RefusedQueries(
+            judged.n_retrieved == 0,
+            "nothing was retrieved for query {query}",
+            "remove the query, or use rules='standard', where it scores 0",
+        )
+    return refused
 
 
-def has_fractional_grades(truth: Qrels) -> BoolArray:
+def has_fractional_grades(qrels: Qrels) -> BoolArray:
     """Return which queries have a grade that is not a whole number, shape (queries,)."""
-    found: BoolArray = np.bincount(truth.document_query, truth.document_grade % 1 != 0, minlength=len(truth)) > 0
-    return found
-
-
-def _advice(rule: str) -> str:
-    what, otherwise = _ADVICE[rule]
-    return f"remove {what}, or use {format_argument('rules', 'standard')}, where {otherwise}"
-
-
-_ADVICE = {
-    "duplicates": ("it", "only the first counts"),
-    "no_relevant": ("the query", "it is counted but left out of the mean"),
-    "empty": ("the query", "it scores 0"),
-}
+    is_fractional = qrels.document_grade % 1 != 0
+    has_fractional: BoolArray = np.bincount(qrels.document_query, is_fractional, minlength=len(qrels)) > 0
+    return has_fractional
 
 
 # The largest value that a metric can have on given queries, which bounds its confidence interval.
@@ -161,8 +192,10 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
     """Return the smallest and the largest value that a metric can have on given queries."""
     if metric.definition.is_given:
         return metric.definition.bounds
-    if not metric.definition.bounded or largest > 1 or smallest < 0:
-        return (-inf if smallest < 0 else 0.0), inf
+    if smallest < 0:
+        return -inf, inf
+    if not metric.definition.bounded or largest > 1:
+        return 0.0, inf
     if ideal is None:
         return 0.0, 1.0
     return 0.0, min(max(ideal, largest), 1.0) or 1.0
@@ -170,21 +203,27 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
 
 def is_two_valued(metric: Metric, judged: JudgedRun, rules: Rules) -> BoolArray | None:
     """Return of which queries every ranking scores 0 or 1, though the metric can be a fraction; None: of none."""
-    of = metric.definition.two_valued
-    return None if of is None else of(judged, k=judged.cutoff(metric.k), **parameters_of(metric, rules))
+    find_two_valued = metric.definition.two_valued
+    if find_two_valued is None:
+        return None
+    return find_two_valued(judged, k=judged.cutoff(metric.k), **parameters_of(metric, rules))
 
 
 def share_binary(metric: Metric, sums: Sums, two_valued: Sums | None) -> float:
     """Return the share of queries that can only be 0 or 1; over orders of equal scores even hit rates are fractions."""
-    share = two_valued.mean if two_valued is not None and two_valued.count else float(metric.definition.binary)
-    return share if share < 1 or sums.total == sums.total_of_squares else 0.0
+    if two_valued is not None and two_valued.count:
+        share = two_valued.mean
+    else:
+        share = float(metric.definition.binary)
+    has_only_zeros_and_ones = sums.total == sums.total_of_squares
+    return share if share < 1 or has_only_zeros_and_ones else 0.0
 
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
     """Return whether sorting the relevant documents by grade gives the metric's best value."""
-    return (metric.definition.ignores_groups or qrels.is_flat) and not (
-        qrels.has_pieces or isinstance(metric.k, Budget)
-    )
+    if qrels.has_pieces or isinstance(metric.k, Budget):
+        return False
+    return metric.definition.ignores_groups or qrels.is_flat
 
 
 def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:
@@ -211,53 +250,63 @@ def score_one(
 ) -> float:
     """Return one metric of one ranking; `others` are grades of documents that are not in it."""
     metric = Metric(definition.name, k, **parameters)
-    listed = _numbers(gains, "gains", none_allowed=True)
-    grades = {position: grade for position, grade in enumerate(listed) if grade is not None}
-    missing = [*_missing(list(grades.values()), n_relevant, ideal, needs_one=definition.needs_relevant), *others]
-    missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
-    truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
-    judged = judge_by_id(truth, {0: range(len(listed))}, TIES_AS_GIVEN)
+    listed = _read_numbers(gains, "gains", allow_none=True)
+    grade_by_position = {position: grade for position, grade in enumerate(listed) if grade is not None}
+    listed_grades = list(grade_by_position.values())
+    unlisted_grades = _list_missing_relevant(listed_grades, n_relevant, ideal, needs_one=definition.needs_relevant)
+    unlisted_grades += others
+    n_listed_nonrelevant = sum(grade <= 0 for grade in listed_grades)
+    unlisted_grades += [0.0] * _count_missing(n_listed_nonrelevant, n_nonrelevant, "not relevant")
+    grades = {**grade_by_position, **dict(enumerate(unlisted_grades, start=len(listed)))}
+    judged = judge_by_id(Qrels({0: grades}), {0: range(len(listed))}, TIES_AS_GIVEN)
     return float(score(judged, metric, STANDARD).values[0])
 
 
-def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[float | None]:
+def _read_numbers(values: Any, argument: str, *, allow_none: bool = False) -> list[float | None]:
     if hasattr(values, "tolist"):
         values = values.tolist()
     if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
-        raise TypeError(f"{what} must be a list of numbers in rank order, got {type(values).__name__}")
+        raise TypeError(f"{argument} must be a list of numbers in rank order, got {type(values).__name__}")
     for position, value in enumerate(values):
-        if value is None and none_allowed:
+        if value is None and allow_none:
             continue
         if not isinstance(value, Real):
             raise TypeError(
-                f"{what} must be numbers in rank order, got {value!r} at position {position}; to score rankings of "
-                "document ids, use evaluate(qrels, run)"
+                f"{argument} must be numbers in rank order, got {value!r} at position {position}; to score rankings "
+                "of document ids, use evaluate(qrels, run)"
             )
         if not isfinite(value):
-            raise ValueError(f"{what} must be finite, got {value!r} at position {position}")
+            raise ValueError(f"{argument} must be finite, got {value!r} at position {position}")
     return list(values)
 
 
-def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None, *, needs_one: bool) -> list[float]:
+def _list_missing_relevant(
+    grades: list[float], n_relevant: int | None, ideal: Gains | None, *, needs_one: bool
+) -> list[float]:
     """Return the grades of the relevant documents that are not in the list."""
     relevant = [grade for grade in grades if grade > 0]
     if ideal is not None:
-        lacking = Counter(grade for grade in _numbers(ideal, "ideal") if grade is not None and grade > 0)
-        surplus = Counter(relevant) - lacking
+        ideal_grades = _read_numbers(ideal, "ideal")
+        in_ideal = Counter(grade for grade in ideal_grades if grade is not None and grade > 0)
+        in_list = Counter(relevant)
+        surplus = in_list - in_ideal
         if surplus:
             raise ValueError(
                 f"the ideal lacks the gain {max(surplus)!r} of the list; it must hold every relevant document"
             )
-        return list((lacking - Counter(relevant)).elements())
-    if n_relevant is None:
-        return [] if relevant or not needs_one else [1.0]
-    return [1.0] * _lacking(len(relevant), n_relevant, "relevant")
+        return list((in_ideal - in_list).elements())
+    if n_relevant is not None:
+        return [1.0] * _count_missing(len(relevant), n_relevant, "relevant")
+    if needs_one and not relevant:
+        return [1.0]
+    return []
 
 
-def _lacking(listed: int, total: int | None, what: str) -> int:
+def _count_missing(n_listed: int, total: int | None, kind: str) -> int:
+    """Return how many documents of a kind are not in the list."""
     if total is None:
         return 0
-    number = integer(total, f"the number of documents that are {what}")
-    if number < listed:
-        raise ValueError(f"the list holds {listed} documents that are {what}, but the given total is {number}")
-    return number - listed
+    n_documents = integer(total, f"the number of documents that are {kind}")
+    if n_documents < n_listed:
+        raise ValueError(f"the list holds {n_listed} documents that are {kind}, but the given total is {n_documents}")
+    return n_documents - n_listed

@@ -6,18 +6,15 @@
 `from_metric_names`, and the `RetrieverEvaluator` here can replace it. Importing this package registers nothing.
 """
 
+from llama_index.evaluation.retrieval_metrics.datasets import match_by_text
 from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
-from llama_index.evaluation.retrieval_metrics.metrics import (
-    Registration,
-    RetrievalMetric,
-    metric,
-    ranking_metrics,
-    register,
-)
+from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
 from llama_index.evaluation.retrieval_metrics.recording import record
-from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult, match_by_text
-from llama_index.evaluation.retrieval_metrics.scoring import ResponseEvaluator, source_text_by_name
+from llama_index.evaluation.retrieval_metrics.registration import Registration, register
+from llama_index.evaluation.retrieval_metrics.response_evaluator import ResponseEvaluator
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+from llama_index.evaluation.retrieval_metrics.source_names import source_text_by_name
 
 __all__ = [
     "DatasetResult",

@@ -3,69 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable
-from contextlib import nullcontext
-from copy import copy
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from llama_index.core.agent.workflow import AgentWorkflow
-from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
-from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
-from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
-from llama_index.core.indices.vector_store import VectorIndexRetriever
-from llama_index.core.memory import ChatMemoryBuffer
-from llama_index.core.schema import NodeWithScore, QueryBundle
-from llama_index.core.workflow import Workflow
+from llama_index.core.schema import NodeWithScore
 from pydantic import InstanceOf
 
-from llama_index.evaluation.retrieval_metrics.metrics import (
-    RetrievalMetric,
-    metrics_of_any_kind,
-    ranking_metrics,
-    refuse_host_options,
-    refuse_names,
-    require_known_grade_scale,
-)
-from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
-from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
-from llama_index.evaluation.retrieval_metrics.results import (
+from llama_index.evaluation.retrieval_metrics.datasets import (
     get_dataset_mode,
     make_single_question,
     read_dataset_content,
 )
-from llama_index.evaluation.retrieval_metrics.scoring import (
-    IdsAndTexts,
-    NodeScorer,
-    Source,
-    get_match_key,
-    get_nodes,
-    list_match_ids,
-    nodes_as_items,
-    resolve_source,
+from llama_index.evaluation.retrieval_metrics.metrics import (
+    RetrievalMetric,
+    ranking_metrics,
+    refuse_host_options,
+    require_known_grade_scale,
+    require_metrics,
+    resolve_metrics,
 )
-from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED_STAGE, StageRecorder
+from llama_index.evaluation.retrieval_metrics.node_scorer import NodeScorer, get_match_key, list_match_ids
+from llama_index.evaluation.retrieval_metrics.nodes import IdsAndTexts, convert_nodes
+from llama_index.evaluation.retrieval_metrics.retriever_functions import resolve_retriever
+from llama_index.evaluation.retrieval_metrics.retriever_pipeline import RetrieverPipeline
+from llama_index.evaluation.retrieval_metrics.source_names import Source, resolve_source
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
 from retrieval_metrics.integration_api import RetrieverFunctions
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Awaitable, Mapping
     from os import PathLike
 
-    from llama_index.core.postprocessor.types import BaseNodePostprocessor
-
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+    from llama_index.evaluation.retrieval_metrics.retriever_pipeline import ConvertItems
     from retrieval_metrics import RetrievedRun
     from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
-
-    Convert = Callable[[Any], list[Retrieved]]
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
@@ -88,19 +67,19 @@ class EvaluationSetup(StockRetrieverEvaluator):
 
     @field_validator("source", mode="before")
     @classmethod
-    def _names_documents(cls, source: Source) -> Source:
+    def _require_source(cls, source: Source) -> Source:
         resolve_source(source)
         return source
 
     @field_validator("match")
     @classmethod
-    def _is_known(cls, match: MatchBy) -> MatchBy:
+    def _require_match(cls, match: MatchBy) -> MatchBy:
         get_match_key(match)
         return match
 
     @field_validator("retriever")
     @classmethod
-    def _can_be_asked(cls, retriever: Any) -> Any:
+    def _require_retriever(cls, retriever: Any) -> Any:
         if resolve_retriever(retriever) is None and not callable(retriever):
             hint = "; write index.as_retriever()" if hasattr(retriever, "as_retriever") else ""
             raise ValueError(
@@ -111,46 +90,58 @@ class EvaluationSetup(StockRetrieverEvaluator):
 
     @field_validator("metrics", mode="before")
     @classmethod
-    def _are_metrics(cls, metrics: Any) -> Any:
-        return refuse_names(metrics)
+    def _require_metrics(cls, metrics: Any) -> Any:
+        require_metrics(metrics)
+        return metrics
 
     @field_validator("metrics")
     @classmethod
-    def _have_names_of_their_own(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
-        names = [one.metric_name for one in metrics]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two metrics are named {twice!r}, but results are keyed by name; leave one out")
+    def _require_distinct_names(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
+        names = [metric.metric_name for metric in metrics]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two metrics are named {name!r}, but results are keyed by name; leave one out")
         return metrics
 
     async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
         """Retrieve and postprocess for one query; a subclass can override it to choose what is judged."""
-        return await self._retrieving().nodes(query)
+        return await self._make_pipeline().retrieve(query)
 
     async def _aget_retrieved_ids_and_texts(
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
     ) -> tuple[list[str], list[str]]:
-        items = nodes_as_items(await self.aget_retrieved_nodes(query), mode, self.source)
-        return list_match_ids(items, get_match_key(self.match)), [str(item.text) for item in items]
+        nodes = await self.aget_retrieved_nodes(query)
+        items = convert_nodes(nodes, mode, resolve_source(self.source))
+        ids = list_match_ids(items, get_match_key(self.match))
+        return ids, [str(item.text) for item in items]
 
-    def _scorer(
-        self, questions: EvaluationSet, mode: RetrievalEvalMode, match: MatchBy | None = None, **options: Any
+    def _make_scorer(
+        self,
+        questions: EvaluationSet,
+        mode: RetrievalEvalMode,
+        match: MatchBy | None = None,
+        clusters: ClustersBy = "source",
     ) -> NodeScorer:
         """Return the questions with what this evaluator is told, checked."""
+        if self._chooses_ids:
+            match = "id"
+        elif match is None:
+            match = self.match
         return NodeScorer(
             self.metrics,
             questions,
-            "id" if self._chooses_ids else self.match if match is None else match,
+            match,
             mode=mode,
             source=self.source,
             documents=self.documents,
-            **options,
+            clusters=clusters,
         )
 
-    def _ways(self, mode: RetrievalEvalMode, convert: Convert | None = None) -> RetrieverFunctions:
-        """Return how to ask, and for the steps too if these can be converted."""
-        hook = self._hook(mode)
+    def _make_functions(self, mode: RetrievalEvalMode, convert: ConvertItems | None = None) -> RetrieverFunctions:
+        """Return how to ask, and for the stages too if these can be converted."""
+        hook = self._find_hook(mode)
         if hook is None:
-            return self._retrieving(convert).ways
+            return self._make_pipeline(convert).functions
         if convert is not None:
             raise ValueError(
                 f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
@@ -158,19 +149,20 @@ class EvaluationSetup(StockRetrieverEvaluator):
             )
         return RetrieverFunctions(asynchronous=hook)
 
-    def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
+    def _find_hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
         """Return the extension point of the host that a subclass overrides, if it does."""
 
-        async def ids_and_texts(text: str) -> IdsAndTexts:
-            return IdsAndTexts(*await self._aget_retrieved_ids_and_texts(text, mode))
+        async def retrieve_ids_and_texts(text: str) -> IdsAndTexts:
+            ids_and_texts = await self._aget_retrieved_ids_and_texts(text, mode)
+            return IdsAndTexts(*ids_and_texts)
 
         if self._chooses_ids:
-            return ids_and_texts
+            return retrieve_ids_and_texts
         if type(self).aget_retrieved_nodes is not EvaluationSetup.aget_retrieved_nodes:
             return self.aget_retrieved_nodes
         return None
 
-    def _retrieving(self, convert: Convert | None = None) -> RetrieverPipeline:
+    def _make_pipeline(self, convert: ConvertItems | None = None) -> RetrieverPipeline:
         return RetrieverPipeline(self.retriever, self.node_postprocessors or (), convert)
 
     @property
@@ -179,12 +171,13 @@ class EvaluationSetup(StockRetrieverEvaluator):
         return type(self)._aget_retrieved_ids_and_texts is not EvaluationSetup._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
 
 
-class RetrievalCall(NamedTuple):
-    """How to ask questions: in which ways, what `retrieve` is told, and what makes a result of the run."""
+@dataclass(frozen=True, slots=True)
+class PreparedRetrieval:
+    """How to ask questions, what the core's `retrieve` is told, and what makes a result of the run."""
 
-    ways: RetrieverFunctions
-    asking: dict[str, Any]
-    result: Callable[[RetrievedRun], Any]
+    functions: RetrieverFunctions
+    retrieve_arguments: dict[str, Any]
+    make_result: Callable[[RetrievedRun], Any]
 
 
 class RetrieverEvaluator(EvaluationSetup):
@@ -228,9 +221,9 @@ class RetrieverEvaluator(EvaluationSetup):
         Raises:
             ValueError: If a name is unknown; the message suggests the nearest.
         """
-        return cls(metrics=metrics_of_any_kind(metric_names), **kwargs)
+        return cls(metrics=resolve_metrics(metric_names), **kwargs)
 
-    def _one(
+    def _prepare_query(
         self,
         query: str,
         expected_ids: Judgments | None = None,
@@ -239,17 +232,18 @@ class RetrieverEvaluator(EvaluationSetup):
         *,
         match: MatchBy | None = None,
         **kwargs: Any,
-    ) -> RetrievalCall:
+    ) -> PreparedRetrieval:
         """Take the arguments of `evaluate`."""
-        _refuse_unknown(kwargs)
-        scorer = self._scorer(make_single_question(query, expected_ids, expected_texts), mode, match)
-        own = [one.spec for one in self.metrics if isinstance(one, RetrievalMetric)]
-        require_known_grade_scale(own, [] if expected_ids is None else expected_ids)
-        asking = scorer.asking | {"workers": 1, "raise_on_error": True}
-        return RetrievalCall(self._ways(mode), asking, partial(scorer.score_one_query, expected_texts=expected_texts))
+        _refuse_unknown_arguments(kwargs)
+        scorer = self._make_scorer(make_single_question(query, expected_ids, expected_texts), mode, match)
+        core_metrics = [metric.spec for metric in self.metrics if isinstance(metric, RetrievalMetric)]
+        require_known_grade_scale(core_metrics, [] if expected_ids is None else expected_ids)
+        retrieve_arguments = scorer.retrieve_arguments | {"workers": 1, "raise_on_error": True}
+        make_result = partial(scorer.score_one_query, expected_texts=expected_texts)
+        return PreparedRetrieval(self._make_functions(mode), retrieve_arguments, make_result)
 
-    @takes_arguments_of(_one)
-    def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _one)
+    @takes_arguments_of(_prepare_query)
+    def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _prepare_query)
         """Retrieve for one query and score the result; works inside a running event loop too.
 
         Args:
@@ -273,18 +267,20 @@ class RetrieverEvaluator(EvaluationSetup):
             ValueError: If a node has no value for `match`, or a metric needs the largest grade of all judgments.
             Exception: What the retriever raises.
         """
-        call = forward_arguments("evaluate", self._one, args, kwargs)
-        result: RetrieverEvalResult = call.result(retrieve(call.ways, **call.asking))
+        task = forward_arguments("evaluate", self._prepare_query, args, kwargs)
+        run = retrieve(task.functions, **task.retrieve_arguments)
+        result: RetrieverEvalResult = task.make_result(run)
         return result
 
-    @takes_arguments_of(_one)
+    @takes_arguments_of(_prepare_query)
     async def aevaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
         """Retrieve for one query and score the result; the asynchronous twin of `evaluate`."""
-        call = forward_arguments("aevaluate", self._one, args, kwargs)
-        result: RetrieverEvalResult = call.result(await aretrieve(call.ways, **call.asking))
+        task = forward_arguments("aevaluate", self._prepare_query, args, kwargs)
+        run = await aretrieve(task.functions, **task.retrieve_arguments)
+        result: RetrieverEvalResult = task.make_result(run)
         return result
 
-    def _all(
+    def _prepare_dataset(
         self,
         dataset: Any,
         workers: int = WORKERS,
@@ -297,12 +293,13 @@ class RetrieverEvaluator(EvaluationSetup):
         stages: bool = False,
         clusters: ClustersBy = "source",
         resume: str | PathLike[str] | None = None,
-    ) -> RetrievalCall:
+    ) -> PreparedRetrieval:
         """Take the arguments of `evaluate_dataset`."""
         content = read_dataset_content(dataset)
-        questions, mode = EvaluationSet.from_dataset(content), get_dataset_mode(content)
-        scorer = self._scorer(questions, mode, match, clusters=clusters)
-        asking = scorer.asking | {
+        questions = EvaluationSet.from_dataset(content)
+        mode = get_dataset_mode(content)
+        scorer = self._make_scorer(questions, mode, match, clusters)
+        retrieve_arguments = scorer.retrieve_arguments | {
             "workers": workers,
             "timeout": timeout,
             "retries": retries,
@@ -310,11 +307,12 @@ class RetrieverEvaluator(EvaluationSetup):
             "raise_on_error": raise_on_error,
             "resume": resume,
         }
-        ways = self._ways(mode, scorer.items if stages else None)
-        return RetrievalCall(ways, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
+        functions = self._make_functions(mode, scorer.convert if stages else None)
+        make_result = partial(scorer.score_dataset, raise_on_error=raise_on_error)
+        return PreparedRetrieval(functions, retrieve_arguments, make_result)
 
-    @takes_arguments_of(_all)
-    def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (they are those of _all)
+    @takes_arguments_of(_prepare_dataset)
+    def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (those of _prepare_dataset)
         """Evaluate the retriever on all queries of a dataset, several at a time; works in a running event loop too.
 
         Args:
@@ -350,218 +348,28 @@ class RetrieverEvaluator(EvaluationSetup):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        call = forward_arguments("evaluate_dataset", self._all, args, options)
-        result: DatasetResult = call.result(retrieve(call.ways, **call.asking))
+        task = forward_arguments("evaluate_dataset", self._prepare_dataset, args, options)
+        run = retrieve(task.functions, **task.retrieve_arguments)
+        result: DatasetResult = task.make_result(run)
         return result
 
-    @takes_arguments_of(_all)
+    @takes_arguments_of(_prepare_dataset)
     async def aevaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        call = forward_arguments("aevaluate_dataset", self._all, args, options)
-        run = await aretrieve(call.ways, **call.asking)
+        task = forward_arguments("aevaluate_dataset", self._prepare_dataset, args, options)
+        run = await aretrieve(task.functions, **task.retrieve_arguments)
         # In a thread, because metrics of LlamaIndex may take long or call a service.
-        result: DatasetResult = await asyncio.to_thread(call.result, run)
+        result: DatasetResult = await asyncio.to_thread(task.make_result, run)
         return result
 
 
-def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
+def _refuse_unknown_arguments(arguments: Mapping[str, Any]) -> None:
     refuse_host_options(arguments)
-    if arguments:
-        ours = [name for name in arguments if name in EvaluationSetup.model_fields]
-        hint = "pass grades and groups as expected_ids: {'id': 2} or [['id', 'id'], ['id']]"
-        if ours:
-            hint = f"the evaluator takes {ours[0]}=: RetrieverEvaluator(..., {ours[0]}=...)"
-        raise TypeError(f"unknown argument {', '.join(map(repr, arguments))}; {hint}")
-
-
-def resolve_retriever(thing: Any) -> RetrieverFunctions | None:
-    """Return how a query text is asked of what returns nodes or a response with `source_nodes`."""
-    # An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
-    # answers each question as the first of a new conversation; its memory does not change. A workflow is run with
-    # `query=`; wrap a workflow with other arguments in a function.
-    if isinstance(thing, BaseRetriever):
-        if is_only_synchronous(thing):
-            return RetrieverFunctions(thing.retrieve)
-        # With use_async=True, it would start an event loop for each query, in which its clients break.
-        ask = None if getattr(thing, "use_async", False) else thing.retrieve
-        return RetrieverFunctions(ask, thing.aretrieve, _wanted_of(thing), MORE)
-    if isinstance(thing, BaseQueryEngine):
-        return RetrieverFunctions(thing.query, thing.aquery)
-    if isinstance(thing, BaseChatEngine):
-        return RetrieverFunctions(lambda text: _of_its_own(thing).chat(text, chat_history=[]), partial(_chat, thing))
-    if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
-        return RetrieverFunctions(asynchronous=partial(_ask_agent, thing))
-    return RetrieverFunctions(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
-
-
-MORE = "vector_store_kwargs={...}, as your store names it"
-"""What lets the store of an index look at more nodes."""
-
-
-def _wanted_of(retriever: BaseRetriever) -> int | None:
-    """Return how many nodes the store of an index is asked for; other modes than the default may return fewer."""
-    if not isinstance(retriever, VectorIndexRetriever) or retriever._vector_store_query_mode != "default":  # noqa: SLF001  (public nowhere)
-        return None
-    return retriever.similarity_top_k
-
-
-async def _chat(engine: BaseChatEngine, text: str) -> Any:
-    return await _of_its_own(engine).achat(text, chat_history=[])
-
-
-def _of_its_own(engine: BaseChatEngine) -> BaseChatEngine:
-    """Return a chat engine with a memory of its own, so that several conversations can run at once."""
-    engine = copy(engine)
-    if hasattr(engine, "_memory"):
-        engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
-    return engine
-
-
-class _AgentAnswer:
-    """What an agent answered; its nodes are looked for where they are read, so that a wrong agent is asked once."""
-
-    def __init__(self, answer: Any) -> None:
-        self._answer = answer
-
-    @property
-    def source_nodes(self) -> list[NodeWithScore]:
-        return find_agent_nodes(self._answer)
-
-
-async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> _AgentAnswer:
-    return _AgentAnswer(await agent.run(user_msg=text))
-
-
-async def _run(workflow: Workflow, text: str) -> Any:
-    return await workflow.run(query=text)
-
-
-def is_only_synchronous(retriever: BaseRetriever) -> bool:
-    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
-    # The host wraps some methods for tracing at each access, so the wrapped methods are compared.
-    return all(
-        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
-        for name in ("_aretrieve", "aretrieve")
-    )
-
-
-def is_asynchronous(ask: Callable[[str], Any]) -> bool:
-    """Whether a function returns a coroutine: it is then called on the event loop and not in a thread."""
-    function = ask.func if isinstance(ask, partial) else ask
-    called = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
-    return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
-
-
-class RetrieverPipeline:
-    """A retriever and its postprocessors; with a function that converts nodes, also the steps on the way."""
-
-    def __init__(
-        self,
-        retriever: Any,
-        postprocessors: Sequence[BaseNodePostprocessor] = (),
-        convert: Convert | None = None,
-        *,
-        alone: bool = True,
-    ) -> None:
-        """Take what is asked; `alone` tells retrieval as a step even if there is no other one."""
-        self._retriever = retriever
-        self._takes_bundles = isinstance(retriever, BaseRetriever)
-        self._postprocessors = postprocessors
-        self._convert = convert
-        self._alone = alone
-
-    @property
-    def ways(self) -> RetrieverFunctions:
-        """Return what retrieves and postprocesses; the asynchronous one of a synchronous retriever is for a thread."""
-        found = resolve_retriever(self._retriever) or RetrieverFunctions(self._retriever)
-        ask = found.prefer_async
-        waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
-        wanted = None if self._postprocessors else found.n_requested
-        return RetrieverFunctions(
-            partial(self._synchronously, found.prefer_sync), partial(waiting, ask), wanted, found.candidate_option
-        )
-
-    async def nodes(self, text: str) -> list[NodeWithScore]:
-        """Return the nodes for a query text; synchronous retrievers run in a thread."""
-        ask = self.ways.prefer_async
-        answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
-        return get_nodes(await answer)
-
-    def _told(self) -> StageRecorder | None:
-        return None if self._convert is None else StageRecorder(self._convert, self._retriever)
-
-    def _is_all(self, told: StageRecorder | None) -> bool:
-        """Return whether the answer of the retriever is all there is to tell."""
-        return not self._postprocessors and (told is None or not (self._alone or told.has_steps))
-
-    def _synchronously(self, ask: Callable[[Any], Any], text: str) -> Any:
-        query, told = QueryBundle(text), self._told()
-        # The bundle and not the text, so that a vector put into it by the retriever is not computed again.
-        with told or nullcontext():
-            answer = ask(query if self._takes_bundles else text)
-        if inspect.isawaitable(answer):
-            return _LazyCoroutine(partial(self._postprocessed, answer, query, told))
-        if self._is_all(told):
-            return answer
-        nodes = _retrieved(answer, told)
-        for at, postprocessor in enumerate(self._postprocessors):
-            try:
-                nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
-            except NotImplementedError:
-                return _LazyCoroutine(partial(self._postprocessed_from, at, nodes, query, told))
-            _note(told, postprocessor, nodes)
-        return nodes if told is None else told.stages
-
-    async def _asynchronously(self, ask: Callable[[str], Any], text: str) -> Any:
-        query = QueryBundle(text)
-        return await self._postprocessed(
-            self._retrieved(query) if self._takes_bundles else ask(text), query, self._told()
-        )
-
-    def _in_a_thread(self, ask: Callable[[Any], Any], text: str) -> Awaitable[Any]:
-        query, told = QueryBundle(text), self._told()
-        with told or nullcontext():
-            answer = ask(query if self._takes_bundles else text)
-        return _LazyCoroutine(partial(self._postprocessed, answer, query, told))
-
-    async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
-        await embed_query(query, self._retriever, self._postprocessors)
-        found: list[NodeWithScore] = await self._retriever.aretrieve(query)
-        return found
-
-    async def _postprocessed(self, answer: Any, query: QueryBundle, told: StageRecorder | None) -> Any:
-        with told or nullcontext():
-            found = await answer if inspect.isawaitable(answer) else answer
-        if self._is_all(told):
-            return found
-        return await self._postprocessed_from(0, _retrieved(found, told), query, told)
-
-    async def _postprocessed_from(
-        self, first: int, nodes: list[NodeWithScore], query: QueryBundle, told: StageRecorder | None
-    ) -> Any:
-        for postprocessor in self._postprocessors[first:]:
-            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
-            _note(told, postprocessor, nodes)
-        return nodes if told is None else told.stages
-
-
-def _retrieved(answer: Any, told: StageRecorder | None) -> list[NodeWithScore]:
-    nodes = find_agent_nodes(answer)
-    if told is not None:
-        told.note(RETRIEVED_STAGE, nodes)
-    return nodes
-
-
-def _note(told: StageRecorder | None, postprocessor: BaseNodePostprocessor, nodes: list[NodeWithScore]) -> None:
-    if told is not None:
-        told.note(type(postprocessor).__name__, nodes)
-
-
-class _LazyCoroutine:
-    """Creates a coroutine when it is awaited, so that none stays unawaited if another query fails."""
-
-    def __init__(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        self._make = make
-
-    def __await__(self) -> Generator[Any, None, Any]:
-        return self._make().__await__()
+    if not arguments:
+        return
+    hint = "pass grades and groups as expected_ids: {'id': 2} or [['id', 'id'], ['id']]"
+    for name in arguments:
+        if name in EvaluationSetup.model_fields:
+            hint = f"the evaluator takes {name}=: RetrieverEvaluator(..., {name}=...)"
+            break
+    raise TypeError(f"unknown argument {', '.join(map(repr, arguments))}; {hint}")

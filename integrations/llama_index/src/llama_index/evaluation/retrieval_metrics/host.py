@@ -10,9 +10,10 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import FunctionTool
 
-from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverPipeline, resolve_retriever
+from llama_index.evaluation.retrieval_metrics.nodes import convert_items
 from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
-from llama_index.evaluation.retrieval_metrics.scoring import convert_items
+from llama_index.evaluation.retrieval_metrics.retriever_functions import resolve_retriever
+from llama_index.evaluation.retrieval_metrics.retriever_pipeline import RetrieverPipeline
 from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions
 
 if TYPE_CHECKING:
@@ -20,68 +21,83 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Retrieved
 
+# The types of the values that the core asks for.
+VALUE_TYPES: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
+LIST_TYPES: dict[str, Any] = {"string": list[str], "integer": list[int]}
 
-def _ask(thing: Any) -> RetrieverFunctions | None:
-    return None if resolve_retriever(thing) is None else RetrieverPipeline(thing, convert=_items, alone=False).ways
+
+def _resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
+    if resolve_retriever(retriever) is None:
+        return None
+    return RetrieverPipeline(retriever, convert=_convert_items, always_records_retrieval=False).functions
 
 
-def _items(answer: Any) -> list[Retrieved]:
+def _convert_items(answer: Any) -> list[Retrieved]:
     """Return what a retriever, an engine, a workflow or an agent found, as items."""
     return convert_items(find_agent_nodes(answer))
 
 
-def _model(model: Any) -> RetrieverFunctions | None:
+def _resolve_model(model: Any) -> RetrieverFunctions | None:
     if not isinstance(model, LLM):
         return None
 
     def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
-        if schema is None or (caller := _calling(model)) is None:
+        caller = _find_function_caller(model, schema)
+        if schema is None or caller is None:
             return str(model.complete(prompt).text)
-        return _called(caller, caller.chat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
+        answer = caller.chat_with_tools([_make_tool(schema)], user_msg=prompt, tool_required=True)
+        return _read_tool_call(caller, answer)
 
     async def areply(prompt: str, schema: dict[str, Any] | None = None) -> str:
-        if schema is None or (caller := _calling(model)) is None:
+        caller = _find_function_caller(model, schema)
+        if schema is None or caller is None:
             return (await model.acomplete(prompt)).text
-        return _called(caller, await caller.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
+        answer = await caller.achat_with_tools([_make_tool(schema)], user_msg=prompt, tool_required=True)
+        return _read_tool_call(caller, answer)
 
     return RetrieverFunctions(reply, areply)
 
 
-def _calling(model: LLM) -> FunctionCallingLLM | None:
-    """Return the model if it calls functions: how LlamaIndex asks for structured output."""
-    return model if isinstance(model, FunctionCallingLLM) and model.metadata.is_function_calling_model else None
+def _find_function_caller(model: LLM, schema: dict[str, Any] | None) -> FunctionCallingLLM | None:
+    """Return the model if it calls functions, which is how LlamaIndex asks for output of a schema."""
+    if schema is None:
+        return None
+    if isinstance(model, FunctionCallingLLM) and model.metadata.is_function_calling_model:
+        return model
+    return None
 
 
-def _called(model: FunctionCallingLLM, answer: ChatResponse) -> str:
+def _read_tool_call(model: FunctionCallingLLM, answer: ChatResponse) -> str:
     """Return what a model called its tool with."""
     calls = model.get_tool_calls_from_response(answer, error_on_no_tool_call=False)
-    # A model that calls nothing has replied in words, in which the core looks for the object.
-    return json.dumps(calls[0].tool_kwargs, ensure_ascii=False) if calls else answer.message.content or ""
+    if not calls:
+        # A model that calls nothing has replied in words, in which the core looks for the object.
+        return answer.message.content or ""
+    return json.dumps(calls[0].tool_kwargs, ensure_ascii=False)
 
 
-def _tool(schema: dict[str, Any]) -> FunctionTool:
+def _make_tool(schema: dict[str, Any]) -> FunctionTool:
     """Return a tool whose arguments are the fields of a JSON schema."""
-    fields: dict[str, Any] = {name: (_kind(one), ...) for name, one in schema["properties"].items()}
+    fields: dict[str, Any] = {}
+    for name, property_schema in schema["properties"].items():
+        fields[name] = (_property_type(property_schema), ...)
     arguments = create_model(schema["title"], **fields)
     return FunctionTool.from_defaults(
         fn=arguments, name=schema["title"], description=schema["description"], fn_schema=arguments
     )
 
 
-def _kind(schema: dict[str, Any]) -> Any:
-    return _LISTS[schema["items"]["type"]] if schema["type"] == "array" else _KINDS[schema["type"]]
+def _property_type(schema: dict[str, Any]) -> Any:
+    if schema["type"] == "array":
+        return LIST_TYPES[schema["items"]["type"]]
+    return VALUE_TYPES[schema["type"]]
 
 
-_KINDS: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
-_LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
-"""The types of the values that the core asks for."""
-
-
+# Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows.
 HOST = HostAdapter(
     name="llama-index",
-    resolve_retriever=_ask,
-    convert_items=_items,
-    model=_model,
+    resolve_retriever=_resolve_retriever,
+    convert_items=_convert_items,
+    model=_resolve_model,
     documents=convert_items,
 )
-"""Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

@@ -1,24 +1,30 @@
-"""The metrics of the core as metrics of LlamaIndex, known to it by name."""
+"""The metrics of the core as metrics of LlamaIndex."""
 
 from __future__ import annotations
 
 from functools import cache
 from math import isnan
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from llama_index.core.bridge.pydantic import ConfigDict, model_validator
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
-from retrieval_metrics.integration_api import DEFINITIONS, Scorer
-from retrieval_metrics.integration_api.batches import require_known_scale as refuse_scale
+from retrieval_metrics.integration_api import Scorer
+from retrieval_metrics.integration_api.batches import require_known_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import TracebackType
 
     from retrieval_metrics.types import Judgments, QueryScore, Ranking
+
+# Options of metrics of llama-index-core, and the metric that each stands for.
+HOST_OPTIONS = {
+    "use_granular_hit_rate": "the share of relevant documents found is recall: use 'recall' or 'recall@10'",
+    "use_granular_mrr": "the average over all relevant documents is 'map', with a cut-off 'map@10'",
+    "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
+}
 
 
 class RetrievalMetric(BaseRetrievalMetric):
@@ -36,7 +42,7 @@ class RetrievalMetric(BaseRetrievalMetric):
 
     @model_validator(mode="before")
     @classmethod
-    def _is_its_name(cls, arguments: Any) -> Any:
+    def _refuse_options(cls, arguments: Any) -> Any:
         refuse_host_options(arguments)
         return arguments
 
@@ -85,7 +91,7 @@ class RetrievalMetric(BaseRetrievalMetric):
 
     def __reduce__(self) -> tuple[Callable[[str, Metric], RetrievalMetric], tuple[str, Metric]]:
         """Pickle as a name: the class is created when it is unpickled, once the core knows the metric there."""
-        return _unpickled, (self.metric_name, self.spec)
+        return _unpickle, (self.metric_name, self.spec)
 
     def __repr__(self) -> str:
         return f"metric({self.metric_name!r})"
@@ -98,11 +104,17 @@ class RetrievalMetric(BaseRetrievalMetric):
 def metric_class(name: str) -> type[RetrievalMetric]:
     """Return the class of the metric with this name, always the same one."""
     spec = Metric.parse(name)
-    namespace = {"__module__": __name__, "__doc__": spec.definition.summary, "metric_name": name.strip(), "spec": spec}
-    return type(f"RetrievalMetric[{name.strip()}]", (RetrievalMetric,), namespace)
+    metric_name = name.strip()
+    namespace = {
+        "__module__": __name__,
+        "__doc__": spec.definition.summary,
+        "metric_name": metric_name,
+        "spec": spec,
+    }
+    return type(f"RetrievalMetric[{metric_name}]", (RetrievalMetric,), namespace)
 
 
-def _unpickled(name: str, _: Metric) -> RetrievalMetric:
+def _unpickle(name: str, _: Metric) -> RetrievalMetric:
     return metric(name)
 
 
@@ -138,13 +150,16 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
         raise TypeError(
             f"ranking_metrics takes a list of names: write [{str(names)!r}], or metric({str(names)!r}) for one"
         )
-    chosen = {made.metric_name: made for made in map(metric, names)}
-    if not chosen:
+    metric_by_name: dict[str, BaseRetrievalMetric] = {}
+    for name in names:
+        core_metric = metric(name)
+        metric_by_name[core_metric.metric_name] = core_metric
+    if not metric_by_name:
         raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
-    return list(chosen.values())
+    return list(metric_by_name.values())
 
 
-def metrics_of_any_kind(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
+def resolve_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
     """Return the metrics with these names, each once: those of this package if known, or else those of LlamaIndex."""
     if isinstance(names, str):
         raise TypeError(f"metric_names must be a list of names: write [{names!r}]")
@@ -152,10 +167,10 @@ def metrics_of_any_kind(names: Iterable[str | Metric]) -> list[BaseRetrievalMetr
     for name in names:
         if not isinstance(name, (str, Metric)):
             raise TypeError(f"from_metric_names takes names, got {name!r}; write RetrieverEvaluator(metrics=[...])")
-    return [_of_any_kind(name) for name in dict.fromkeys(names)]
+    return [_resolve_metric(name) for name in dict.fromkeys(names)]
 
 
-def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
+def _resolve_metric(name: str | Metric) -> BaseRetrievalMetric:
     try:
         return metric(name)
     except ValueError:
@@ -166,27 +181,19 @@ def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
 
 def require_known_grade_scale(metrics: Iterable[Metric], judgments: Judgments) -> None:
     """Refuse the grades of a single query for metrics that divide by the largest grade of all."""
-    refuse_scale(metrics, "one query", "write it into the name: {name}(max_grade=3)", judgments)
+    require_known_scale(metrics, "one query", "write it into the name: {name}(max_grade=3)", judgments)
 
 
-def refuse_names(metrics: Any) -> Any:
-    """Return metrics unchanged if they are a non-empty list without names."""
+def require_metrics(metrics: Any) -> None:
+    """Raise unless metrics are a non-empty list without names."""
     if not isinstance(metrics, (list, tuple)) or not metrics:
         raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
-    if names := [one for one in metrics if isinstance(one, (str, Metric))]:
-        raise ValueError(
-            f"metrics holds the name {str(names[0])!r}; write RetrieverEvaluator.from_metric_names([...]), or "
-            f"metrics=[metric({str(names[0])!r})]"
-        )
-    return metrics
-
-
-HOST_OPTIONS = {
-    "use_granular_hit_rate": "the share of relevant documents found is recall: use 'recall' or 'recall@10'",
-    "use_granular_mrr": "the average over all relevant documents is 'map', with a cut-off 'map@10'",
-    "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
-}
-"""Options of metrics of llama-index-core, and the metric that each stands for."""
+    for name in metrics:
+        if isinstance(name, (str, Metric)):
+            raise ValueError(  # noqa: TRY004  (pydantic collects ValueErrors)
+                f"metrics holds the name {str(name)!r}; write RetrieverEvaluator.from_metric_names([...]), or "
+                f"metrics=[metric({str(name)!r})]"
+            )
 
 
 def refuse_host_options(arguments: Iterable[str]) -> None:
@@ -207,98 +214,3 @@ def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
     if isnan(score.value):
         return RetrievalMetricResult(score=0.0, metadata={**metadata, "undefined": True})
     return RetrievalMetricResult(score=score.value, metadata=metadata)
-
-
-CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
-"""The cut-offs to register if there are no names; the registry is a dict, so each cut-off is an entry."""
-
-
-class Registration:
-    """The changes made by one call of `register`; calling it undoes them, as does leaving a `with` block.
-
-    Attributes:
-        names: The names that were added or replaced.
-    """
-
-    def __init__(self, replaced: dict[str, type[BaseRetrievalMetric] | None]) -> None:
-        self._replaced = replaced
-        self.names = tuple(replaced)
-
-    def __call__(self) -> None:
-        """Remove the names and restore what they replaced. A second call does nothing."""
-        for name, before in self._replaced.items():
-            if METRIC_REGISTRY.get(name) is not metric_class(name):
-                continue  # replaced by somebody else since
-            if before is None:
-                del METRIC_REGISTRY[name]
-            else:
-                METRIC_REGISTRY[name] = before
-        self._replaced = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self()
-
-    def __repr__(self) -> str:
-        return f"<Registration of {len(self.names)} metric names>"
-
-
-def register(names: Iterable[str] | None = None, *, override: bool = False) -> Registration:
-    """Register metrics under their names, so that `RetrieverEvaluator.from_metric_names` finds them.
-
-    Registering a name twice changes nothing. The names are process-wide, so prefer `ranking_metrics`, which needs no
-    registration, if you can.
-
-    Args:
-        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None registers every metric, without cut-off and
-            at 1, 3, 5, 10, 20, 50 and 100, except the names of llama-index-core.
-        override: Replace metrics of llama-index-core with the same name: `hit_rate`, `mrr`, `precision`, `recall`, `ap`
-            and `ndcg` then mean those of this package, even if `names` is None.
-
-    Returns:
-        An object that undoes the registration: call it, or use it in a `with` statement.
-
-    Raises:
-        ValueError: If a name is unknown, or is a name of llama-index-core and `override` is False. Nothing is
-            registered then.
-        TypeError: If `names` is a bare string.
-
-    Example:
-        >>> from llama_index.core.evaluation import resolve_metrics
-        >>> with register(["mrr@10"]):
-        ...     [known] = resolve_metrics(["mrr@10"])
-        >>> known()
-        metric('mrr@10')
-    """
-    if isinstance(names, str):
-        raise TypeError(f"register takes a list of names: write [{names!r}]")
-    wanted = [name.strip() for name in names] if names is not None else _all_names(with_taken=override)
-    classes = {name: metric_class(name) for name in wanted}
-    taken = [name for name in classes if _is_foreign(name)]
-    if taken and not override:
-        raise ValueError(
-            f"llama-index-core has metrics named {', '.join(taken)}, which mean something else; pass override=True to "
-            f"replace them, or add a cut-off: '{taken[0]}@10'"
-        )
-    replaced = {
-        name: METRIC_REGISTRY.get(name) for name, cls in classes.items() if METRIC_REGISTRY.get(name) is not cls
-    }
-    METRIC_REGISTRY.update(classes)
-    return Registration(replaced)
-
-
-def _is_foreign(name: str) -> bool:
-    known = METRIC_REGISTRY.get(name)
-    return known is not None and not (isinstance(known, type) and issubclass(known, RetrievalMetric))
-
-
-def _all_names(*, with_taken: bool) -> list[str]:
-    names = []
-    for name, definition in DEFINITIONS.items():
-        cutoffs = CUTOFFS if definition.takes_cutoff else ()
-        names += [name, *(str(Metric(name, k)) for k in cutoffs)]
-    if with_taken:
-        return [*names, "ap"]  # llama-index-core's name for what is printed as map here
-    return [name for name in names if not _is_foreign(name)]

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal, TypeAlias
-from uuid import UUID
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, field_validator
 from llama_index.core.callbacks import CBEventType, EventPayload
-from llama_index.core.indices import VectorStoreIndex
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # re-exported without saying so
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
-from llama_index.core.vector_stores import SimpleVectorStore
 
+from llama_index.evaluation.retrieval_metrics.vector_lookup import VectorLookup, make_vector_lookup
 from retrieval_metrics import mmr
 from retrieval_metrics.integration_api import relevance_by, vector_cache
 
-VectorLookup: TypeAlias = Callable[[list[str]], Sequence[Any]]
-"""Returns the vector of each node id, None for an unknown one."""
 Vector: TypeAlias = Any  # a list of numbers or an array
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
@@ -75,26 +72,26 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
     vectors: Any = Field(default=None, description="Where the vectors of the index are", exclude=True)
 
-    _said: bool = PrivateAttr(default=False)
+    _has_logged: bool = PrivateAttr(default=False)
     _lookup: VectorLookup | None = PrivateAttr(default=None)
 
     @field_validator("vectors")
     @classmethod
-    def _can_be_looked_up(cls, vectors: Any) -> Any:
+    def _require_lookup(cls, vectors: Any) -> Any:
         if vectors is not None:
-            lookup_of(vectors)
+            make_vector_lookup(vectors)
         return vectors
 
     def model_post_init(self, context: Any, /) -> None:
         """Find out once how vectors are looked up."""
         super().model_post_init(context)
-        self._lookup = None if self.vectors is None else lookup_of(self.vectors)
+        self._lookup = None if self.vectors is None else make_vector_lookup(self.vectors)
 
     @field_validator("embed_model", mode="before")
     @classmethod
-    def _is_loaded(cls, model: Any) -> Any:
+    def _load_embed_model(cls, model: Any) -> Any:
         """Create the model from its part of the result of `to_dict`."""
-        return _loaded(model) if isinstance(model, Mapping) else model
+        return _load_model(model) if isinstance(model, Mapping) else model
 
     @classmethod
     def class_name(cls) -> str:
@@ -106,49 +103,70 @@ class MMRPostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if len(nodes) <= 1:
             return list(nodes)
-        known, queries = self._known(nodes), self._queries_without_vector(query_bundle)
-        texts = [_text_of(scored) for scored, vector in zip(nodes, known, strict=True) if vector is None]
-        model: Any = self._model if texts or queries else None  # that of the settings is made when it is first read
+        missing = self._find_missing(nodes, query_bundle)
+        model = self._find_model(missing)
 
-        def embed(missing: list[str]) -> list[Vector]:
-            self._say_once(missing, nodes)
-            return _arrays(model.get_text_embedding_batch(missing))
+        def embed(texts: list[str]) -> list[Vector]:
+            self._log_once(texts, nodes)
+            return _as_arrays(model.get_text_embedding_batch(texts))
 
-        made = vector_cache(model).vectors("document", texts, embed) if texts else {}
-        query = model.get_agg_embedding_from_queries(queries) if queries else None
-        return self._chosen(nodes, _completed(nodes, known, made), query_bundle, query)
+        vector_by_text: Mapping[str, Vector] = {}
+        query_vector = None
+        if missing.texts:
+            vector_by_text = vector_cache(model).vectors("document", missing.texts, embed)
+        if missing.queries:
+            query_vector = model.get_agg_embedding_from_queries(missing.queries)
+        return self._rerank(nodes, missing.complete(nodes, vector_by_text), query_bundle, query_vector)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if len(nodes) <= 1:
             return list(nodes)
-        known, queries = self._known(nodes), self._queries_without_vector(query_bundle)
-        texts = [_text_of(scored) for scored, vector in zip(nodes, known, strict=True) if vector is None]
-        model: Any = self._model if texts or queries else None  # that of the settings is made when it is first read
+        missing = self._find_missing(nodes, query_bundle)
+        model = self._find_model(missing)
 
-        async def embed(missing: list[str]) -> list[Vector]:
-            self._say_once(missing, nodes)
-            return _arrays(await model.aget_text_embedding_batch(missing))
+        async def embed(texts: list[str]) -> list[Vector]:
+            self._log_once(texts, nodes)
+            return _as_arrays(await model.aget_text_embedding_batch(texts))
 
-        made, query = await asyncio.gather(
-            vector_cache(model).avectors("document", texts, embed) if texts else _nothing({}),
-            model.aget_agg_embedding_from_queries(queries) if queries else _nothing(None),
-        )
-        return self._chosen(nodes, _completed(nodes, known, made), query_bundle, query)
+        async def embed_texts() -> Mapping[str, Vector]:
+            if not missing.texts:
+                return {}
+            return await vector_cache(model).avectors("document", missing.texts, embed)
 
-    def _known(self, nodes: Sequence[NodeWithScore]) -> list[Vector | None]:
+        async def embed_missing_query() -> Vector | None:
+            if not missing.queries:
+                return None
+            return await model.aget_agg_embedding_from_queries(missing.queries)
+
+        vector_by_text, query_vector = await asyncio.gather(embed_texts(), embed_missing_query())
+        return self._rerank(nodes, missing.complete(nodes, vector_by_text), query_bundle, query_vector)
+
+    def _find_missing(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> _MissingVectors:
+        """Return the vectors of the nodes and, if relevance needs it, of the query, as far as they are known."""
+        vectors = self._find_known_vectors(nodes)
+        missing = _MissingVectors(vectors, queries=self._list_missing_queries(query_bundle))
+        for scored, vector in zip(nodes, vectors, strict=True):
+            if vector is None:
+                missing.texts.append(_embedded_text(scored))
+        return missing
+
+    def _find_known_vectors(self, nodes: Sequence[NodeWithScore]) -> list[Vector | None]:
         """Return the vector of every node: its own, or that of the index."""
-        known: list[Any] = [scored.node.embedding for scored in nodes]
-        if self._lookup is not None and (missing := [at for at, vector in enumerate(known) if vector is None]):
-            found = self._lookup([nodes[at].node.node_id for at in missing])
-            for at, vector in zip(missing, found, strict=True):
-                known[at] = vector
-        return known
+        vectors: list[Any] = [scored.node.embedding for scored in nodes]
+        if self._lookup is None:
+            return vectors
+        missing_positions = [position for position, vector in enumerate(vectors) if vector is None]
+        if missing_positions:
+            missing_ids = [nodes[position].node.node_id for position in missing_positions]
+            for position, vector in zip(missing_positions, self._lookup(missing_ids), strict=True):
+                vectors[position] = vector
+        return vectors
 
-    def _say_once(self, texts: Sequence[str], nodes: Sequence[NodeWithScore]) -> None:
-        if not self._said:
-            self._said = True
+    def _log_once(self, texts: Sequence[str], nodes: Sequence[NodeWithScore]) -> None:
+        if not self._has_logged:
+            self._has_logged = True
             logger.warning(
                 "MMR embeds %d of %d candidates, because the retriever returned them without vectors: %d texts for "
                 "this query, and each further text once. To embed none, pass vectors=index, or a function of node ids",
@@ -161,7 +179,18 @@ class MMRPostprocessor(BaseNodePostprocessor):
     def _model(self) -> BaseEmbedding:
         return Settings.embed_model if self.embed_model is None else self.embed_model
 
-    def _queries_without_vector(self, query_bundle: QueryBundle | None) -> list[str]:
+    def _find_model(self, missing: _MissingVectors) -> Any:
+        """Return the model if something is missing; that of the settings is made when it is first read."""
+        if missing.texts or missing.queries:
+            return self._model
+        return None
+
+    def embeds_query_with(self, model: BaseEmbedding) -> bool:
+        """Whether a query without a vector is embedded with this model."""
+        return self.relevance == "query" and self._model is model
+
+    def _list_missing_queries(self, query_bundle: QueryBundle | None) -> list[str]:
+        """Return the texts of a query that has no vector, if relevance needs it."""
         if self.relevance != "query":
             return []
         if query_bundle is None:
@@ -171,12 +200,12 @@ class MMRPostprocessor(BaseNodePostprocessor):
             )
         return query_bundle.embedding_strs if query_bundle.embedding is None else []
 
-    def _chosen(
+    def _rerank(
         self,
         nodes: list[NodeWithScore],
         vectors: Sequence[Vector],
         query_bundle: QueryBundle | None,
-        query: Vector | None,
+        query_vector: Vector | None,
     ) -> list[NodeWithScore]:
         top_n = len(nodes) if self.top_n is None else self.top_n
         start = ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=self.class_name())
@@ -188,32 +217,56 @@ class MMRPostprocessor(BaseNodePostprocessor):
             EventPayload.TOP_K: self.top_n,
         }
         with self.callback_manager.event(CBEventType.RERANKING, payload=payload) as event:
-            if query is None and query_bundle is not None and self.relevance == "query":
-                query = query_bundle.embedding
-            relevance = relevance_by(self.relevance, nodes, _score)
-            chosen = mmr(query, vectors, k=self.top_n, lambda_mult=self.lambda_mult, relevance=relevance)
-            reranked = [nodes[at] for at in chosen]
+            if query_vector is None and query_bundle is not None and self.relevance == "query":
+                query_vector = query_bundle.embedding
+            relevance = relevance_by(self.relevance, nodes, _read_score)
+            selection = mmr(query_vector, vectors, k=self.top_n, lambda_mult=self.lambda_mult, relevance=relevance)
+            reranked = [nodes[index] for index in selection]
             event.on_end(payload={EventPayload.NODES: reranked})
         dispatcher.event(ReRankEndEvent(nodes=reranked))
         return reranked
 
 
-def _loaded(data: Mapping[str, Any]) -> BaseEmbedding:
+@dataclass(slots=True)
+class _MissingVectors:
+    """The vectors of nodes, None where they are unknown, with the texts to embed for them and for the query."""
+
+    vectors: list[Vector | None]
+    texts: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+
+    def complete(self, nodes: Sequence[NodeWithScore], vector_by_text: Mapping[str, Vector]) -> list[Vector]:
+        """Return the vectors of all nodes if one model can have made them."""
+        vectors = []
+        for scored, vector in zip(nodes, self.vectors, strict=True):
+            vectors.append(vector_by_text[_embedded_text(scored)] if vector is None else vector)
+        for scored, vector in zip(nodes, vectors, strict=True):
+            if len(vector) != len(vectors[0]):
+                raise ValueError(
+                    f"node {scored.node.node_id!r} has a vector of {len(vector)} numbers and node "
+                    f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; "
+                    "pass the model of the index as embed_model"
+                )
+        return vectors
+
+
+def _load_model(data: Mapping[str, Any]) -> BaseEmbedding:
     """Return the embedding model of a `to_dict`, of any class that has been imported."""
-    waiting, known = [BaseEmbedding], {}
-    while waiting:
-        for found in waiting.pop().__subclasses__():
-            if "class_name" in vars(found):  # an inherited one names another class
-                known[found.class_name()] = found
-            waiting.append(found)
+    class_by_name: dict[str, type[BaseEmbedding]] = {}
+    pending: list[Any] = [BaseEmbedding]
+    while pending:
+        for cls in pending.pop().__subclasses__():
+            if "class_name" in vars(cls):  # an inherited one names another class
+                class_by_name[cls.class_name()] = cls
+            pending.append(cls)
     name = data.get("class_name")
-    if name not in known:
+    if name not in class_by_name:
         raise ValueError(
             f"the class of embed_model is {name!r}, which no imported class has; import it before from_dict, "
             "or define class_name() in it"
         )
-    made: BaseEmbedding = known[name].from_dict(dict(data))
-    return made
+    model: BaseEmbedding = class_by_name[name].from_dict(dict(data))
+    return model
 
 
 async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor]) -> None:
@@ -222,111 +275,23 @@ async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequen
     model = getattr(retriever, "_embed_model", None)
     if model is None or query.embedding is not None:
         return
-    for one in postprocessors:
-        if isinstance(one, MMRPostprocessor) and one.relevance == "query" and one._model is model:  # noqa: SLF001  (its own module)
+    for postprocessor in postprocessors:
+        if isinstance(postprocessor, MMRPostprocessor) and postprocessor.embeds_query_with(model):
             query.embedding = await model.aget_agg_embedding_from_queries(query.embedding_strs)
             return
 
 
-async def _nothing(value: Any) -> Any:
-    return value
-
-
-def _text_of(scored: NodeWithScore) -> str:
+def _embedded_text(scored: NodeWithScore) -> str:
     return str(scored.node.get_content(metadata_mode=MetadataMode.EMBED))
 
 
-def _arrays(vectors: Sequence[Any]) -> list[Vector]:
+def _as_arrays(vectors: Sequence[Any]) -> list[Vector]:
     return [np.asarray(vector, dtype=np.float64) for vector in vectors]
 
 
-def _completed(
-    nodes: Sequence[NodeWithScore], known: Sequence[Vector | None], made: Mapping[str, Vector]
-) -> list[Vector]:
-    """Return the vectors of all nodes if one model can have made them."""
-    vectors = [made[_text_of(scored)] if own is None else own for scored, own in zip(nodes, known, strict=True)]
-    for scored, vector in zip(nodes, vectors, strict=True):
-        if len(vector) != len(vectors[0]):
-            raise ValueError(
-                f"node {scored.node.node_id!r} has a vector of {len(vector)} numbers and node "
-                f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; pass "
-                "the model of the index as embed_model"
-            )
-    return vectors
-
-
-def _score(scored: NodeWithScore) -> float:
+def _read_score(scored: NodeWithScore) -> float:
     if scored.score is None or not isfinite(scored.score):
         raise ValueError(
             f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
         )
     return scored.score
-
-
-def lookup_of(given: Any) -> VectorLookup:
-    """Return the function that finds vectors in what was given: a function, a store, or an index with its store."""
-    store = given.vector_store if isinstance(given, VectorStoreIndex) else given
-    if isinstance(store, SimpleVectorStore):
-        return lambda ids: [store.data.embedding_dict.get(one) for one in ids]
-    kind = _class_of(store)
-    if kind == "ChromaVectorStore":
-        return lambda ids: _of_chroma(store, ids)
-    if kind == "QdrantVectorStore" and store.client is not None:
-        return lambda ids: _of_qdrant(store, ids)
-    if kind == "FaissVectorStore" and store is not given:
-        return _Faiss(store, given.index_struct.nodes_dict)
-    if callable(store):
-        return store  # type: ignore[no-any-return]  # whatever was given
-    hints = {
-        "FaissVectorStore": "which does not know the ids of its nodes: pass vectors=index, the VectorStoreIndex, or",
-        "QdrantVectorStore": "which has only an asynchronous client: give it a client= too, or",
-    }
-    raise ValueError(
-        "vectors must be a VectorStoreIndex, a SimpleVectorStore, QdrantVectorStore or ChromaVectorStore, or a "
-        f"function of node ids, got {type(store).__name__}{', ' if kind in hints else '; for another store,'} "
-        f"{hints.get(kind, '')} write a function: lambda ids: [vector of each id, or None]".replace("  ", " ")
-    )
-
-
-def _class_of(store: Any) -> str:
-    """Return the name by which a store is known; FaissMapVectorStore derives from another and keeps ids differently."""
-    names = [kind.__name__ for kind in type(store).__mro__]
-    known = ("ChromaVectorStore", "QdrantVectorStore", "FaissVectorStore")
-    return "" if "FaissMapVectorStore" in names else next((name for name in known if name in names), "")
-
-
-def _of_chroma(store: Any, ids: list[str]) -> list[Any]:
-    held = store.client.get(ids=list(dict.fromkeys(ids)), include=["embeddings"])
-    by_id = dict(zip(held["ids"], held["embeddings"], strict=True))
-    return [by_id.get(one) for one in ids]
-
-
-def _of_qdrant(store: Any, ids: list[str]) -> list[Any]:
-    wanted = [one for one in dict.fromkeys(ids) if _can_be_a_point(one)]
-    name = store.dense_vector_name
-    found = store.client.retrieve(store.collection_name, wanted, with_payload=False, with_vectors=True)
-    by_id = {str(one.id): one.vector.get(name) if isinstance(one.vector, dict) else one.vector for one in found}
-    return [by_id.get(one) for one in ids]
-
-
-def _can_be_a_point(name: str) -> bool:
-    """Whether Qdrant takes an id; it refuses the whole request for another one."""
-    try:
-        return str(UUID(name)) == name
-    except ValueError:
-        return False
-
-
-class _Faiss:
-    """Reconstructs vectors by their place; the index knows which node is where."""
-
-    def __init__(self, store: Any, nodes: Mapping[str, str]) -> None:
-        self._store = store
-        self._nodes = nodes  # grows in place
-        self._places: dict[str, int] = {}
-
-    def __call__(self, ids: list[str]) -> list[Any]:
-        if len(self._places) != len(self._nodes):
-            self._places = {node: int(place) for place, node in self._nodes.items()}
-        places = [self._places.get(one) for one in ids]
-        return [None if place is None else self._store.client.reconstruct(place) for place in places]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCall
 from llama_index.core.base.response.schema import Response
@@ -21,17 +21,28 @@ from llama_index.core.tools import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
-from llama_index.evaluation.retrieval_metrics.scoring import convert_items, get_nodes
+from llama_index.evaluation.retrieval_metrics.nodes import convert_items, get_nodes
 from retrieval_metrics import SearchCall, Trajectories, Trajectory
 from retrieval_metrics.integration_api import TraceRecording
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from llama_index.core.tools import ToolOutput
+
+
+class RecordingOptions(TypedDict, total=False):
+    """What the core's `read_traces` is told of searches, contexts and citations."""
+
+    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None
+    tools: str | Collection[str]
+    documents: Callable[[Any], Any] | None
+    context: Literal["answer", "any"]
 
 
 @contextmanager
-def record(**settings: Any) -> Iterator[TraceRecording]:
+def record(**settings: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
     """Record what query engines and agents search, read and cite inside a `with` statement.
 
     Ask each question inside `with recorded.question("q1"):`; what is asked outside is left out, and counted. Searches
@@ -47,12 +58,14 @@ def record(**settings: Any) -> Iterator[TraceRecording]:
         ...     def _retrieve(self, query_bundle):
         ...         return [NodeWithScore(node=TextNode(id_="d7", text="A context manager."), score=1.0)]
         >>> with record() as recorded, recorded.question("q1"):
-        ...     found = Finder().retrieve("with")
+        ...     nodes = Finder().retrieve("with")
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    recording, dispatcher = TraceRecording(**settings), get_dispatcher()
-    events, spans = _EventRecorder(recording), _SpanRecorder(recording)
+    recording = TraceRecording(**settings)
+    events = _EventRecorder(recording)
+    spans = _SpanRecorder(recording)
+    dispatcher = get_dispatcher()
     dispatcher.event_handlers.append(events)
     dispatcher.span_handlers.append(spans)
     try:
@@ -71,35 +84,41 @@ def find_agent_nodes(answer: Any) -> list[NodeWithScore]:
     """
     if not isinstance(answer, AgentOutput):
         return get_nodes(answer)
-    results = [(call.tool_name, call.tool_output) for call in answer.tool_calls if hasattr(call, "tool_output")]
-    nodes = [(name, _nodes(one.raw_output), str(one.content) if one.is_error else None) for name, one in results]
-    searches = [
-        SearchCall(name, convert_items(found or []) if failed is None else (), error=failed)
-        for name, found, failed in nodes
-        if failed is not None or found is not None
-    ]
-    if results and not searches:
-        names = ", ".join(dict.fromkeys(repr(name) for name, _ in results))
+    tool_names: list[str] = []
+    searches: list[SearchCall] = []
+    node_by_id: dict[Any, NodeWithScore] = {}
+    for call in answer.tool_calls:
+        if not hasattr(call, "tool_output"):
+            continue
+        tool_names.append(call.tool_name)
+        output: ToolOutput = call.tool_output
+        if output.is_error:
+            searches.append(SearchCall(call.tool_name, (), error=str(output.content)))
+            continue
+        nodes = _find_output_nodes(output.raw_output)
+        if nodes is not None:
+            searches.append(SearchCall(call.tool_name, convert_items(nodes)))
+            for node in nodes:
+                node_by_id.setdefault(node.node.node_id, node)
+    if tool_names and not searches:
+        names = ", ".join(dict.fromkeys(map(repr, tool_names)))
         raise TypeError(
             f"the tools of the agent ({names}) returned texts, from which no ids can be told; use RetrieverTool or "
             "QueryEngineTool, or record(tools=..., documents=...)"
         )
-    by_id: dict[Any, NodeWithScore] = {}
-    for _, found, failed in nodes:
-        for node in (found or []) if failed is None else []:
-            by_id.setdefault(node.node.node_id, node)
-    view = Trajectories({"the question": Trajectory(searches)}).interleaved()
-    for error in view.errors.values():
+    run = Trajectories({"the question": Trajectory(searches)}).interleaved()
+    for error in run.errors.values():
         raise error
-    (ranking,) = view.values()
-    return [by_id[item.id] for item in ranking]
+    (ranking,) = run.values()
+    return [node_by_id[item.id] for item in ranking]
 
 
-def _nodes(output: Any) -> list[NodeWithScore] | None:
+def _find_output_nodes(output: Any) -> list[NodeWithScore] | None:
     """Return the nodes in what a tool returned; None if it returned something else."""
-    found = output.source_nodes if isinstance(output, Response) or hasattr(output, "source_nodes") else output
-    if isinstance(found, list) and all(isinstance(one, NodeWithScore) for one in found):
-        return found
+    if isinstance(output, Response) or hasattr(output, "source_nodes"):
+        output = output.source_nodes
+    if isinstance(output, list) and all(isinstance(node, NodeWithScore) for node in output):
+        return output
     return None
 
 
@@ -107,8 +126,8 @@ class _SpanRecorder(BaseSpanHandler[Any]):
     """Notes where spans begin and end, and which of them are tools."""
 
     _recording: TraceRecording = PrivateAttr()
-    _calls: dict[str, str] = PrivateAttr(default_factory=dict)
-    _told: set[str] = PrivateAttr(default_factory=set)
+    _call_by_span: dict[str, str] = PrivateAttr(default_factory=dict)
+    _spans_with_message: set[str] = PrivateAttr(default_factory=set)
 
     def __init__(self, recording: TraceRecording) -> None:
         super().__init__()
@@ -132,34 +151,40 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         del tags, kwargs
         name = id_.partition("-")[0]
         if isinstance(instance, BaseTool) and name.endswith(("call", "__call__")):
-            given = dict(bound_args.arguments)
-            given |= given.pop("kwargs", None) or {}
-            call = self._calls.get(parent_span_id or "")
-            self._recording.start(id_, parent_span_id, "tool", str(instance.metadata.name), given, call=call)
+            arguments = dict(bound_args.arguments)
+            arguments |= arguments.pop("kwargs", None) or {}
+            call = self._call_by_span.get(parent_span_id or "")
+            self._recording.start(id_, parent_span_id, "tool", str(instance.metadata.name), arguments, call=call)
             return
         self._recording.start(id_, parent_span_id, "other", name, None)
         # The steps of an agent: first what its model asked for, in the order of its message, then a step for each call.
         event = bound_args.arguments.get("ev")
         if isinstance(event, AgentOutput):
-            asked = [{"id": one.tool_id, "name": one.tool_name, "args": one.tool_kwargs} for one in event.tool_calls]
-            said = {"content": str(event.response.content or ""), "tool_calls": asked}
-            self._say(id_, parent_span_id, said)
+            self._note_message(id_, parent_span_id, _message_content(event))
         elif isinstance(event, ToolCall):
-            self._calls[id_] = event.tool_id
+            self._call_by_span[id_] = event.tool_id
 
-    def _say(self, span: str, agent: str | None, message: dict[str, Any]) -> None:
+    def _note_message(self, span: str, agent: str | None, message: dict[str, Any]) -> None:
         """Note what the last model of an agent said, where the agent shows it; for an untold model, its span does."""
-        parents = {one["span"]: one["parent"] for one in self._recording.spans}
+        models = self._find_models(agent)
+        if models and models[-1] not in self._spans_with_message:
+            span = models[-1]
+        self._spans_with_message.add(span)
+        self._recording.change(span, kind="model", output=message)
 
-        def inside(one: str | None) -> bool:
-            while one is not None and one != agent:
-                one = parents[one]
-            return one is not None
-
-        models = [one["span"] for one in self._recording.spans if one["kind"] == "model" and inside(one["parent"])]
-        of = span if not models or models[-1] in self._told else models[-1]
-        self._told.add(of)
-        self._recording.change(of, kind="model", output=message)
+    def _find_models(self, agent: str | None) -> list[str]:
+        """Return the spans of models inside that of an agent."""
+        parents = {span["span"]: span["parent"] for span in self._recording.spans}
+        models = []
+        for span in self._recording.spans:
+            if span["kind"] != "model":
+                continue
+            ancestor = span["parent"]
+            while ancestor is not None and ancestor != agent:
+                ancestor = parents[ancestor]
+            if ancestor is not None:
+                models.append(span["span"])
+        return models
 
     def prepare_to_exit_span(
         self, id_: str, bound_args: inspect.BoundArguments, instance: Any = None, result: Any = None, **kwargs: Any
@@ -171,7 +196,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         elif result.is_error:
             self._recording.end(id_, error=str(result.content))
         else:
-            nodes = _nodes(result.raw_output)
+            nodes = _find_output_nodes(result.raw_output)
             self._recording.end(id_, output=str(result.content) if nodes is None else convert_items(nodes))
 
     def prepare_to_drop_span(
@@ -185,6 +210,14 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         """Note that a span failed."""
         del bound_args, instance, kwargs
         self._recording.end(id_, error="failed" if err is None else f"{type(err).__name__}: {err}")
+
+
+def _message_content(event: AgentOutput) -> dict[str, Any]:
+    """Return what a model said, with the tools that it called."""
+    calls = []
+    for call in event.tool_calls:
+        calls.append({"id": call.tool_id, "name": call.tool_name, "args": call.tool_kwargs})
+    return {"content": str(event.response.content or ""), "tool_calls": calls}
 
 
 class _EventRecorder(BaseEventHandler):
@@ -206,14 +239,14 @@ class _EventRecorder(BaseEventHandler):
         del kwargs
         span = str(event.span_id)
         if isinstance(event, RetrievalStartEvent):
-            asked = event.str_or_query_bundle
-            self._recording.change(
-                span, kind="retriever", input=asked.query_str if isinstance(asked, QueryBundle) else asked
-            )
+            query = event.str_or_query_bundle
+            query_text = query.query_str if isinstance(query, QueryBundle) else query
+            self._recording.change(span, kind="retriever", input=query_text)
         elif isinstance(event, RetrievalEndEvent):
             self._recording.change(span, output=convert_items(event.nodes))
         elif isinstance(event, LLMChatStartEvent):
-            self._recording.change(span, kind="model", input=[str(one.content or "") for one in event.messages])
+            texts = [str(message.content or "") for message in event.messages]
+            self._recording.change(span, kind="model", input=texts)
         elif isinstance(event, LLMChatEndEvent) and event.response is not None:
             self._recording.change(span, output={"content": str(event.response.message.content or "")})
         elif isinstance(event, LLMCompletionStartEvent):

@@ -14,7 +14,13 @@ from haystack.components.routers import ConditionalRouter
 
 from haystack_integrations.components.evaluators.retrieval_metrics.tracing import ComponentCosts
 from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
-from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions, StageRankings, known_score, listed
+from retrieval_metrics.integration_api import (
+    EvaluationTask,
+    RetrieverFunctions,
+    StageRankings,
+    as_list_of,
+    finite_score_or_none,
+)
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 
 if TYPE_CHECKING:
@@ -484,7 +490,7 @@ def as_retrieved(document: Document) -> Retrieved:
         text=text,
         source=source if isinstance(source, str) else None,
         start=start if placed else None,
-        score=known_score(document.score),
+        score=finite_score_or_none(document.score),
         metadata=document.meta,
         offsets_unverified=True,
     )
@@ -493,7 +499,7 @@ def as_retrieved(document: Document) -> Retrieved:
 def convert_items(documents: Any) -> list[Retrieved]:
     """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`."""
     found = documents["documents"] if isinstance(documents, Mapping) and "documents" in documents else documents
-    found = listed(found, Document, "a retriever must return a list of Documents")
+    found = as_list_of(found, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in found]
 
 

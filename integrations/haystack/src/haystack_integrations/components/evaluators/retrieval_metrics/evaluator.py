@@ -30,7 +30,7 @@ from retrieval_metrics import (
     Span,
     evaluate,
 )
-from retrieval_metrics.integration_api import Scorer, listed
+from retrieval_metrics.integration_api import Scorer, as_list_of
 from retrieval_metrics.integration_api.text import format_saved, parse_saved
 from retrieval_metrics.types import DocumentId
 
@@ -158,9 +158,11 @@ class RetrievalEvaluator:
                 f"{len(ground_truth_documents)} and {len(retrieved_documents)} of them"
             )
         for row in ground_truth_documents:
-            listed(row, Document, "ground_truth_documents must hold a list of Documents for each question")
+            as_list_of(row, Document, "ground_truth_documents must hold a list of Documents for each question")
         for row in retrieved_documents:
-            listed(row or [], Document, "retrieved_documents must hold a list of Documents, or None, for each question")
+            as_list_of(
+                row or [], Document, "retrieved_documents must hold a list of Documents, or None, for each question"
+            )
         whole = None if documents is None else {document.id: document.content or "" for document in documents}
         if self.document_comparison_field == "span" and not whole:
             raise ValueError("document_comparison_field='span' needs documents, the whole ones before they were split")

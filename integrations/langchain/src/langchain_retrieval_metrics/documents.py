@@ -1,0 +1,109 @@
+"""LangChain's documents as items of the core: their ids, texts, places and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
+
+from retrieval_metrics import Retrieved
+from retrieval_metrics.integration_api import as_list_of, finite_score_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# The metadata in which loaders and text splitters of LangChain write the source of a chunk and, if configured, its
+# offset there.
+SOURCE = "source"
+START_INDEX = "start_index"
+
+# The metadata in which rerankers of LangChain write scores.
+SCORE_KEYS = ("relevance_score", "score")
+
+# As much of a text as fits a line of a message.
+MAX_SHOWN_CHARACTERS = 40
+
+
+def as_retrieved(document: Document) -> Retrieved:
+    """Return a document as an item of the core: its id, its text, and its place in its source.
+
+    Args:
+        document: A document; it is not changed. Its source and its offset are `metadata["source"]` and
+            `metadata["start_index"]`, as written by loaders and splitters of LangChain; its score is
+            `metadata["relevance_score"]` or `metadata["score"]`, as written by rerankers.
+
+    Example:
+        >>> chunk = Document("The with statement", id="with#2", metadata={"source": "with.txt", "start_index": 120})
+        >>> item = as_retrieved(chunk)
+        >>> item.id, item.source, item.start, item.end
+        ('with#2', 'with.txt', 120, 138)
+    """
+    metadata = document.metadata
+    source = metadata.get(SOURCE)
+    start = metadata.get(START_INDEX)
+    has_offset = isinstance(start, int) and start >= 0  # splitters write -1 where they do not find a chunk again
+    return Retrieved(
+        document.id,
+        text=document.page_content,
+        source=source if isinstance(source, str) else None,
+        start=start if has_offset else None,
+        score=finite_score_or_none(_first_value(metadata, SCORE_KEYS)),
+        metadata=metadata,
+        offsets_unverified=True,
+    )
+
+
+def convert_items(documents: Any) -> list[Retrieved]:
+    """Return what a retriever returned as items of the core, each under its own id; items stay as they are."""
+    if isinstance(documents, list) and all(isinstance(document, Retrieved) for document in documents):
+        return documents  # of the searches of an agent
+    documents = as_list_of(documents, Document, "a retriever must return a list of Documents")
+    return [as_retrieved(document) for document in documents]
+
+
+def are_documents(value: Any) -> bool:
+    """Whether a value is a list of documents, at least one."""
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(document, Document) for document in value)
+
+
+def get_key(mapping: Any, key: str, what: str) -> Any:
+    """Return the value of a key of an input, an output or an answer."""
+    if isinstance(mapping, Mapping) and key in mapping:
+        return mapping[key]
+    raise ValueError(f"{what} has no {key!r}; it has {_quote_names(mapping or (), 'nothing')}")
+
+
+def describe_document(document: Document) -> str:
+    """Return a short description of a document, for messages."""
+    text = document.page_content
+    ellipsis = "..." if len(text) > MAX_SHOWN_CHARACTERS else ""
+    return f"document {document.id!r}, {text[:MAX_SHOWN_CHARACTERS]!r}{ellipsis}"
+
+
+def read_score(document: Document, key: str | None) -> float:
+    """Return the score in the metadata of a document; without a key, under one of those of rerankers."""
+    keys = SCORE_KEYS if key is None else (key,)
+    value = _first_value(document.metadata, keys)
+    if value is None:
+        raise ValueError(
+            f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has "
+            f"{_quote_names(document.metadata, 'none')}. Name its key with score_key=..., or use relevance='rank'"
+        )
+    score = finite_score_or_none(value)
+    if score is None:
+        raise ValueError(f"the score of document {document.id!r} must be a finite number, got {value!r}")
+    return score
+
+
+def _first_value(metadata: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    """Return the value of the first key that has one; None if none has."""
+    for key in keys:
+        value = metadata.get(key)
+        if value is not None:
+            return value
+    return None
+
+
+def _quote_names(names: Iterable[Any], default: str) -> str:
+    return ", ".join(map(repr, names)) or default

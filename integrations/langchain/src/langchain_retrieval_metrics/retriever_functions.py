@@ -1,0 +1,174 @@
+"""How the text of a query is asked of anything of LangChain that retrieves."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from langchain_core.runnables import Runnable
+from langchain_core.vectorstores import VectorStoreRetriever
+
+from langchain_retrieval_metrics.documents import convert_items
+from langchain_retrieval_metrics.recording import run_agent
+from langchain_retrieval_metrics.stage_recording import StageHandler
+from retrieval_metrics.integration_api import RetrieverFunctions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from langchain_core.runnables import RunnableConfig
+
+InputT = TypeVar("InputT")
+OutputT = TypeVar("OutputT")
+
+# What lets a store look at more documents before it filters them.
+CANDIDATE_OPTION = "FAISS: search_kwargs={'fetch_k': ...}"
+
+# How many documents the retriever of a store returns if it is not told.
+STORE_DEFAULT_K = 4
+
+
+class RefusedAnswer:
+    """Stands for the answer of a chain that cannot take a text; reading it raises."""
+
+    def __init__(self, error: Exception, keys: list[str]) -> None:
+        self._error = error
+        self._keys = keys
+
+    def refuse(self, remedy: str | None = None) -> NoReturn:
+        """Raise, naming what the chain takes, and what to do."""
+        keys_note = ""
+        key_text = "'input', as create_retrieval_chain calls it"
+        if self._keys:
+            keys_note = f" with {', '.join(map(repr, self._keys))}"
+            key_text = repr(self._keys[0])
+        if remedy is None:
+            remedy = f"name the key of the query with query_key={key_text}"
+        raise TypeError(f"the chain takes a mapping{keys_note}, not a text; {remedy}") from self._error
+
+
+def resolve_retriever(
+    retriever: Any,
+    config: RunnableConfig | None = None,
+    query_key: str | None = None,
+    tools: str | Collection[str] = (),
+    documents_key: str | None = None,
+    *,
+    with_stages: bool = False,
+) -> RetrieverFunctions:
+    """Return how the text of a query is asked of a retriever, for its answer alone or with the stages to it."""
+    if is_graph(retriever) and query_key is None and "messages" in _input_keys(retriever):
+        return RetrieverFunctions(asynchronous=partial(run_agent, retriever, config=config, tools=tools))
+    if tools:
+        kind_note = "asked with query_key=" if is_graph(retriever) else "no agent of LangGraph"
+        raise TypeError(
+            f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
+            f"{kind_note}; leave tools out"
+        )
+    if not isinstance(retriever, Runnable):
+        return _resolve_function(retriever, query_key)
+
+    def ask(text: str) -> Any:
+        stages = StageHandler(convert_items, documents_key)
+        call_config = stages.add_to(config) if with_stages else config
+        try:
+            answer = invoke_runnable(retriever, _make_input(text, query_key), call_config)
+        except NotImplementedError:
+            raise
+        except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
+            return _read_refusal(retriever, error, query_key)
+        return stages.add_stages(answer) if with_stages else answer
+
+    async def aask(text: str) -> Any:
+        stages = StageHandler(convert_items, documents_key)
+        call_config = stages.add_to(config) if with_stages else config
+        try:
+            answer = await retriever.ainvoke(_make_input(text, query_key), call_config)
+        except Exception as error:  # noqa: BLE001  (as above)
+            return _read_refusal(retriever, error, query_key)
+        return stages.add_stages(answer) if with_stages else answer
+
+    n_requested = None
+    if query_key is None and documents_key is None:
+        n_requested = find_n_requested(retriever)
+    return RetrieverFunctions(ask, aask, n_requested, CANDIDATE_OPTION)
+
+
+def find_n_requested(retriever: Any) -> int | None:
+    """Return how many documents a search of a store is asked for; None where fewer are in order, or it is unknown."""
+    if not isinstance(retriever, VectorStoreRetriever):
+        n_requested: int | None = getattr(retriever, "n_requested", None)
+        return n_requested
+    if "score_threshold" in retriever.search_kwargs:
+        return None
+    k: int | None = retriever.search_kwargs.get("k", STORE_DEFAULT_K)
+    return k
+
+
+def invoke_runnable(
+    runnable: Runnable[InputT, OutputT], value: InputT, config: RunnableConfig | None = None, **arguments: Any
+) -> OutputT:
+    """Return what a Runnable returns.
+
+    Raises:
+        NotImplementedError: If it is only asynchronous.
+    """
+    try:
+        return runnable.invoke(value, config, **arguments)
+    except TypeError as error:
+        if "ainvoke" in str(error):
+            raise NotImplementedError(f"{type(runnable).__name__} is only asynchronous") from error
+        raise
+
+
+def is_graph(retriever: Any) -> bool:
+    """Whether it is a graph or an agent of LangGraph."""
+    return any(cls.__module__.partition(".")[0] == "langgraph" for cls in type(retriever).__mro__)
+
+
+def _make_input(text: str, query_key: str | None) -> str | dict[str, str]:
+    return text if query_key is None else {query_key: text}
+
+
+def _resolve_function(retriever: Callable[[Any], Any], query_key: str | None) -> RetrieverFunctions:
+    if not callable(retriever):
+        hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
+        raise TypeError(
+            f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
+        )
+
+    def ask(text: str) -> Any:
+        return retriever(_make_input(text, query_key))
+
+    async def aask(text: str) -> Any:
+        return await retriever(_make_input(text, query_key))
+
+    if inspect.iscoroutinefunction(retriever):
+        return RetrieverFunctions(asynchronous=aask)
+    return RetrieverFunctions(ask)
+
+
+def _read_refusal(retriever: Any, error: Exception, query_key: str | None) -> RefusedAnswer:
+    """Return the refusal of a text by a chain that takes a mapping; raise any other failure."""
+    if query_key is None and not isinstance(error, OSError):
+        keys = _input_keys(retriever)
+        if keys or is_graph(retriever) or "must be a dict" in str(error):  # as `create_retrieval_chain` says it
+            return RefusedAnswer(error, keys)
+    raise error
+
+
+def _input_keys(retriever: Any) -> list[str]:
+    """Return the keys of the mapping that a chain or a graph takes, as far as it says so."""
+    if is_graph(retriever):
+        channels = getattr(retriever, "input_channels", ())
+        if not isinstance(channels, str):
+            return list(channels)
+        builder = getattr(retriever, "builder", None)
+        state = getattr(builder, "state_schema", None)
+        return list(getattr(state, "__annotations__", ()))
+    schema = retriever.get_input_jsonschema()
+    if schema.get("type") != "object":
+        return []
+    keys = list(schema.get("properties", ()))
+    return [key for key in keys if key != "root"]

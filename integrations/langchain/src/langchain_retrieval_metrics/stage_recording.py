@@ -1,0 +1,166 @@
+"""What the retrievers, ensembles, compressors and functions of a chain hold while one question is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables.config import merge_configs
+
+from langchain_retrieval_metrics.documents import are_documents
+from retrieval_metrics.integration_api import RETURNED_STAGE, StageRankings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from uuid import UUID
+
+    from langchain_core.documents import Document
+    from langchain_core.runnables import RunnableConfig
+
+    from retrieval_metrics import Retrieved
+
+    ConvertItems: TypeAlias = Callable[[Any], list[Retrieved]]
+
+# The tags by which LangChain tells the parts of a sequence, an ensemble and a map apart, whichever starts first.
+POSITION_TAG = re.compile(r"(seq:step|retriever_|map:key):?(?:(\d+)|(.*))")
+STEP_OF_SEQUENCE = "seq:step"
+
+
+@dataclass(frozen=True, slots=True)
+class StagedAnswer:
+    """An answer, and what callbacks told of the way to it."""
+
+    answer: Any
+    stages: StageRankings
+
+
+def with_stages(
+    answer: Any, convert: ConvertItems, *, mapping_has_stages: bool = True
+) -> list[Retrieved] | StageRankings:
+    """Return what was retrieved as the last of the stages; only that if there was nothing on the way to it.
+
+    With `mapping_has_stages`, an answer that maps names to documents, as of `RunnableParallel(...).assign(...)`, is the
+    stages.
+    """
+    stages = StageRankings()
+    if isinstance(answer, StagedAnswer):
+        stages = answer.stages
+        answer = answer.answer
+    if mapping_has_stages and _is_stage_mapping(answer):
+        return _convert_stage_mapping(answer, convert)
+    items = convert(answer)
+    if not stages:
+        return items
+    last = next(reversed(stages))
+    if _ids_and_texts(stages[last]) != _ids_and_texts(items):
+        return StageRankings(stages | {RETURNED_STAGE: items})
+    if len(stages) == 1:
+        return items
+    return StageRankings(stages | {last: items})
+
+
+def _is_stage_mapping(answer: Any) -> bool:
+    """Whether an answer maps several names to documents, None or an empty list."""
+    if not isinstance(answer, Mapping) or len(answer) <= 1:
+        return False
+    return all(value is None or value == [] or are_documents(value) for value in answer.values())
+
+
+def _convert_stage_mapping(answer: Mapping[Any, Any], convert: ConvertItems) -> StageRankings:
+    stages = StageRankings()
+    for name, documents in answer.items():
+        stages[str(name)] = None if documents is None else convert(documents)
+    return stages
+
+
+def _ids_and_texts(items: Sequence[Retrieved]) -> list[tuple[Any, str | None]]:
+    return [(item.id, item.text) for item in items]
+
+
+class StageHandler(BaseCallbackHandler):
+    """The callbacks of one question."""
+
+    run_inline = True  # in threads, the starts of parallel calls would arrive in any order
+    raise_error = True
+
+    def __init__(self, convert: ConvertItems, documents_key: str | None = None) -> None:
+        self._convert = convert
+        self._documents_key = documents_key
+        self._runs: dict[UUID, _Run] = {}
+        self._sequences: set[UUID | None] = set()
+
+    def add_to(self, config: RunnableConfig | None) -> RunnableConfig:
+        """Return the config of LangChain with these callbacks."""
+        return merge_configs(config, {"callbacks": [self]})
+
+    def add_stages(self, answer: Any) -> StagedAnswer:
+        """Return an answer with the stages to it."""
+        runs = sorted(self._runs.items(), key=lambda entry: entry[1].position)
+        spans = [(str(run_id), str(run.parent), run.name, run.items) for run_id, run in runs]
+        return StagedAnswer(answer, StageRankings.from_spans(spans))
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Note that a retriever or a chain began."""
+        del serialized
+        name = str(kwargs.get("name") or "chain")
+        position = _Position()
+        for tag in kwargs.get("tags") or ():
+            match = POSITION_TAG.fullmatch(tag)
+            if match is not None:
+                kind, number, key = match.groups()
+                position = _Position(kind, int(number or 0), key or "")
+                name = key or name
+        is_step = position.kind == STEP_OF_SEQUENCE
+        if is_step:
+            self._sequences.add(parent_run_id)
+        metadata = kwargs.get("metadata") or {}
+        is_node = not is_step and name == metadata.get("langgraph_node")
+        takes_documents = are_documents(inputs)
+        self._runs[run_id] = _Run(
+            parent_run_id, name, position, is_node_of_graph=is_node, takes_documents=takes_documents
+        )
+
+    on_retriever_start = on_chain_start  # type: ignore[assignment]  # the query is one of its inputs
+
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
+        """Note what a retriever, an ensemble or a compressor returned."""
+        del kwargs
+        self._runs[run_id].items = self._convert(documents)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Note the documents that a function or the node of a graph returned; a sequence returns those of its last."""
+        del kwargs
+        run = self._runs[run_id]
+        if run.is_node_of_graph and isinstance(outputs, Mapping):
+            outputs = outputs.get(self._documents_key)
+        if not run.is_node_of_graph and run_id in self._sequences:
+            return
+        is_emptied = run.takes_documents and outputs == []
+        if is_emptied or are_documents(outputs):
+            run.items = self._convert(outputs)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Position:
+    """Where a run stands among those beside it, as its tag says; they are sorted by it."""
+
+    kind: str = ""
+    number: int = 0
+    key: str = ""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run of a chain or a retriever, and what it returned."""
+
+    parent: UUID | None
+    name: str
+    position: _Position
+    is_node_of_graph: bool = field(kw_only=True)
+    takes_documents: bool = field(kw_only=True)
+    items: list[Retrieved] | None = None

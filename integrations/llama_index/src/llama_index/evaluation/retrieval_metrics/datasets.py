@@ -1,0 +1,146 @@
+"""Datasets of LlamaIndex and their judgments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.schema import BaseNode, NodeWithScore
+
+from retrieval_metrics import EvaluationSet, Text
+from retrieval_metrics.types import Piece
+
+if TYPE_CHECKING:
+    from retrieval_metrics.types import Judgments
+
+
+def read_dataset_content(dataset: Any) -> Any:
+    """Return the content of a JSON file of either dataset of LlamaIndex; other things as they are."""
+    if not isinstance(dataset, (str, Path)):
+        return dataset
+    try:
+        content = json.loads(Path(dataset).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{dataset} is not JSON: {error}") from error
+    if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
+        raise ValueError(
+            f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
+        )
+    return content
+
+
+def get_dataset_mode(dataset: Any) -> RetrievalEvalMode:
+    """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images."""
+    mode = None
+    if not isinstance(dataset, Mapping):
+        if hasattr(dataset, "queries"):
+            mode = getattr(dataset, "mode", None)
+    elif "queries" in dataset:  # otherwise it maps query texts to judgments
+        mode = dataset.get("mode")
+    return RetrievalEvalMode.TEXT if mode is None else RetrievalEvalMode(mode)
+
+
+def match_by_text(dataset: Any) -> EvaluationSet:
+    """Return a dataset with relevant ids replaced by their texts, so that it can judge other chunks.
+
+    Node ids change whenever an index is built. The text of a relevant node becomes a `Text` of the core: it counts as
+    retrieved once the retrieved nodes together hold enough of it, however they are cut.
+
+    Args:
+        dataset: An object or a mapping with `queries`, `corpus` and `relevant_docs` (ids), or the path of its JSON
+            file, such as an EmbeddingQAFinetuneDataset.
+
+    Raises:
+        TypeError: If it has another shape.
+        ValueError: If a relevant id is not in the corpus, or its text there is empty.
+        OSError: If the file cannot be read.
+
+    Example:
+        >>> dataset = {"queries": {"q": "why?"}, "corpus": {"n1": "because of that"}, "relevant_docs": {"q": ["n1"]}}
+        >>> match_by_text(dataset).qrels
+        {'q': [Text(text='because of that')]}
+    """
+    content = read_dataset_content(dataset)
+    queries = _get_part(content, "queries")
+    corpus = _get_part(content, "corpus")
+    relevant_docs = _get_part(content, "relevant_docs")
+    texts_by_query: dict[Any, list[Text]] = {}
+    for query, relevant_ids in relevant_docs.items():
+        for relevant_id in relevant_ids:
+            if relevant_id not in corpus:
+                raise ValueError(
+                    f"{relevant_id!r}, relevant to query {query!r}, is not in the corpus of {len(corpus)} texts"
+                )
+        for relevant_id in relevant_ids:
+            if not corpus[relevant_id].strip():
+                raise ValueError(
+                    f"the text of {relevant_id!r}, relevant to query {query!r}, is empty, so nothing can be found by it"
+                )
+        texts_by_query[query] = [Text(corpus[relevant_id]) for relevant_id in relevant_ids]
+    return EvaluationSet.from_dataset({"queries": queries, "relevant_docs": texts_by_query})
+
+
+def _get_part(dataset: Any, name: str) -> Mapping[Any, Any]:
+    part = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
+    if not isinstance(part, Mapping):
+        raise TypeError(
+            f"a dataset needs queries, corpus and relevant_docs; {name} of the {type(dataset).__name__} is {part!r}"
+        )
+    return part
+
+
+def refuse_nodes(dataset: EvaluationSet) -> None:
+    """Raise if a node is given in place of its id; a node cannot be looked up."""
+    for query, judgments in dataset.qrels.items():
+        pending: list[Any] = [judgments]
+        while pending:
+            entry = pending.pop()
+            if isinstance(entry, (list, tuple)):
+                pending += entry
+            elif isinstance(entry, (BaseNode, NodeWithScore)):
+                raise TypeError(
+                    f"a {type(entry).__name__} is among the judgments of query {query!r}; pass its id, "
+                    f"{entry.node_id!r}, or its text as rm.Text(...)"
+                )
+
+
+def make_single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> EvaluationSet:
+    """Return one question whose id is its text; without ids, the expected texts are its judgments."""
+    if not isinstance(query, str):
+        raise TypeError(f"the query must be a str, got {query!r}")
+    if expected_ids is not None:
+        return EvaluationSet({query: query}, {query: expected_ids})
+    if expected_texts is None:
+        raise TypeError("evaluate needs expected_ids or expected_texts; if nothing is relevant, pass an empty list")
+    if isinstance(expected_texts, str):
+        raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
+    return EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]})
+
+
+def to_json_judgments(judgments: Any) -> Any:
+    """Return judgments as values for JSON: dicts and lists, with a quote or a span as its repr."""
+    if isinstance(judgments, Mapping):
+        return {_to_json_key(entry): grade for entry, grade in judgments.items()}
+    if isinstance(judgments, Piece):
+        return repr(judgments)
+    if hasattr(judgments, "tolist"):
+        return judgments.tolist()
+    return [entry if isinstance(entry, (str, int)) else to_json_judgments(entry) for entry in judgments]
+
+
+def _to_json_key(entry: Any) -> Any:
+    return repr(entry) if isinstance(entry, Piece) else entry
+
+
+def list_relevant_ids(judgments: Any) -> list[str]:
+    """Return everything relevant in plain judgments as a flat list, for metrics without grades and groups."""
+    if isinstance(judgments, dict):
+        return [str(document_id) for document_id, grade in judgments.items() if grade > 0]
+    relevant_ids: dict[str, None] = {}
+    for entry in judgments:
+        entry_ids = [str(entry)] if isinstance(entry, (str, int)) else list_relevant_ids(entry)
+        relevant_ids.update(dict.fromkeys(entry_ids))
+    return list(relevant_ids)

@@ -1,0 +1,108 @@
+"""Nodes of LlamaIndex as items of the core: their ids, texts, places and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
+
+from retrieval_metrics import Retrieved
+from retrieval_metrics.integration_api import as_list_of, finite_score_or_none
+
+# Returns the name of a node's document, as used in a `Span`; None where there is none.
+NameDocument: TypeAlias = Callable[[NodeWithScore], str | None]
+
+
+class IdsAndTexts(NamedTuple):
+    """The result of the hook of LlamaIndex's evaluators, which a subclass can override."""
+
+    ids: list[str]
+    texts: list[str]
+
+
+def document_id(scored: NodeWithScore) -> str | None:
+    """Return the id of the document that a node was cut from; a document is its own."""
+    node = scored.node
+    return node.node_id if isinstance(node, Document) else node.ref_doc_id
+
+
+def as_retrieved(scored: NodeWithScore, name_document: NameDocument = document_id) -> Retrieved:
+    """Return a node as an item of the core: its text, and its place in its document.
+
+    Args:
+        scored: A node; it is not changed.
+        name_document: Returns the name of its document.
+    """
+    node = scored.node
+    text = node_text(scored)
+    start, end = _find_offsets(node, text)
+    # A document is its own source. Nothing says whether the offsets of a node are those in its document: after a second
+    # parser, they are those in a section, while the node still names the document.
+    offsets_unverified = not isinstance(node, Document)
+    return Retrieved(
+        node.node_id,
+        text,
+        name_document(scored),
+        start,
+        end,
+        finite_score_or_none(scored.score),
+        node.metadata,
+        offsets_unverified=offsets_unverified,
+    )
+
+
+def _find_offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
+    """Return start and end in the document that a node was cut from; None if they are unknown."""
+    if isinstance(node, Document):
+        return 0, len(text)  # a document is its own source, from its first character
+    start = getattr(node, "start_char_idx", None)
+    if start is None or start < 0:
+        return None, None
+    end = getattr(node, "end_char_idx", None)
+    # A node cut from another one, as by the HierarchicalNodeParser, has its place in that one, not in the document.
+    if (end is not None and end < start) or node.parent_node is not None:
+        return None, None
+    return start, end
+
+
+def get_nodes(answer: Any) -> list[NodeWithScore]:
+    """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`."""
+    nodes = as_list_of(
+        getattr(answer, "source_nodes", answer),
+        (NodeWithScore, BaseNode),
+        "a retriever must return a list of nodes with scores, or a response with source_nodes",
+    )
+    return [node if isinstance(node, NodeWithScore) else NodeWithScore(node=node) for node in nodes]
+
+
+def convert_items(answer: Any) -> list[Retrieved]:
+    """Return the nodes of an answer, or documents and nodes of a parser, as items with their own ids."""
+    return [as_retrieved(scored) for scored in get_nodes(answer)]
+
+
+def convert_nodes(
+    nodes: Any, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT, name_document: NameDocument = document_id
+) -> list[Retrieved]:
+    """Return retrieved nodes that count in a mode as items of the core, in their order."""
+    if isinstance(nodes, IdsAndTexts):
+        return [Retrieved(node_id, text=text) for node_id, text in zip(nodes.ids, nodes.texts, strict=True)]
+    counted_nodes = select_mode(get_nodes(nodes), mode)
+    return [as_retrieved(scored, name_document) for scored in counted_nodes]
+
+
+def node_text(scored: NodeWithScore) -> str:
+    """Return the text of any node, Documents included, for which `NodeWithScore.text` raises."""
+    node = scored.node
+    # Most nodes are plain TextNodes; calling their method takes three times as long as reading the attribute.
+    text = node.text if type(node) is TextNode else node.get_content(metadata_mode=MetadataMode.NONE)
+    # Readers keep the line ends of Windows, but spans are written against what `open` reads.
+    return text.replace("\r\n", "\n") if isinstance(node, Document) else text
+
+
+def select_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence[NodeWithScore]:
+    """Return the nodes that count in a mode: only images, or everything, as in LlamaIndex's evaluators."""
+    if mode != RetrievalEvalMode.IMAGE:
+        return nodes
+    return [scored for scored in nodes if isinstance(scored.node, ImageNode)]

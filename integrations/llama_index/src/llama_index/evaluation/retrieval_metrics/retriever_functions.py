@@ -1,0 +1,115 @@
+"""How the text of a query is asked of retrievers, engines, workflows and agents of LlamaIndex."""
+
+from __future__ import annotations
+
+import inspect
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.agent.workflow import AgentWorkflow
+from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.indices.vector_store import VectorIndexRetriever
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.workflow import Workflow
+
+from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
+from retrieval_metrics.integration_api import RetrieverFunctions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llama_index.core.schema import NodeWithScore
+
+# What lets the store of an index look at more nodes.
+CANDIDATE_OPTION = "vector_store_kwargs={...}, as your store names it"
+
+
+def resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
+    """Return how a query text is asked of what returns nodes or a response with `source_nodes`; None for a function."""
+    # An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
+    # answers each question as the first of a new conversation; its memory does not change. A workflow is run with
+    # `query=`; wrap a workflow with other arguments in a function.
+    if isinstance(retriever, BaseRetriever):
+        return _resolve_base_retriever(retriever)
+    if isinstance(retriever, BaseQueryEngine):
+        return RetrieverFunctions(retriever.query, retriever.aquery)
+    if isinstance(retriever, BaseChatEngine):
+        return RetrieverFunctions(partial(_chat, retriever), partial(_achat, retriever))
+    if isinstance(retriever, (AgentWorkflow, BaseWorkflowAgent)):
+        return RetrieverFunctions(asynchronous=partial(_ask_agent, retriever))
+    if isinstance(retriever, Workflow):
+        return RetrieverFunctions(asynchronous=partial(_run_workflow, retriever))
+    return None
+
+
+def _resolve_base_retriever(retriever: BaseRetriever) -> RetrieverFunctions:
+    if is_only_synchronous(retriever):
+        return RetrieverFunctions(retriever.retrieve)
+    # With use_async=True, it would start an event loop for each query, in which its clients break.
+    use_async = getattr(retriever, "use_async", False)
+    retrieve = None if use_async else retriever.retrieve
+    return RetrieverFunctions(retrieve, retriever.aretrieve, _find_n_requested(retriever), CANDIDATE_OPTION)
+
+
+def _find_n_requested(retriever: BaseRetriever) -> int | None:
+    """Return how many nodes the store of an index is asked for; other modes than the default may return fewer."""
+    if not isinstance(retriever, VectorIndexRetriever):
+        return None
+    if retriever._vector_store_query_mode != "default":  # noqa: SLF001  (public nowhere)
+        return None
+    return retriever.similarity_top_k
+
+
+def _chat(engine: BaseChatEngine, text: str) -> Any:
+    return _copy_with_own_memory(engine).chat(text, chat_history=[])
+
+
+async def _achat(engine: BaseChatEngine, text: str) -> Any:
+    return await _copy_with_own_memory(engine).achat(text, chat_history=[])
+
+
+def _copy_with_own_memory(engine: BaseChatEngine) -> BaseChatEngine:
+    """Return a chat engine with a memory of its own, so that several conversations can run at once."""
+    engine = copy(engine)
+    if hasattr(engine, "_memory"):
+        engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
+    return engine
+
+
+class _AgentAnswer:
+    """What an agent answered; its nodes are looked for where they are read, so that a wrong agent is asked once."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    @property
+    def source_nodes(self) -> list[NodeWithScore]:
+        return find_agent_nodes(self._answer)
+
+
+async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> _AgentAnswer:
+    return _AgentAnswer(await agent.run(user_msg=text))
+
+
+async def _run_workflow(workflow: Workflow, text: str) -> Any:
+    return await workflow.run(query=text)
+
+
+def is_only_synchronous(retriever: BaseRetriever) -> bool:
+    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
+    # The host wraps some methods for tracing at each access, so the wrapped methods are compared.
+    return all(
+        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
+        for name in ("_aretrieve", "aretrieve")
+    )
+
+
+def is_asynchronous(ask: Callable[[str], Any]) -> bool:
+    """Whether a function returns a coroutine: it is then called on the event loop and not in a thread."""
+    function = ask.func if isinstance(ask, partial) else ask
+    call_method = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
+    return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(call_method)

@@ -1,0 +1,176 @@
+"""What retrievers and postprocessors hold while one question is asked, from LlamaIndex's instrumentation."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index_instrumentation import get_dispatcher
+
+from retrieval_metrics.integration_api import StageRankings, numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retrieval_metrics import Retrieved
+
+# The stage after retrieval.
+RETRIEVED_STAGE = "retrieved"
+
+# The methods that return nodes; what a postprocessor inherits calls one of them.
+STAGE_METHODS = ("retrieve", "aretrieve", "_postprocess_nodes", "_apostprocess_nodes")
+
+
+@dataclass(slots=True)
+class _Span:
+    """A call inside the one that is asked, and what it returned if it is a stage."""
+
+    parent: str | None
+    name: str = ""
+    items: list[Retrieved] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _NotedStage:
+    """A stage after retrieval."""
+
+    name: str
+    items: list[Retrieved]
+
+
+class StageRecorder:
+    """The stages of one question: inside a `with` statement those of the retriever, and those noted after it."""
+
+    def __init__(self, convert: Callable[[Any], list[Retrieved]], retriever: Any) -> None:
+        """Take what converts nodes, at once, because the next stage may change them, and what is asked."""
+        self._convert = convert
+        self._retriever = retriever
+        self._spans: dict[str, _Span] = {}
+        self._noted_stages: list[_NotedStage] = []
+        self._error: Exception | None = None
+
+    def note(self, name: str, nodes: Any) -> None:
+        """Keep the nodes after a stage; what an engine hands on as its last stage left it is no stage of its own."""
+        items = self._convert(nodes)
+        if name == RETRIEVED_STAGE and not isinstance(self._retriever, BaseRetriever):
+            inner_rankings = list(self._inner_stages().values())
+            if inner_rankings and _item_ids(inner_rankings[-1]) == _item_ids(items):
+                return
+        self._noted_stages.append(_NotedStage(name, items))
+
+    def start(self, span_id: str, parent: str | None) -> None:
+        """Note that a span began."""
+        self._spans[span_id] = _Span(parent)
+
+    def end(self, span_id: str, instance: Any, nodes: Any) -> None:
+        """Note what a span returned, if it is that of a stage inside what is asked."""
+        method = span_id.partition("-")[0].partition(".")[2]
+        if span_id not in self._spans or method not in STAGE_METHODS:
+            return
+        if not isinstance(instance, BaseRetriever | BaseNodePostprocessor):
+            return
+        if instance is self._retriever or nodes is None:
+            return
+        try:
+            items = self._convert(nodes)
+        except Exception as error:  # noqa: BLE001  (the dispatcher would hide it)
+            self._error = error
+            return
+        span = self._spans[span_id]
+        span.name = type(instance).__name__
+        span.items = items
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether the retriever has told anything."""
+        return len(self._inner_stages()) > 0
+
+    @property
+    def stages(self) -> StageRankings:
+        """What was told and noted, in order."""
+        stages = self._inner_stages()
+        for stage in self._noted_stages:
+            stages[numbered(stage.name, stages)] = stage.items
+        return stages
+
+    def _inner_stages(self) -> StageRankings:
+        if self._error is not None:
+            raise self._error
+        spans = [(span_id, span.parent, span.name, span.items) for span_id, span in self._spans.items()]
+        return StageRankings.from_spans(spans)
+
+    def __enter__(self) -> None:
+        self._token: Token[StageRecorder | None] = _RECORDER.set(self)
+        _listen(1)
+
+    def __exit__(self, *_: object) -> None:
+        _listen(-1)
+        _RECORDER.reset(self._token)
+
+
+def _item_ids(items: list[Retrieved]) -> list[Any]:
+    return [item.id for item in items]
+
+
+_RECORDER: ContextVar[StageRecorder | None] = ContextVar("stage recorder", default=None)
+
+
+class _SpanListener(BaseSpanHandler[Any]):
+    """Hands each span to the question that is asked in its context."""
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name by which the dispatcher knows it."""
+        return "RetrievalMetricsSteps"
+
+    def new_span(
+        self,
+        id_: str,
+        bound_args: Any,
+        instance: Any = None,
+        parent_span_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note that a span began."""
+        del bound_args, instance, tags, kwargs
+        recorder = _RECORDER.get()
+        if recorder is not None:
+            recorder.start(id_, parent_span_id)
+
+    def prepare_to_exit_span(
+        self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **kwargs: Any
+    ) -> None:
+        """Note what it returned."""
+        del bound_args, kwargs
+        recorder = _RECORDER.get()
+        if recorder is not None:
+            recorder.end(id_, instance, result)
+
+    def prepare_to_drop_span(
+        self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **kwargs: Any
+    ) -> None:
+        """Do nothing: a stage that failed holds nothing."""
+
+
+_LISTENER = _SpanListener()
+_LISTENER_LOCK = Lock()
+_n_recorders = 0
+
+
+def _listen(change: int) -> None:
+    """Count the questions that are asked, and listen as long as there is one."""
+    global _n_recorders  # noqa: PLW0603  (the dispatcher is global too)
+    with _LISTENER_LOCK:
+        _n_recorders += change
+        dispatcher = get_dispatcher()
+        # A new list, because another thread may be going through the old one.
+        handlers = [handler for handler in dispatcher.span_handlers if handler is not _LISTENER]
+        if _n_recorders:
+            handlers.append(_LISTENER)
+        dispatcher.span_handlers = handlers

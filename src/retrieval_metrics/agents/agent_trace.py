@@ -1,0 +1,569 @@
+"""The rules by which the spans of one trace become the searches, the context and the citations of an agent."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from retrieval_metrics.agents.chat_messages import CONVERSATION_KIND
+from retrieval_metrics.agents.citations import find_cited_documents, find_numbered_citations, find_quoted_items
+from retrieval_metrics.agents.payload_decoding import decode_payload, unescape
+from retrieval_metrics.agents.trace_span import (
+    MODEL,
+    RAISE_LIMITS,
+    RERANKER,
+    RETRIEVER,
+    SPAN_KINDS,
+    TOOL,
+    UNKNOWN_KIND,
+    TraceError,
+    TraceSpan,
+)
+from retrieval_metrics.agents.trajectory import SearchCall, result_key
+from retrieval_metrics.inputs.host_documents import convert_to_items
+from retrieval_metrics.inputs.items import Retrieved, item_identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics.agents.model_message import ToolCall
+
+# The kinds that tell something; the others only hold these.
+INFORMATIVE_KINDS = {RETRIEVER, RERANKER, TOOL, MODEL}
+KNOWN_KINDS = {*SPAN_KINDS, UNKNOWN_KIND}
+# Characters of an output that a message shows: a line.
+MAX_SHOWN = 80
+
+
+class UnreadOutputError(TraceError):
+    """A result does not say which documents a search found."""
+
+
+class TraceReadingOptions(NamedTuple):
+    """What a reader was asked for.
+
+    Attributes:
+        tools: The names of tools that search.
+        calls: The ids of the spans that are searches; empty to find them.
+        documents: Returns the documents in the output of a search.
+        citations: Returns the ids that the text of an answer cites, or `"numbered"`.
+        any_reader: Whether what any model has read is the context, not only the one that answered.
+    """
+
+    tools: Collection[str] = ()
+    calls: Collection[str] = ()
+    documents: Callable[[Any], Any] | None = None
+    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None = None
+    any_reader: bool = False
+
+
+class TraceContents(NamedTuple):
+    """What one trace tells of an agent; a context or citations of None are unknown."""
+
+    calls: list[SearchCall]
+    context: list[Any] | None
+    citations: list[Any] | None
+
+
+class UnclearSpan(NamedTuple):
+    """A span that may be a search which nobody counts, and why that is unclear."""
+
+    reason: str
+    span: TraceSpan
+
+
+class _CallPosition(NamedTuple):
+    """The place of a call in its agent; compared in this order."""
+
+    turn: int
+    position_in_message: int
+    start: float
+    span_id: str
+
+
+class _FoundSearch(NamedTuple):
+    """A search, as its span tells it.
+
+    Attributes:
+        span: Its span.
+        positions: Its place in each agent around it, from the outside in.
+        call_id: The id of the tool call that it answers.
+        question: What it asked for; None if that is unknown.
+    """
+
+    span: TraceSpan
+    positions: tuple[_CallPosition, ...]
+    call_id: str | None
+    question: str | None
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """Its turn in each agent around it."""
+        return tuple(position.turn for position in self.positions)
+
+    def is_retry_of(self, failed: _FoundSearch) -> bool:
+        """Return whether it repeats one that failed in the same turn: its call, else its tool with its arguments."""
+        if self.turns != failed.turns:
+            return False
+        has_same_call = self.call_id is not None and self.call_id == failed.call_id
+        if self.question is None or failed.question is None:
+            return has_same_call
+        if self.question != failed.question:
+            return False
+        if has_same_call:
+            return True
+        if self.span.name != failed.span.name:
+            return False
+        return bool(decode_payload(self.span.input) == decode_payload(failed.span.input))
+
+
+@dataclass(slots=True)
+class _SearchGroup:
+    """Searches of one step, and the reranker that joins them."""
+
+    searches: list[_FoundSearch]
+    reranker: TraceSpan | None
+
+
+@dataclass(slots=True)
+class _ReadCall:
+    """A call, and the first search that it is made of."""
+
+    search: _FoundSearch
+    call: SearchCall
+
+
+class _StepResult(NamedTuple):
+    """What a step handed on, and the rankings inside it."""
+
+    ranking: Sequence[Any]
+    inner_rankings: list[list[Any]]
+
+
+class _ReadContext(NamedTuple):
+    """What models have read, and the documents whose whole text stands in it; None if that is unknown."""
+
+    text: str
+    documents: list[Any] | None
+
+
+class _AgentTurns(NamedTuple):
+    """The models of an agent, those in one tool or in none: when each ended, and its turn."""
+
+    ends: list[float]
+    turns: list[int]
+    models: list[TraceSpan]
+
+
+class AgentTrace:
+    """The spans of one trace.
+
+    Attributes:
+        unread: The errors of results that do not say which documents were found.
+    """
+
+    def __init__(self, spans: Mapping[str, TraceSpan], options: TraceReadingOptions) -> None:
+        """Take the spans."""
+        self._options = options
+        self.unread: list[TraceError] = []
+        self._spans = spans
+        child_by_parent = {span.parent: span for span in spans.values()}
+        # Children of one span have the same spans around them, so each path is followed once.
+        paths = {parent: self._find_path(child) for parent, child in child_by_parent.items()}
+        scopes = {parent: _innermost_tool_id(path) for parent, path in paths.items()}
+        self._above = {span_id: paths[span.parent] for span_id, span in spans.items()}
+        self._scope = {span_id: scopes[span.parent] for span_id, span in spans.items()}
+        self._parent_ids = child_by_parent.keys()
+        models = [span for span in spans.values() if span.kind == MODEL and not self._works_inside(span)]
+        self._models = sorted(models, key=_end_and_id)
+        self._retrievers = [span for span in spans.values() if span.kind == RETRIEVER]
+        self._answering: TraceSpan | None = None
+        starts: dict[str | None, list[float]] = {None: []}
+        for span in spans.values():
+            if span.kind in {TOOL, RETRIEVER} or span.id in options.calls:
+                starts.setdefault(self._scope[span.id], []).append(span.start)
+        self._agents = {scope: self._count_turns(scope, sorted(times)) for scope, times in starts.items()}
+
+    def _count_turns(self, scope: str | None, starts: list[float]) -> _AgentTurns:
+        """Number the turns of an agent: models between which nothing started are one turn."""
+        models = [model for model in self._models if self._scope[model.id] == scope]
+        n_started = [bisect_left(starts, model.end) for model in models]
+        turn_by_n_started = {number: turn for turn, number in enumerate(dict.fromkeys(n_started), start=1)}
+        turns = [turn_by_n_started[number] for number in n_started]
+        return _AgentTurns([model.end for model in models], turns, models)
+
+    def _find_path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
+        """Return the spans around a span, from the inside out."""
+        above: list[TraceSpan] = []
+        current = span
+        while current.parent is not None and current.parent in self._spans:
+            current = self._spans[current.parent]
+            above.append(current)
+            if len(above) > len(self._spans):
+                raise TraceError(f"{span.label} lies inside itself; its calls cannot be told apart")
+        return tuple(above)
+
+    def _works_inside(self, model: TraceSpan) -> bool:
+        """Return whether a model is a part of another, or of a search, of which it reads every candidate."""
+        for span in self._above[model.id]:
+            if span.kind in {MODEL, RETRIEVER, RERANKER} or "rerank" in span.name.lower():
+                return True
+        return False
+
+    def _spans_around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
+        return [outer for outer in self._above[span.id] if outer.kind == kind]
+
+    def read(self) -> TraceContents:
+        """Return the calls, the context and the citations that the trace tells."""
+        searches = sorted(self._find_searches(), key=_search_positions)
+        calls = self._join_searches(searches)
+        self._answering = self._find_answering_model(searches)
+        items = _distinct_items(calls)
+        context = self._find_context(items)
+        cited = self._find_citations(context, items)
+        if not cited:
+            return TraceContents(calls, context.documents, None if cited is None else [])
+        return TraceContents(calls, context.documents, _shorten_citations(cited, items))
+
+    def _find_answering_model(self, searches: Sequence[_FoundSearch]) -> TraceSpan | None:
+        """Return the model that answered: the last of the agent, if it did not ask for a search that came after it."""
+        models = [model for model in self._agents[None].models if model.error is None]
+        if not models:
+            return None
+        model = models[-1]
+        last_start = max((search.positions[0].start for search in searches), default=-math.inf)
+        if last_start >= model.end and model.tool_calls():
+            return None
+        is_conversation = CONVERSATION_KIND in self._spans
+        if is_conversation and not model.tool_calls() and model.answer() is None:
+            return None
+        return model
+
+    def unclear_spans(self) -> Iterator[UnclearSpan]:
+        """Yield the spans that may be searches which nobody counts."""
+        for span in self._spans.values():
+            if span.kind not in KNOWN_KINDS:
+                yield UnclearSpan(f"of the unknown kind {span.kind!r}", span)
+            elif span.kind == MODEL:
+                for search in span.provider_searches():
+                    if search.tool not in self._options.tools:
+                        yield UnclearSpan(f"with a tool of the model's provider ({search.name!r})", span)
+                        break
+        for span in self.find_steps(UNKNOWN_KIND):
+            yield UnclearSpan("without a kind", span)
+
+    def find_steps(self, kind: str) -> Iterator[TraceSpan]:
+        """Yield the spans of a kind that are told by no other: none is inside, nor a search, tool or model around."""
+        for span_id, span in self._spans.items():
+            if span.kind != kind or span_id in self._parent_ids:
+                continue
+            if INFORMATIVE_KINDS.isdisjoint(outer.kind for outer in self._above[span_id]):
+                yield span
+
+    def _find_searches(self) -> list[_FoundSearch]:
+        if self._options.calls:
+            return [self._read_search(span) for span in self._spans.values() if span.id in self._options.calls]
+        outermost = [span for span in self._spans.values() if not self._spans_around(span, RETRIEVER)]
+        retrievers = [span for span in outermost if span.kind == RETRIEVER]
+        tools = self._find_searching_tools(outermost, retrievers)
+        return [self._read_search(span) for span in (*retrievers, *tools)]
+
+    def _find_searching_tools(
+        self, outermost: Sequence[TraceSpan], retrievers: Sequence[TraceSpan]
+    ) -> Iterator[TraceSpan]:
+        """Yield the tools that search and have no retriever inside, nor another such tool around."""
+        tool_ids: set[str] = set()
+        for span in self._spans.values():
+            if span.kind == TOOL and span.name in self._options.tools:
+                tool_ids.add(span.id)
+        for retriever in retrievers:
+            tool_ids.difference_update(outer.id for outer in self._above[retriever.id])
+        for span in outermost:
+            if span.id in tool_ids and tool_ids.isdisjoint(outer.id for outer in self._above[span.id]):
+                yield span
+
+    def _read_search(self, span: TraceSpan) -> _FoundSearch:
+        steps = [*reversed(self._spans_around(span, TOOL)), span]
+        question = span.question()
+        positions = tuple(self._find_position(step, question) for step in steps)
+        call_id = None
+        for step in steps:
+            if step.call is not None:
+                call_id = step.call
+        return _FoundSearch(span, positions, call_id, question)
+
+    def _find_position(self, step: TraceSpan, question: str | None) -> _CallPosition:
+        """Return the place of a call in its agent."""
+        agent = self._agents[self._scope[step.id]]
+        asking = bisect_right(agent.ends, step.start) - 1
+        if asking < 0:
+            return _CallPosition(0, 0, step.start, step.id)
+        tool_calls = agent.models[asking].tool_calls() or []
+        position = _find_by_id(tool_calls, step.call)
+        if position is None:
+            step_question = step.question() if step.kind == TOOL else None
+            position = _find_by_question(tool_calls, step_question or question)
+        if position is None:
+            position = len(tool_calls)
+        return _CallPosition(agent.turns[asking], position, step.start, step.id)
+
+    def _join_searches(self, searches: Sequence[_FoundSearch]) -> list[SearchCall]:
+        """Return the calls: searches that one reranker joins are one, and so are the attempts at the same."""
+        read_calls: list[_ReadCall] = []
+        for group in self._group_by_reranker(searches):
+            search = group.searches[0]
+            call = self._read_call(group)
+            failed = _find_failed_attempt(read_calls, search)
+            if failed is None:
+                read_calls.append(_ReadCall(search, call))
+            else:
+                failed.call = _add_attempt(failed.call, call)
+        return [read_call.call for read_call in read_calls]
+
+    def _group_by_reranker(self, searches: Sequence[_FoundSearch]) -> Iterable[_SearchGroup]:
+        rerankers = []
+        for span in self._spans.values():
+            if span.kind == RERANKER and span.error is None and not self._spans_around(span, RETRIEVER):
+                rerankers.append(span)
+        groups: dict[str, _SearchGroup] = {}
+        for search in searches:
+            reranker = _find_next_reranker(rerankers, search.span)
+            group_id = search.span.id if reranker is None else reranker.id
+            groups.setdefault(group_id, _SearchGroup([], reranker)).searches.append(search)
+        return groups.values()
+
+    def _read_call(self, group: _SearchGroup) -> SearchCall:
+        search = group.searches[0]
+        span = search.span
+        reranker = group.reranker
+        error = span.error
+        result = _StepResult((), [])
+        try:
+            if error is None:
+                result = self._read_result(group)
+        except UnreadOutputError as unread:
+            self.unread.append(unread)
+            error = str(unread)
+            reranker = None
+        end = span.end if reranker is None else reranker.end
+        seconds: float | None = None
+        if end > span.start:
+            seconds = end - span.start
+        elif reranker is not None:
+            seconds = 0.0
+        turn = max(search.turns[0], 1)
+        return SearchCall(search.question, result.ranking, turn, 1, seconds, error, result.inner_rankings)
+
+    def _read_result(self, group: _SearchGroup) -> _StepResult:
+        """Return what a step handed on, and the rankings inside it."""
+        if group.reranker is not None:
+            ranking = self._require_documents(group.reranker)
+            return _StepResult(ranking, self._find_rankings(search.span for search in group.searches))
+        span = group.searches[0].span
+        retrievers = [retriever for retriever in self._retrievers if span in self._above[retriever.id]]
+        retrievers.sort(key=self._depth_and_start)
+        inner_rankings = self._find_rankings(retriever for retriever in retrievers if retriever.error is None)
+        handed_on = self._find_documents(span)
+        if handed_on is None:
+            handed_on = inner_rankings.pop(0) if inner_rankings else self._require_documents(span)
+        distinct: list[list[Any]] = []
+        for ranking in inner_rankings:
+            if ranking != handed_on and ranking not in distinct:
+                distinct.append(ranking)
+        return _StepResult(handed_on, distinct)
+
+    def _depth_and_start(self, span: TraceSpan) -> tuple[int, float, str]:
+        return len(self._above[span.id]), span.start, span.id
+
+    def _find_rankings(self, spans: Iterable[TraceSpan]) -> list[list[Any]]:
+        """Return what each span says it found, without those that do not say."""
+        rankings = []
+        for span in spans:
+            documents = self._find_documents(span)
+            if documents is not None:
+                rankings.append(documents)
+        return rankings
+
+    def _require_documents(self, span: TraceSpan) -> list[Any]:
+        """Return the documents that a span says it found."""
+        documents = self._find_documents(span)
+        if documents is not None:
+            return documents
+        if self._options.documents is None:
+            reason = (
+                "was the recording of content switched off, or is its output a text? "
+                "documents=lambda output: [one['key'] for one in output['rows']] or the like reads it; "
+            )
+        else:
+            reason = "documents= returned None for it; "
+        shown = repr(span.output)
+        if len(shown) > MAX_SHOWN:
+            shown = f"{shown[: MAX_SHOWN - 3]}..."
+        raise UnreadOutputError(
+            f"{span.label} does not say which documents it found, and that is not the same as none: {reason}"
+            f"this one is {shown}"
+        )
+
+    def _find_documents(self, span: TraceSpan) -> list[Any] | None:
+        if self._options.documents is not None:
+            try:
+                documents = self._options.documents(decode_payload(span.output))
+            except Exception as error:  # what the function of a user raises
+                raise UnreadOutputError(f"documents= of {span.label} raised {type(error).__name__}: {error}") from error
+            if documents is None:
+                return None
+            return list(convert_to_items(documents, f"documents= of {span.label}"))
+        try:
+            return span.documents()
+        except RecursionError:
+            raise TraceError(f"the output of {span.label} is nested too deeply to be read") from None
+        except TraceError as error:
+            if CONVERSATION_KIND not in self._spans:
+                raise
+            # An agent cuts one result, a tracer all that is long.
+            message = str(error).removesuffix(f"; {RAISE_LIMITS}")
+            raise UnreadOutputError(message) from None
+
+    def _find_context(self, items: Sequence[Any]) -> _ReadContext:
+        """Return what the answering model has read, and the items whose whole text stands in it."""
+        if self._options.any_reader:
+            readers = [model for model in self._models if model.error is None]
+        else:
+            readers = [] if self._answering is None else [self._answering]
+        texts = []
+        for reader in readers:
+            text = reader.input_text()
+            if text is not None:
+                texts.append(text)
+        has_every_text = all(isinstance(item, Retrieved) and item.text for item in items)
+        if not texts or not has_every_text:
+            return _ReadContext("", None)
+        read_text = "\n".join(texts)
+        return _ReadContext(read_text, list(find_quoted_items(read_text, items)))
+
+    def _find_citations(self, context: _ReadContext, items: Sequence[Any]) -> Iterable[Any] | None:
+        """Return what the answer cites; None if that is unknown."""
+        rule = self._options.citations
+        if rule is None:
+            return self._find_structured_citations(items)
+        answer = self._find_answer()
+        takes_context = rule == "numbered" or _takes_context(rule)
+        if answer is None or (takes_context and context.documents is None):
+            return None
+        if rule == "numbered":
+            return find_numbered_citations(answer, unescape(context.text), context.documents or ())
+        cited = rule(answer, context.documents) if takes_context else rule(answer)
+        if isinstance(cited, str) or not isinstance(cited, Iterable):
+            raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
+        return cited
+
+    def _find_structured_citations(self, items: Sequence[Any]) -> list[Any] | None:
+        if self._answering is None:
+            return None
+        cited: list[Any] = []
+        for citation in self._answering.citations():
+            cited += find_cited_documents(citation, items)
+        return cited
+
+    def _find_answer(self) -> str | None:
+        """Return what the last model of the agent said, or what an outermost span returned."""
+        spans = [] if self._answering is None else [self._answering]
+        for span in self._spans.values():
+            if not self._above[span.id] and span.kind not in INFORMATIVE_KINDS:
+                spans.append(span)
+        for span in spans:
+            answer = span.answer()
+            if answer:
+                return answer
+        return None
+
+
+def _distinct_items(calls: Iterable[SearchCall]) -> list[Any]:
+    """Return what the calls found, each document or passage once."""
+    items: dict[Any, Any] = {}
+    for call in calls:
+        for item in call.ranking:
+            items[result_key(item)] = item
+    return list(items.values())
+
+
+def _innermost_tool_id(path: Iterable[TraceSpan]) -> str | None:
+    for span in path:
+        if span.kind == TOOL:
+            return span.id
+    return None
+
+
+def _end_and_id(span: TraceSpan) -> tuple[float, str]:
+    return span.end, span.id
+
+
+def _start_and_id(span: TraceSpan) -> tuple[float, str]:
+    return span.start, span.id
+
+
+def _search_positions(search: _FoundSearch) -> tuple[_CallPosition, ...]:
+    return search.positions
+
+
+def _find_by_id(tool_calls: Sequence[ToolCall], call_id: str | None) -> int | None:
+    if call_id is None:
+        return None
+    for position, tool_call in enumerate(tool_calls):
+        if tool_call.id == call_id:
+            return position
+    return None
+
+
+def _find_by_question(tool_calls: Sequence[ToolCall], question: str | None) -> int | None:
+    if question is None:
+        return None
+    for position, tool_call in enumerate(tool_calls):
+        if tool_call.question == question:
+            return position
+    return None
+
+
+def _find_next_reranker(rerankers: Iterable[TraceSpan], span: TraceSpan) -> TraceSpan | None:
+    """Return the first reranker that follows a search in the same step; None for a search that failed."""
+    if span.error is not None:
+        return None
+    following = []
+    for reranker in rerankers:
+        if reranker.parent == span.parent and reranker.start >= span.start:
+            following.append(reranker)
+    return min(following, key=_start_and_id, default=None)
+
+
+def _find_failed_attempt(read_calls: Iterable[_ReadCall], search: _FoundSearch) -> _ReadCall | None:
+    for read_call in read_calls:
+        if read_call.call.error and search.is_retry_of(read_call.search):
+            return read_call
+    return None
+
+
+def _add_attempt(failed: SearchCall, call: SearchCall) -> SearchCall:
+    """Return a call that counts a failed attempt before it."""
+    seconds = (failed.seconds or 0.0) + (call.seconds or 0.0) or None
+    return replace(call, query=call.query or failed.query, attempts=failed.attempts + 1, seconds=seconds)
+
+
+def _shorten_citations(cited: Iterable[Any], items: Sequence[Any]) -> list[Any]:
+    """Return the ids of what was cited, each once; a passage whose id others share stays an item."""
+    ids = [item_identity(item) for item in items]
+    citations = []
+    for document in cited:
+        has_own_id = ids.count(getattr(document, "id", None)) == 1
+        citations.append(document.id if has_own_id else document)
+    return list(dict.fromkeys(citations))
+
+
+def _takes_context(citations: Callable[..., Any]) -> bool:
+    """Return whether a function of citations takes the context beside the answer."""
+    parameters = signature(citations).parameters.values()
+    n_required = sum(parameter.default is parameter.empty for parameter in parameters)
+    return n_required > 1

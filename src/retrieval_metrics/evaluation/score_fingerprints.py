@@ -1,0 +1,104 @@
+"""Identify evaluations by fingerprints: what two evaluations have in common, and what differs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.files.saved_records import encode_record
+from retrieval_metrics.inputs.fingerprints import (
+    fingerprint,
+    judgments_fingerprint,
+    question_fingerprint,
+    ranking_fingerprint,
+)
+from retrieval_metrics.matching.ranking_order import Matching
+
+if TYPE_CHECKING:
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.metrics.base.rules import Rules
+
+
+# Fields of `Rules` that change no number.
+NAME_FIELDS = {"name", "metrics"}
+# The options of `Matching` that may differ from the usual ones.
+MATCHING_OPTIONS = ("deduplicate", "min_quote_length", "min_common_words", "min_coverage", "min_overlap")
+
+
+def question_fingerprints(scores: Scores) -> dict[QueryId, str]:
+    """Return the fingerprint of the text of each query whose text is known."""
+    if scores.origin is None:
+        return {}
+    texts = scores.origin.judged.qrels.texts
+    return {query: question_fingerprint(text) for query, text in texts.items()}
+
+
+def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
+    """Return the fingerprint of the judgments of each query; none if the scores came without them."""
+    if scores.origin is None:
+        return {}
+    qrels = scores.origin.judged.qrels
+    return {query: judgments_fingerprint(judgments) for query, judgments in qrels.as_dict().items()}
+
+
+def rankings_fingerprint(scores: Scores) -> str | None:
+    """Return the fingerprint of the rankings of all queries; None if the scores came without them."""
+    if scores.origin is None:
+        return None
+    run = scores.origin.run
+    return fingerprint([ranking_fingerprint(run.get(query, [])) for query in scores.queries])
+
+
+def questions_fingerprint(scores: Scores) -> str:
+    """Return the fingerprint of all questions with their judgments, or of their ids if no more is known."""
+    text_by_query = question_fingerprints(scores)
+    judgments_by_query = judgments_fingerprints(scores)
+    entries = [[str(query), text_by_query.get(query), judgments_by_query.get(query)] for query in scores.queries]
+    return fingerprint(sorted(entries))
+
+
+def describe_rule_differences(rules: Rules, other: Rules) -> list[str]:
+    """Return in words how two rule sets differ, apart from their names."""
+    differences = []
+    for field in fields(rules):
+        value = getattr(rules, field.name)
+        other_value = getattr(other, field.name)
+        if field.name in NAME_FIELDS or value == other_value:
+            continue
+        if isinstance(value, str):
+            differences.append(f"{field.name} is {value!r} and {other_value!r}")
+        else:
+            differences.append(f"the {field.name} of metrics differ")
+    return differences
+
+
+def rules_fingerprint(scores: Scores) -> str:
+    """Return the fingerprint of the rules, and of what ids are compared with; names do not matter."""
+    rules = {}
+    for field in fields(scores.rules):
+        if field.name not in NAME_FIELDS:
+            rules[field.name] = encode_record(getattr(scores.rules, field.name), "the rules")
+    return fingerprint([rules, describe_match(scores)])
+
+
+def describe_match(scores: Scores) -> str | None:
+    """Return in words what ids are compared with; None if the scores came without it."""
+    if scores.origin is None:
+        return None
+    match = scores.origin.match
+    if isinstance(match, Matching):
+        return _describe_options(match)
+    if isinstance(match, str):
+        return match
+    return getattr(match, "__qualname__", type(match).__name__)
+
+
+def _describe_options(matching: Matching) -> str:
+    usual = Matching()
+    descriptions = [str(matching)]
+    for name in MATCHING_OPTIONS:
+        value = getattr(matching, name)
+        if value != getattr(usual, name):
+            descriptions.append(f"{name}={value!r}")
+    return ", ".join(descriptions)

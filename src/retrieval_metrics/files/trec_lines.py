@@ -1,0 +1,239 @@
+"""The lines of TREC files: qrels of four columns, runs of six, separated by blanks."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from retrieval_metrics.files.encodings import decode_line, format_line_location
+from retrieval_metrics.files.opening import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import polars as pl
+
+    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics.files.opening import Reader
+
+    # The queries, the documents and the values of rows.
+    Part = tuple[pl.Series, pl.Series, FloatArray]
+
+
+BLANK = ord(" ")
+# The bytes in columns; all other bytes separate columns.
+COLUMN_BYTES = bytes(range(BLANK + 1, 256))
+# A line that is skipped, as trec_eval skips it.
+COMMENT_PATTERN = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TrecLayout:
+    """The columns of a file.
+
+    Attributes:
+        name: The beginning of a message that lists the columns of such a file.
+        fields: The names of all columns.
+        value: The name of the numeric column: the score or the grade.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    value: str
+
+    @property
+    def used(self) -> list[int]:
+        """The positions of query, document and value."""
+        return [self.fields.index(name) for name in ("query", "document", self.value)]
+
+
+RUN_LAYOUT = TrecLayout(
+    "a TREC run has",
+    ("query", "Q0", "document", "rank", "score", "tag"),
+    "score",
+)
+QRELS_LAYOUT = TrecLayout(
+    "TREC qrels have",
+    ("query", "iteration", "document", "grade"),
+    "grade",
+)
+
+
+def parts_of_file(path: str, layout: TrecLayout) -> Iterator[Part]:
+    """Open a file and return its `parts`: for adapters, whose workers open their files themselves."""
+    with open_source(path) as source:
+        yield from parts(source, layout)
+
+
+def parts(source: Reader, layout: TrecLayout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
+    """Yield query, document and value of successive rows."""
+    first_line = 1
+    n_rows = 0
+    for piece in iterate_pieces(source, advance):
+        part = _parse_regular(piece, layout)
+        if part is not None:
+            first_line += len(part[0])
+        else:
+            tidied = _tidy_blanks(piece)
+            if tidied:
+                part = _parse_regular(tidied, layout)
+                if part is None:
+                    part = _parse_line_by_line(piece, layout, source, first_line)
+            first_line += piece.count(b"\n")
+        if part is not None:
+            n_rows += len(part[0])
+            yield part
+    if not n_rows:
+        refuse_empty(source)
+
+
+def iterate_pieces(source: Reader, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
+    """Yield the text in pieces of whole lines, with comments as empty lines."""
+    for piece in source.pieces(advance):
+        if b"#" in piece:
+            yield COMMENT_PATTERN.sub(b"", piece)
+        else:
+            yield piece
+
+
+def refuse_empty(source: Reader) -> NoReturn:
+    """Raise for a file without a row."""
+    raise ValueError(f"{source.name} is empty: it contains only blanks or comments")
+
+
+def _tidy_blanks(piece: bytes) -> bytes:
+    """Return lines with one blank between columns, none at the ends, and without empty lines."""
+    text = piece.replace(b"\r\n", b"\n").replace(b"\t", b" ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.removeprefix(b"\n")
+
+
+def _parse_regular(text: bytes, layout: TrecLayout) -> Part | None:
+    """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular."""
+    import polars as pl
+
+    is_separator = np.frombuffer(text, np.uint8) <= BLANK
+    if not len(is_separator) or is_separator[0] or (is_separator[1:] & is_separator[:-1]).any():
+        return None
+    line_separators = b" " * (len(layout.fields) - 1) + b"\n"
+    separators = text.translate(None, delete=COLUMN_BYTES)
+    n_lines = len(separators) // len(line_separators)
+    if separators != line_separators * n_lines:
+        return None
+    schema = {name: pl.Float64 if name == layout.value else pl.String for name in layout.fields}
+    try:
+        frame = pl.read_csv(text, has_header=False, separator=" ", quote_char=None, schema=schema, columns=layout.used)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        return None
+    values = frame[layout.value]
+    if values.null_count():
+        return None
+    numbers = values.to_numpy()
+    if not np.isfinite(numbers).all():
+        return None
+    return frame["query"], frame["document"], numbers
+
+
+def _parse_line_by_line(piece: bytes, layout: TrecLayout, source: Reader, first_line: int) -> Part:
+    """Read irregular lines."""
+    import polars as pl
+
+    queries, documents, values = zip(*read_lines(piece, layout, source, first_line), strict=True)
+    return pl.Series(queries, dtype=pl.String), pl.Series(documents, dtype=pl.String), np.array(values)
+
+
+def read_lines(piece: bytes, layout: TrecLayout, source: Reader, first_line: int) -> Iterator[tuple[str, str, float]]:
+    """Yield query, document and value of each line, and raise at the first that is wrong."""
+    name = source.name
+    unfinished_line = None
+    if source.is_line_unfinished:
+        unfinished_line = first_line + piece.count(b"\n") - 1
+    query_column, document_column, value_column = layout.used
+    for number, line in enumerate(piece.split(b"\n"), first_line):
+        words = line.split()
+        if not words:
+            continue
+        decode_line(line, name, number)
+        if len(words) != len(layout.fields):
+            _refuse_columns(line, len(words), layout, name, number, is_unfinished=number == unfinished_line)
+        fields = [word.decode() for word in words]
+        value = _read_number(fields[value_column], layout, line, name, number)
+        yield fields[query_column], fields[document_column], value
+
+
+def _read_number(field: str, layout: TrecLayout, line: bytes, name: str, number: int) -> float:
+    value = math.nan
+    if "_" not in field:  # which Python allows between digits
+        try:
+            value = float(field)
+        except ValueError:
+            value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(
+            f"{_locate(line, name, number)}: the {layout.value} {field!r} is not a finite number; {layout.name} "
+            f"{_describe_columns(layout)}"
+        )
+    return value
+
+
+def _locate(line: bytes, name: str, number: int) -> str:
+    return format_line_location(name, number, line.decode(errors="replace").rstrip("\r"))
+
+
+def _refuse_columns(
+    line: bytes, n_columns: int, layout: TrecLayout, name: str, number: int, *, is_unfinished: bool
+) -> NoReturn:
+    expected = f"{layout.name} {_describe_columns(layout)}"
+    if b"\x00" in line:
+        raise ValueError(f"{name} is not a text file; {expected}")
+    columns = f"{n_columns} column" if n_columns == 1 else f"{n_columns} columns"
+    hint = _layout_hint(n_columns, layout) if number == 1 else ""
+    if is_unfinished and number > 1 and n_columns < len(layout.fields):
+        hint = "; this is the last line and has no line end, so the file seems to be cut short"
+    raise ValueError(f"{_locate(line, name, number)}: {columns} where {expected}{hint}")
+
+
+def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
+    """Return what a file of so many columns seems to be."""
+    if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
+        return "; four columns are TREC qrels, which read_qrels reads"
+    if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
+        return "; six columns are a TREC run, which read_run reads"
+    if n_columns != len(layout.used):
+        return ""
+    if layout is QRELS_LAYOUT:
+        return "; for BEIR qrels pass format='tsv'"
+    return "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame"
+
+
+def _describe_columns(layout: TrecLayout) -> str:
+    return f"{len(layout.fields)}: {' '.join(layout.fields)}"
+
+
+def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[int, str]:
+    """Return number and text of the second line with this query and document, which must exist."""
+    query_bytes = str(query).encode()
+    document_bytes = str(document).encode()
+    query_column, document_column, _ = layout.used
+    n_found = 0
+    first_line = 1
+    for piece in iterate_pieces(source):
+        if document_bytes in piece:
+            for number, line in enumerate(piece.split(b"\n"), first_line):
+                if document_bytes not in line:
+                    continue
+                fields = line.split()
+                if fields[document_column] == document_bytes and fields[query_column] == query_bytes:
+                    n_found += 1
+                    if n_found == 2:
+                        return number, line.decode().rstrip("\r")
+        first_line += piece.count(b"\n")
+    raise ValueError(f"{source.name} changed while it was read")

@@ -1,0 +1,183 @@
+"""Batches: the rows of several queries in columns, and how rows are cut and joined into them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import polars as pl
+
+    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.items import Ranking
+
+
+# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
+
+# From this number of rows on, their numbers need 64 bits.
+MIN_ROWS_OF_64_BITS = 2**31
+# 2**64 divided by the golden ratio, whose multiples differ in every bit.
+SALT_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Batch(NamedTuple):
+    """All rows of several queries: their retrieved documents, or their judgments.
+
+    Attributes:
+        queries: The ids of the queries.
+        bounds: Shape (queries + 1,): query `i` owns the rows from `bounds[i]` to `bounds[i + 1]`.
+        documents: The document of each row, as a polars Series of text or whole numbers.
+        scores: Shape (rows,), finite: the scores of a run or the grades of judgments. None if a run is in rank order
+            or every judged document has grade 1.
+    """
+
+    queries: list[QueryId]
+    bounds: IntArray
+    documents: pl.Series
+    scores: FloatArray | None
+
+    def row_queries(self, row: int) -> QueryId:
+        """Return the query that owns a row."""
+        return self.queries[bisect_right(self.bounds, row) - 1]
+
+    def ranking(self, index: int) -> Ranking:
+        """Return what was retrieved for a query, by its position: documents with scores, or documents best first."""
+        rows = slice(int(self.bounds[index]), int(self.bounds[index + 1]))
+        documents: list[Any] = self.documents[rows].to_list()
+        if self.scores is None:
+            return documents
+        return dict(zip(documents, self.scores[rows].tolist(), strict=True))
+
+    def slice_queries(self, start: int, end: int) -> Batch:
+        """Return the rows of the queries from one position to before another."""
+        first_row = int(self.bounds[start])
+        end_row = int(self.bounds[end])
+        scores = None
+        if self.scores is not None:
+            scores = self.scores[first_row:end_row]
+        bounds = self.bounds[start : end + 1] - first_row
+        return Batch(self.queries[start:end], bounds, self.documents[first_row:end_row], scores)
+
+
+def _find_query_starts(queries: pl.Series) -> IntArray:
+    """Return the rows at which a new query begins; the first is 0."""
+    changes: IntArray = np.flatnonzero((queries[1:] != queries[:-1]).to_numpy()) + 1
+    return np.concatenate([[0], changes])
+
+
+def _cut_at_changes(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return rows as a batch, in which a query may still occur more than once."""
+    starts = _find_query_starts(queries)
+    return Batch(queries.gather(starts).to_list(), np.append(starts, len(queries)), documents, scores)
+
+
+def group_rows(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return rows as a batch in which every query has its rows together, in their original order."""
+    starts = _find_query_starts(queries)
+    return _gather_stretches(queries.gather(starts), np.append(starts, len(queries)), documents, scores)
+
+
+def regroup_by_query(batches: Iterable[Batch]) -> Batch:
+    """Return one batch in which every query has its rows together, in their original order."""
+    import polars as pl
+
+    parts = list(batches)
+    names = pl.Series([query for part in parts for query in part.queries])
+    sizes = np.concatenate([np.diff(part.bounds) for part in parts])
+    documents = pl.concat([part.documents for part in parts])
+    scores = None
+    if parts[0].scores is not None:
+        scores = np.concatenate([part.scores for part in parts if part.scores is not None])
+    return _gather_stretches(names, np.append(0, np.cumsum(sizes)), documents, scores)
+
+
+def _gather_stretches(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return stretches of rows with those of a query next to each other; stretch `i` belongs to query `names[i]`."""
+    import polars as pl
+
+    numbered = pl.DataFrame({"query": names, "stretch": np.arange(len(names))})
+    by_query = numbered.group_by("query", maintain_order=True).agg("stretch")
+    if len(by_query) == len(names):
+        return Batch(names.to_list(), bounds, documents, scores)
+    stretches = by_query["stretch"].explode().to_numpy()
+    sizes = np.diff(bounds)[stretches]
+    ends = np.cumsum(sizes)
+    order = np.repeat(bounds[stretches] - (ends - sizes), sizes) + np.arange(len(documents))
+    n_stretches_so_far = np.append(0, by_query["stretch"].list.len().cum_sum().to_numpy())
+    query_bounds = np.append(0, ends)[n_stretches_so_far]
+    if scores is not None:
+        scores = scores[order]
+    return Batch(by_query["query"].to_list(), query_bounds, documents.gather(order), scores)
+
+
+def split_by_query(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
+    """Cut rows that arrive in parts so that a query whose rows are consecutive is in one batch."""
+    unfinished: Batch | None = None
+    for queries, documents, scores in parts:
+        if not len(queries):
+            continue
+        batch = _cut_at_changes(queries, documents, scores)
+        if unfinished is not None:
+            batch = _append(unfinished, batch)
+        # The next part may continue the last query.
+        n_finished = len(batch.queries) - 1
+        if n_finished:
+            yield batch.slice_queries(0, n_finished)
+        unfinished = batch.slice_queries(n_finished, n_finished + 1)
+    if unfinished is not None:
+        yield unfinished
+
+
+def _append(unfinished: Batch, batch: Batch) -> Batch:
+    """Return the rows of one query followed by a batch, which may continue that query."""
+    import polars as pl
+
+    n_rows_before = len(unfinished.documents)
+    if unfinished.queries[0] == batch.queries[0]:
+        queries = batch.queries
+        bounds = np.append(0, batch.bounds[1:] + n_rows_before)
+    else:
+        queries = [*unfinished.queries, *batch.queries]
+        bounds = np.append(0, batch.bounds + n_rows_before)
+    documents = pl.concat([unfinished.documents, batch.documents], rechunk=False)
+    scores = None
+    if unfinished.scores is not None and batch.scores is not None:
+        scores = np.concatenate([unfinished.scores, batch.scores])
+    return Batch(queries, bounds, documents, scores)
+
+
+def find_first_duplicate(batch: Batch) -> int | None:
+    """Return the first row whose document appears earlier in its query; None if there is none."""
+    n_rows = len(batch.documents)
+    salt = np.arange(len(batch.queries), dtype=np.uint64) * SALT_FACTOR
+    hashes = batch.documents.hash().to_numpy() + np.repeat(salt, np.diff(batch.bounds))
+    n_bits = n_rows.bit_length() + 3
+    slots = (hashes >> np.uint64(64 - n_bits)).view(np.int64)
+    number_type = np.int32 if n_rows < MIN_ROWS_OF_64_BITS else np.int64
+    row_numbers = np.arange(n_rows, dtype=number_type)
+    row_by_slot = np.empty(1 << n_bits, row_numbers.dtype)
+    row_by_slot[slots] = row_numbers
+    slot_owners = row_by_slot[slots]
+    crowded = np.flatnonzero(slot_owners != row_numbers)
+    crowded_hashes = np.sort(hashes[crowded])
+    equals_owner = (hashes[crowded] == hashes[slot_owners[crowded]]).any()
+    equals_another = (crowded_hashes[1:] == crowded_hashes[:-1]).any()
+    if not (equals_owner or equals_another):
+        return None
+    return _find_first_equal(batch, np.union1d(crowded, slot_owners[crowded]))
+
+
+def _find_first_equal(batch: Batch, suspects: IntArray) -> int | None:
+    """Return the first of the suspected rows that repeats an earlier one; equal hashes alone prove nothing."""
+    seen_documents: set[tuple[int, object]] = set()
+    owners = np.searchsorted(batch.bounds, suspects, side="right").tolist()
+    documents = batch.documents.gather(suspects).to_list()
+    for row, query, document in zip(suspects.tolist(), owners, documents, strict=True):
+        if (query, document) in seen_documents:
+            return int(row)
+        seen_documents.add((query, document))
+    return None

@@ -1,0 +1,127 @@
+"""Read the datasets of other tools, which are recognised by their shape; none of the tools is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.items import Text
+from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# The name of the relevant texts in datasets of Ragas and LlamaIndex.
+REFERENCE_TEXTS_KEY = "reference_contexts"
+# The name of the id of a question in the metadata of an example of LangSmith, whose own ids must be UUIDs.
+QUERY_ID_KEY = "query_id"
+# The attributes of a sample of Ragas that are read.
+RAGAS_FIELDS = ("user_input", "reference_context_ids", REFERENCE_TEXTS_KEY, "reference")
+
+
+def find_rows(dataset: Any) -> Iterable[Any] | None:
+    """Return the rows of a table or of a dataset that holds a list of examples; None if it is neither."""
+    if isinstance(dataset, Mapping) and dataset and all(hasattr(part, "column_names") for part in dataset.values()):
+        raise ValueError(f"the dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
+    examples = _get_value(dataset, "examples")
+    if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
+        return [_read_llama_index(example, number) for number, example in enumerate(examples, start=1)]
+    if hasattr(dataset, "to_dicts") and hasattr(dataset, "columns"):  # polars
+        return map(_drop_missing, dataset.to_dicts())
+    if hasattr(dataset, "to_pylist") and hasattr(dataset, "column_names"):  # Arrow
+        return map(_drop_missing, dataset.to_pylist())
+    if hasattr(dataset, "to_dict") and hasattr(dataset, "columns") and hasattr(dataset, "iloc"):  # pandas
+        return map(_drop_missing, dataset.to_dict("records"))
+    return None
+
+
+def translate_row(row: Any) -> Any:
+    """Return a row of another tool with the names used here; other rows are returned unchanged."""
+    if hasattr(row, "eval_sample"):  # a row of Ragas's Testset
+        sample = translate_row(row.eval_sample)
+        kind = getattr(row, "synthesizer_name", None)
+        if isinstance(kind, str) and isinstance(sample, Mapping):
+            return {**sample, "kind": kind}
+        return sample
+    inputs = _get_value(row, "inputs")
+    outputs = _get_value(row, "outputs")
+    if isinstance(inputs, Mapping) and isinstance(outputs, Mapping):  # an example of LangSmith
+        return _read_langsmith(row, inputs, outputs)
+    if not isinstance(row, (Mapping, list, tuple, str)) and hasattr(row, "user_input"):  # Ragas's SingleTurnSample
+        sample = {name: getattr(row, name, None) for name in RAGAS_FIELDS}
+        return _judge_by_texts(_drop_missing(sample))
+    if isinstance(row, Mapping):
+        return _judge_by_texts(row)
+    return row
+
+
+def _judge_by_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row whose only judgments are reference texts with these texts as its judgments."""
+    texts = row.get(REFERENCE_TEXTS_KEY)
+    if row.get("reference_context_ids") is not None or "relevant" in row or not isinstance(texts, (list, tuple)):
+        return row
+    judged_row = {name: value for name, value in row.items() if name != REFERENCE_TEXTS_KEY}
+    judged_row["relevant"] = [Text(text) for text in texts]
+    return judged_row
+
+
+def _read_llama_index(example: Any, number: int) -> dict[str, Any]:
+    """Return a LlamaIndex example as a row; its judgments are its reference texts."""
+    texts = _get_value(example, REFERENCE_TEXTS_KEY)
+    if not texts:
+        raise ValueError(
+            f"example {number} has no {REFERENCE_TEXTS_KEY}, so nothing is known to be relevant to its question"
+        )
+    row: dict[str, Any] = {"query": _get_value(example, "query"), "relevant": [Text(text) for text in texts]}
+    row["reference_answer"] = _get_value(example, "reference_answer")
+    author = _get_value(example, "query_by")
+    if author is not None:
+        model = _get_value(author, "model_name")
+        if model:
+            row["model"] = model
+    return row
+
+
+def _read_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a LangSmith example as a row: the question from its inputs, the judgments from its outputs."""
+    question: Mapping[str, Any] = inputs
+    if len(inputs) == 1:
+        (text,) = inputs.values()
+        if isinstance(text, str):
+            question = {"query": text}
+    row: dict[str, Any] = {**outputs, **question}  # should both have a name, the question is what was put in
+    if len(outputs) == 1:
+        (relevant,) = outputs.values()
+        if not isinstance(relevant, str):
+            row["relevant"] = relevant
+    example_id = _get_value(example, "id")
+    if example_id is not None:
+        row["id"] = str(example_id)
+    metadata = _get_value(example, "metadata")
+    if isinstance(metadata, Mapping):
+        for name in PROVENANCE_FIELDS:
+            if metadata.get(name) is not None:
+                row[name] = metadata[name]
+        query = metadata.get(QUERY_ID_KEY)
+        if isinstance(query, (str, int)):
+            row["id"] = query
+    return row
+
+
+def _drop_missing(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row without missing values, and with lists in place of arrays."""
+    present = {}
+    for name, value in row.items():
+        if hasattr(value, "tolist"):
+            value = value.tolist()  # noqa: PLW2901  (the same value, as plain Python)
+        if value is None or value != value:  # noqa: PLR0124  (NaN, which pandas puts where nothing is)
+            continue
+        present[name] = value
+    return present
+
+
+def _get_value(row: Any, name: str) -> Any:
+    if isinstance(row, Mapping):
+        return row.get(name)
+    return getattr(row, name, None)

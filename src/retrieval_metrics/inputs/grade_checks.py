@@ -1,0 +1,74 @@
+"""Check the grades of judgments, and put them into a column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.items import Relevant
+
+# Above it floats cannot hold every integer, and no scale of relevance goes that far.
+MAX_GRADE_VALUE = 2.0**53
+
+
+def as_grade_column(
+    grades: Sequence[Any], documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
+) -> FloatArray:
+    """Return grades as a column.
+
+    Args:
+        grades: The grade of each document.
+        documents: The judged documents.
+        owners: For each document, the position of its query.
+        queries: The ids of the queries.
+
+    Raises:
+        TypeError: If a grade is not a number.
+        ValueError: If a grade is NaN, infinite or beyond 2**53.
+    """
+    types = set(map(type, grades))
+    if not all(issubclass(cls, Real) for cls in types):
+        for grade, document, owner in zip(grades, documents, owners.tolist(), strict=True):
+            if not isinstance(grade, Real):
+                _refuse_grade(grade, document, queries[owner])
+    return require_finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
+
+
+def _refuse_grade(grade: Any, document: Relevant, query: QueryId) -> NoReturn:
+    message = _format_complaint(grade, document, query, "a number")
+    if isinstance(grade, str):
+        message += _text_grade_hint(grade)
+    elif isinstance(grade, Collection):
+        message += "; groups are written as a list of lists or a list of {id: grade}"
+    raise TypeError(message)
+
+
+def _text_grade_hint(grade: str) -> str:
+    try:
+        float(grade)
+    except ValueError:
+        return "; above 0 is relevant, 0 is not, and below 0 must not come back"
+    return f"; convert it, as float({grade!r})"
+
+
+def require_finite_grades(
+    column: FloatArray, documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
+) -> FloatArray:
+    """Return a column of grades unchanged, if every grade is finite and at most 2**53."""
+    invalid = np.flatnonzero(~(np.abs(column) <= MAX_GRADE_VALUE))
+    if invalid.size:
+        index = int(invalid[0])
+        query = queries[int(owners[index])]
+        raise ValueError(_format_complaint(float(column[index]), documents[index], query, "finite and at most 2**53"))
+    return column
+
+
+def _format_complaint(grade: Any, document: Relevant, query: QueryId, requirement: str) -> str:
+    return f"the grade of document {document!r} for query {query!r} must be {requirement}, got {grade!r}"

@@ -1,0 +1,149 @@
+"""Read judgments as users write them: grades, lists, sets and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate, chain
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retrieval_metrics.inputs.items import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.inputs.items import QrelsMapping, Relevant
+
+    Grades = Mapping[Relevant, float]
+
+NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
+
+
+class GroupColumns(NamedTuple):
+    """The groups of all queries; a flat judgment is a group of one.
+
+    Attributes:
+        queries: The position of the query of each group.
+        sizes: How many members each group has.
+        documents: For each member of each group, its position among the documents.
+        grades: The grade of each member; it may be anything.
+    """
+
+    queries: list[int]
+    sizes: list[int]
+    documents: list[int]
+    grades: list[Any]
+
+
+class JudgmentColumns(NamedTuple):
+    """The judgments of all queries.
+
+    Attributes:
+        documents: The judged documents, query by query, each once per query.
+        bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
+        grades: The grade of each document, its largest if it is in several groups; it may be anything.
+        groups: The groups; None if no query has any.
+    """
+
+    documents: list[Relevant]
+    bounds: list[int]
+    grades: list[Any]
+    groups: GroupColumns | None
+
+
+def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
+    """Return the judgments of all queries; some may be flat and others grouped."""
+    queries: list[Any] = []
+    for query, judgments in qrels.items():
+        # A dict is by far the most frequent, and asking for its type the cheapest check.
+        if type(judgments) is dict:
+            queries.append(judgments)
+        else:
+            queries.append(_read_query(judgments, query))
+    if list in set(map(type, queries)):
+        return _read_groups(queries)
+    flat: list[Grades] = queries
+    documents = list(chain.from_iterable(flat))
+    grades = list(chain.from_iterable(judgments.values() for judgments in flat))
+    return JudgmentColumns(documents, [0, *accumulate(map(len, flat))], grades, None)
+
+
+def _read_groups(queries: Sequence[Grades | list[Grades]]) -> JudgmentColumns:
+    documents: list[Relevant] = []
+    bounds: list[int] = [0]
+    grades: list[Any] = []
+    groups = GroupColumns([], [], [], [])
+    for query, judgments in enumerate(queries):
+        position_by_document: dict[Relevant, int] = {}
+        for group in _list_groups(judgments):
+            for document, grade in group.items():
+                position = position_by_document.setdefault(document, len(documents))
+                if position == len(documents):
+                    documents.append(document)
+                    grades.append(grade)
+                elif isinstance(grade, Real) and isinstance(grades[position], Real):
+                    grades[position] = max(grades[position], grade)
+                groups.documents.append(position)
+                groups.grades.append(grade)
+            groups.queries.append(query)
+            groups.sizes.append(len(group))
+        bounds.append(len(documents))
+    return JudgmentColumns(documents, bounds, grades, groups)
+
+
+def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
+    """Return the groups of a query; a flat judgment is a group of one."""
+    if isinstance(judgments, list):
+        return judgments
+    return [{document: grade} for document, grade in judgments.items()]
+
+
+def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
+    """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
+    if isinstance(judgments, (str, bytes, Piece)):
+        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
+        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
+    if isinstance(judgments, Mapping):
+        return judgments
+    if not isinstance(judgments, NESTED_TYPES):
+        if not hasattr(judgments, "tolist"):  # an array or a series
+            raise TypeError(
+                f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list "
+                f"of groups, got {type(judgments).__name__}"
+            )
+        judgments = judgments.tolist()
+    if isinstance(judgments, (set, frozenset)):
+        judgments = sort_entries(judgments)
+    if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
+        return [_read_group(group, number, query) for number, group in enumerate(judgments, start=1)]
+    return dict.fromkeys(judgments, 1.0)
+
+
+def sort_entries(entries: Iterable[Any]) -> list[Any]:
+    """Return the entries of a set in an order that is the same in every process."""
+    return sorted(entries, key=_type_and_repr)
+
+
+def _type_and_repr(entry: Any) -> tuple[str, str]:
+    return type(entry).__name__, repr(entry)
+
+
+def _read_group(group: Any, number: int, query: QueryId) -> Grades:
+    if not isinstance(group, NESTED_TYPES):
+        raise TypeError(
+            f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
+            f"write it as a group of one: [{group!r}]"
+        )
+    if not group:
+        raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
+    if isinstance(group, Mapping):
+        return group
+    if isinstance(group, (set, frozenset)):
+        group = sort_entries(group)
+    for document in group:
+        if isinstance(document, NESTED_TYPES):
+            raise TypeError(
+                f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
+            )
+    return dict.fromkeys(group, 1.0)

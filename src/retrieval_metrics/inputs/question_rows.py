@@ -1,0 +1,192 @@
+"""Read questions and their judgments from the rows of a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.foreign_datasets import find_rows, translate_row
+from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
+from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
+from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
+from retrieval_metrics.inputs.questions import Questions, QuestionsT
+
+if TYPE_CHECKING:
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.inputs.items import Judgments
+
+
+ID_KEYS = ("id", "query_id", "_id")
+QUERY_KEYS = ("query", "question", "user_input", "text")
+RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
+ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
+CONVERSATION_KEY = "conversation"
+
+
+def read_questions(questions_class: type[QuestionsT], dataset: Any) -> QuestionsT:
+    """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
+
+    Args:
+        questions_class: The class of the questions to return.
+        dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
+            `relevant_docs`.
+
+    Raises:
+        TypeError: If it is anything else.
+        ValueError: If it is empty, a query appears twice, or a query has no judgments.
+    """
+    if isinstance(dataset, questions_class):
+        return dataset
+    if isinstance(dataset, Questions):
+        return questions_class(*(getattr(dataset, field.name) for field in fields(Questions)))
+
+    queries = _get_part(dataset, "queries")
+    relevant = _get_part(dataset, "relevant_docs")
+    if isinstance(queries, Mapping) and isinstance(relevant, Mapping):
+        return _make_questions(questions_class, queries, relevant, {})
+    rows = find_rows(dataset)
+    if rows is not None:
+        return _read_rows(questions_class, rows)
+    if isinstance(dataset, Mapping):
+        return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
+    if any(callable(getattr(dataset, name, None)) for name in RETRIEVING_METHODS):  # some of them are iterable
+        raise TypeError(
+            f"a dataset of questions was expected, got {type(dataset).__name__}, which retrieves: are two "
+            "arguments exchanged?"
+        )
+    if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
+        return _read_rows(questions_class, dataset)
+    hint = ""
+    if isinstance(dataset, str):
+        hint = ": a path that is not there, or JSON, which json.loads(text) reads"
+    raise TypeError(
+        "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
+        f"object with queries and relevant_docs; got {type(dataset).__name__}{hint}"
+    )
+
+
+def _get_part(dataset: Any, name: str) -> Any:
+    if isinstance(dataset, Mapping):
+        return dataset.get(name)
+    return getattr(dataset, name, None)
+
+
+def _read_rows(questions_class: type[QuestionsT], rows: Iterable[Any]) -> QuestionsT:
+    queries: dict[QueryId, str] = {}
+    qrels: dict[QueryId, Judgments] = {}
+    provenance_by_query: dict[QueryId, Provenance] = {}
+    answers: dict[QueryId, str] = {}
+    conversation: dict[QueryId, Any] = {}
+    row_by_query: dict[QueryId, int] = {}
+    for number, row in enumerate(map(translate_row, rows), start=1):
+        question = _read_row(row, number)
+        query = question.query
+        if query in row_by_query:
+            raise ValueError(
+                f"query {query!r} appears in rows {row_by_query[query]} and {number}; give each row its own "
+                "'id', or merge their judgments"
+            )
+        row_by_query[query] = number
+        queries[query] = question.text
+        qrels[query] = question.relevant
+        provenance = _read_provenance(row, number)
+        if provenance is not None:
+            provenance_by_query[query] = provenance
+        if isinstance(row, Mapping):
+            answer = _find_answer(row)
+            if answer is not None:
+                answers[query] = answer
+            if row.get(CONVERSATION_KEY) is not None:
+                conversation[query] = row[CONVERSATION_KEY]
+    questions = _make_questions(questions_class, queries, qrels, provenance_by_query)
+    return replace(questions, answers=answers, conversation=conversation)
+
+
+def _make_questions(
+    questions_class: type[QuestionsT],
+    queries: Mapping[Any, Any],
+    qrels: Mapping[Any, Any],
+    provenance: Mapping[QueryId, Provenance],
+) -> QuestionsT:
+    """Return questions, if every query has a text and judgments."""
+    if not queries:
+        raise ValueError("the dataset is empty: there is no query to ask")
+    for query, text in queries.items():
+        if not isinstance(text, str):
+            raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
+    without_text = [query for query in qrels if query not in queries]
+    if without_text:
+        raise ValueError(
+            f"there are judgments for {len(without_text)} queries without a text, for example {without_text[0]!r}"
+        )
+    without_judgments = [query for query in queries if query not in qrels]
+    if without_judgments:
+        raise ValueError(
+            f"there are no judgments for {len(without_judgments)} of {len(queries)} queries, for example "
+            f"{without_judgments[0]!r}; leave these queries out, or give an empty list if nothing is relevant"
+        )
+    return questions_class(dict(queries), dict(qrels), provenance)
+
+
+@dataclass(frozen=True, slots=True)
+class _QuestionRow:
+    query: QueryId
+    text: str
+    relevant: Judgments
+
+
+def _read_row(row: Any, number: int) -> _QuestionRow:
+    if isinstance(row, Mapping):
+        text = _require_value(row, QUERY_KEYS, number, "query")
+        relevant = _require_value(row, RELEVANT_KEYS, number, "relevant")
+        if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
+            relevant = decode_judgments(relevant, f"row {number}")
+        if row.get("forbidden") is not None:
+            relevant = add_forbidden(relevant, row["forbidden"], f"row {number}")
+        return _QuestionRow(_find_id(row, text), text, relevant)
+    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:
+        return _QuestionRow(row[0], row[0], row[1])
+    raise TypeError(
+        f"row {number} must be a (query, relevant) pair or a {{'query': ..., 'relevant': ...}} mapping, got {row!r}"
+    )
+
+
+def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
+    """Return the id of a question, which is its text where the row has none."""
+    for key in ID_KEYS:
+        query: QueryId | None = row.get(key)
+        if query is not None:
+            return query
+    return text
+
+
+def _find_answer(row: Mapping[str, Any]) -> str | None:
+    """Return the reference answer of a row; None if it has none, or something else under its name."""
+    for key in ANSWER_KEYS:
+        answer = row.get(key)
+        if isinstance(answer, str) and answer.strip():
+            return answer
+    return None
+
+
+def _read_provenance(row: Any, number: int) -> Provenance | None:
+    """Return where the question of a row comes from, or None if it is unknown."""
+    if not isinstance(row, Mapping):
+        return None
+    entries = {name: row[name] for name in PROVENANCE_FIELDS if row.get(name) is not None}
+    if not entries:
+        return None
+    try:
+        return Provenance(**entries)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"row {number}: {error}") from error
+
+
+def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, what: str) -> Any:
+    for key in keys:
+        if key in row:
+            return row[key]
+    raise ValueError(
+        f"row {number} has no {what!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
+    )

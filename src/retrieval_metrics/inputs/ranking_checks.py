@@ -1,0 +1,88 @@
+"""Check that a ranking is a list of ids or a mapping of ids to finite scores, and say what is wrong with it if not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.validation import DocumentId, QueryId
+
+
+# What to give instead of dicts.
+ITEMS_HINT = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
+PAIR_LENGTH = 2
+
+
+def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
+    """Return a ranking in rank order as a list.
+
+    Raises:
+        TypeError: If it has no order, or holds pairs, lists or dicts in place of ids.
+    """
+    if isinstance(ranking, (list, tuple, range)):
+        documents: Sequence[DocumentId] = ranking
+    elif hasattr(ranking, "tolist") and not isinstance(ranking, (str, bytes)):  # a string of numpy has it, too
+        documents = ranking.tolist()
+    else:
+        _refuse_no_list(ranking, query)
+    if documents:
+        _require_ids_or_items(documents[0], query)
+    return documents
+
+
+def _refuse_no_list(ranking: Any, query: QueryId) -> NoReturn:
+    if isinstance(ranking, (str, bytes)):
+        raise TypeError(f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]")
+    message = (
+        f"the ranking of query {query!r} must be a list of document ids, best first, or a mapping of document ids "
+        f"to scores, got {type(ranking).__name__}"
+    )
+    if isinstance(ranking, (set, frozenset)):
+        message += "; a set has no order"
+    raise TypeError(message)
+
+
+def _require_ids_or_items(first: Any, query: QueryId) -> None:
+    """Raise if the first element of a ranking is a pair, a list or a dict; the others are taken to be like it."""
+    if isinstance(first, Mapping):
+        raise TypeError(f"the ranking of query {query!r} holds {describe_keys(first)}; pass {ITEMS_HINT}")
+    if not isinstance(first, (tuple, list)):
+        return
+    if is_list_of_ids(first):
+        raise TypeError(
+            f"the ranking of query {query!r} holds lists such as {first!r}; pass one list of ids, best first"
+        )
+    raise TypeError(
+        f"the ranking of query {query!r} holds pairs such as {first!r}; pass dict(ranking) for scored documents"
+    )
+
+
+def is_list_of_ids(element: Sequence[Any]) -> bool:
+    """Return whether an element of a ranking is a list of ids, and not a pair of id and score."""
+    return len(element) != PAIR_LENGTH or all(isinstance(part, str) for part in element)
+
+
+def describe_keys(row: Mapping[Any, Any]) -> str:
+    """Return words for a list of dicts, of which this is the first."""
+    keys = ", ".join(map(repr, row))
+    return f"dicts with keys {keys or 'none'}"
+
+
+def require_finite_scores(ranking: Mapping[Any, float], query: QueryId) -> None:
+    """Raise for the first score that is not finite; finite scores with an infinite sum are not an error."""
+    for document, score in ranking.items():
+        if not isinstance(score, Real):
+            raise TypeError(
+                f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
+                f"({type(score).__name__})"
+            )
+        # math.isfinite raises for an int that is too large for a float; NaN fails every comparison.
+        if not abs(score) <= sys.float_info.max:
+            raise ValueError(
+                f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
+            )

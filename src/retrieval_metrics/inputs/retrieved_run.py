@@ -1,0 +1,118 @@
+"""What a retriever returned for many queries, with its failures and durations, and which call found what."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retrieval_metrics.inputs.run import load_into_memory
+from retrieval_metrics.inputs.stage_rankings import with_final_stage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.inputs.items import Ranking
+
+
+class MergedRanking(NamedTuple):
+    """One ranking made of several searches, and which of them found each item.
+
+    Attributes:
+        ranking: The items, best first.
+        origins: The number of the call that found each item, from 1, and its rank in that call.
+        in_call_order: Whether the items stand in the order of the calls.
+        failure: Why nothing was found, if every search failed.
+    """
+
+    ranking: Ranking
+    origins: tuple[tuple[int, int], ...] = ()
+    in_call_order: bool = True
+    failure: str | None = None
+
+    @property
+    def calls(self) -> list[int]:
+        """The number of the call that found each item; empty if the items do not stand in that order."""
+        if not self.in_call_order:
+            return []
+        return [call for call, _ in self.origins]
+
+
+class RetrievedRun(dict[Any, Any]):
+    """A run, with the errors of the queries that failed and the seconds that each query took.
+
+    A failed query has an empty ranking, because nothing was retrieved for it: it scores 0 and is counted.
+
+    Attributes:
+        errors: The exception of each failed query, by query id.
+        seconds: How long the retriever took for each query, by query id; for several attempts, the last. Other queries
+            under way at the same time (`workers`) slow it down, as they would in production.
+        calls: For the searches of an agent: the number of the call that found each item of a ranking, by query id. It
+            is what cut-offs such as `recall@3calls` count; empty for a retriever.
+        stages: The run after each stage of the retriever, by name and in order; the last one is this run. A question
+            that did not reach a stage is not in its run. Empty if the stages are unknown.
+
+    Example:
+        >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
+        >>> run
+        <RetrievedRun: 2 queries, 1 failed>
+        >>> bm25, reranked = {"q1": ["d3"], "q2": ["d7", "d1"]}, {"q1": ["d3"], "q2": ["d1", "d7"]}  # two files
+        >>> RetrievedRun(reranked, stages={"bm25": bm25, "reranked": reranked})
+        <RetrievedRun: 2 queries, 0 failed; bm25, reranked>
+    """
+
+    def __init__(
+        self,
+        rankings: Mapping[Any, Ranking],
+        errors: Mapping[QueryId, Exception] | None = None,
+        seconds: Mapping[QueryId, float] | None = None,
+        *,
+        calls: Mapping[QueryId, Sequence[int]] | None = None,
+        stages: Mapping[str, Mapping[Any, Ranking]] | None = None,
+    ) -> None:
+        super().__init__(load_into_memory(rankings))
+        self.errors: dict[QueryId, Exception] = dict(errors or {})
+        self.seconds: dict[QueryId, float] = dict(seconds or {})
+        self.calls: dict[QueryId, Sequence[int]] = dict(calls or {})
+        loaded_stages = {name: load_into_memory(run) for name, run in (stages or {}).items()}
+        self.stages: dict[str, Mapping[Any, Any]] = with_final_stage(loaded_stages, self, self.errors)
+
+    def __repr__(self) -> str:
+        stage_names = f"; {', '.join(self.stages)}" if self.stages else ""
+        return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed{stage_names}>"
+
+    def require_an_answer(self) -> None:
+        """Raise if every query failed: from nothing follows nothing, not that the retriever is bad.
+
+        Raises:
+            ValueError: If so; it names the first failure, which is its cause.
+        """
+        every_query_failed = self and len(self.errors) >= len(self)
+        if every_query_failed:
+            query, error = next(iter(self.errors.items()))
+            raise ValueError(
+                f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
+                f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
+            ) from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        errors = {query: _make_picklable(error) for query, error in self.errors.items()}
+        rankings = dict(self)
+        stages: dict[str, Mapping[Any, Any]] = {}
+        for name, run in self.stages.items():
+            stages[name] = rankings if run is self else run  # the last stage is this run, which would pickle itself
+        return _restore, (type(self), rankings, errors, self.seconds, self.calls, stages)
+
+
+def _restore(run_class: type[RetrievedRun], *positional: Any) -> RetrievedRun:
+    rankings, errors, seconds, calls, stages = positional
+    return run_class(rankings, errors, seconds, calls=calls, stages=stages)
+
+
+def _make_picklable(error: Exception) -> Exception:
+    """Return an exception, or a copy of its message if it cannot be pickled, as those of many clients cannot."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
+    except Exception:  # noqa: BLE001  (a foreign class may raise anything)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,40 @@
+"""What a run that was made of several searches tells of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.inputs.items import Retrieved
+
+
+class SearchHistory(ABC):
+    """The searches behind a run, such as those of an agent; a run that is the answer of a retriever has none."""
+
+    @abstractmethod
+    def require_judged_rows(self, judged: Container[QueryId]) -> None:
+        """Raise if the judgments are of questions whose rows have other ids.
+
+        Raises:
+            ValueError: If so.
+        """
+
+    @abstractmethod
+    def origin_of(self, query: QueryId, rank: int) -> tuple[int, int] | None:
+        """Return the number of the search that found an item of a ranking and its rank there; None if unknown."""
+
+    @abstractmethod
+    def all_retrieved(self, query: QueryId) -> list[Retrieved]:
+        """Return every item on the way into a ranking."""
+
+    @abstractmethod
+    def search_notes(self, query: QueryId) -> list[tuple[str, str]]:
+        """Return what each search asked for, and why it added nothing if so."""
+
+    @abstractmethod
+    def document_story(self, query: QueryId, is_document: Callable[[Any], bool]) -> str:
+        """Return what became of a document on its way into the ranking."""

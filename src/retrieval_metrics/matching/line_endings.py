@@ -1,0 +1,114 @@
+r"""Read the offsets of spans in a source whose lines end otherwise than those of the text they were written against.
+
+Python's `open` makes one character of "\r\n"; a file that is read as bytes, or by some frameworks, keeps both. Each
+line then moves the offsets of what follows by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.matching.text_normalisation import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.inputs.chunk_offsets import SourceText
+    from retrieval_metrics.inputs.items import Span
+
+# Spans are doubtful if more than this many times as many fit only with other line endings as fit only as they are:
+# spans that cut words fit either way by chance.
+MIN_DOUBTFUL_RATIO = 4
+
+# How well a span fits the text of its source.
+_NO_FIT = 0
+_POSSIBLE_FIT = 1
+_EXACT_FIT = 2
+
+
+def repair_line_endings(
+    spans: Mapping[int, Span], sources: Mapping[str, SourceText], quotes_by_span: Mapping[int, Sequence[str]]
+) -> tuple[dict[int, Span], list[int]]:
+    r"""Return spans as they are meant in the texts of their sources, and the numbers of those in doubt.
+
+    Args:
+        spans: The spans by a number.
+        sources: The texts by the name of the source.
+        quotes_by_span: The normalised quotes that are alternatives to a span, by the number of the span.
+
+    Example:
+        >>> from retrieval_metrics import Span
+        >>> from retrieval_metrics.inputs.chunk_offsets import SourceText
+        >>> sources = {"terms": SourceText("Terms\r\n\r\nRefunds take\r\nfive days.")}
+        >>> repair_line_endings({0: Span("terms", 7, 30)}, sources, {0: ["refundstakefivedays."]})
+        ({0: Span(source='terms', start=9, end=33)}, [])
+        >>> repair_line_endings({0: Span("terms", 7, 30)}, sources, {})
+        ({0: Span(source='terms', start=7, end=30)}, [0])
+    """
+    repaired = dict(spans)
+    doubtful = []
+    n_certain = 0
+    for number, span in spans.items():
+        source = sources.get(span.source)
+        if source is None:
+            continue
+        moved = _move_across_newlines(span, source)
+        if moved is None:
+            continue
+        quotes = quotes_by_span.get(number, ())
+        fit = _measure_fit(span, source, quotes)
+        moved_fit = _measure_fit(moved, source, quotes)
+        if quotes:
+            if moved_fit > fit:
+                repaired[number] = moved
+        elif moved_fit > fit:
+            doubtful.append(number)
+        elif fit > moved_fit:
+            n_certain += 1
+    if len(doubtful) <= MIN_DOUBTFUL_RATIO * n_certain:
+        return repaired, []
+    return repaired, doubtful
+
+
+def has_same_text(quote: str, span_text: str) -> bool:
+    """Return whether a normalised quote equals the normalised text of a span, or one contains the other."""
+    return bool(span_text) and (quote in span_text or span_text in quote)
+
+
+def _move_across_newlines(span: Span, source: SourceText) -> Span | None:
+    """Return the span with offsets that count both characters of a line ending; None if that changes nothing."""
+    start = source.find_across_newlines(span.start)
+    end = source.find_across_newlines(span.end)
+    if (start, end) == (span.start, span.end) or end > len(source.text) or start >= end:
+        return None
+    return replace(span, start=start, end=end)
+
+
+def _measure_fit(span: Span, source: SourceText, quotes: Sequence[str]) -> int:
+    """Return how well a span fits: exactly if it holds a quote and nothing else, possibly if it may, or not."""
+    text = source.text
+    if span.end > len(text):
+        return _NO_FIT
+    if quotes:
+        return _measure_fit_of_quotes(normalise(text[span.start : span.end]), quotes)
+    begins_in_word = span.start > 0 and _is_inside_word(text[span.start - 1 : span.start + 1])
+    if text[span.start].isspace() or begins_in_word:
+        return _NO_FIT
+    if text[span.end - 1].isspace() or _is_inside_word(text[span.end - 1 : span.end + 1]):
+        return _NO_FIT
+    return _POSSIBLE_FIT
+
+
+def _measure_fit_of_quotes(span_text: str, quotes: Sequence[str]) -> int:
+    if span_text in quotes:
+        return _EXACT_FIT
+    for quote in quotes:
+        if has_same_text(quote, span_text):
+            return _POSSIBLE_FIT
+    return _NO_FIT
+
+
+def _is_inside_word(pair: str) -> bool:
+    """Return whether two characters are next to each other in one word."""
+    return len(pair) == 2 and pair.isalnum()

@@ -1,0 +1,34 @@
+"""Match judged metadata: every item that has the values is relevant, and the first one satisfies the judgment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.items import Metadata
+from retrieval_metrics.matching.piece_hits import pieces_by_query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.items import Retrieved
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.piece_hits import PieceHits
+
+
+class MetadataRule:
+    """Finds judged metadata."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self._metadata: dict[int, dict[int, Metadata]] = pieces_by_query(qrels, Metadata)
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
+        """Look for the metadata of a query among the items of its ranking."""
+        for piece, metadata in self._metadata.get(query, {}).items():
+            is_satisfied = False
+            for rank, item in ranking:
+                if not metadata.matches(item):
+                    continue
+                hits.add_overlapping(piece, rank)
+                if not is_satisfied:
+                    is_satisfied = True
+                    hits.add_satisfied(piece, rank)

@@ -1,0 +1,56 @@
+"""Find the texts of the sources in which spans are judged: passed as documents, or kept with the questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics._internal.validation import warn
+from retrieval_metrics.inputs.documents import source_text_by_name
+from retrieval_metrics.inputs.items import Span
+from retrieval_metrics.inputs.questions import Questions
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.ranking_order import Matching
+
+
+def sources_of_spans(qrels: Qrels) -> set[str]:
+    """Return the names of the documents in which spans are judged."""
+    if not qrels.has_pieces:
+        return set()
+    return {piece.source for piece in qrels.documents if isinstance(piece, Span)}
+
+
+def with_source_texts(
+    match: str | Key | Matching, documents: Any, qrels: Qrels, questions: Any = None
+) -> str | Key | Matching:
+    """Return how items are matched, with the texts of the sources if spans are judged."""
+    if documents is None and not qrels.has_pieces:
+        return match
+    judged_sources = sources_of_spans(qrels)
+    if documents is None and not judged_sources:
+        return match
+    # Imported here because evaluating ids never needs it.
+    from retrieval_metrics.matching.ranking_order import Matching, as_matching  # noqa: PLC0415
+
+    has_texts = isinstance(match, Matching) and match.sources is not None
+    kept_sources = questions.sources if isinstance(questions, Questions) else None
+    if documents is None:
+        if kept_sources is None or not kept_sources.texts or has_texts:
+            return match
+        return replace(as_matching(match), sources=kept_sources.texts)
+    if has_texts:
+        raise ValueError("pass the source texts as documents= or as Matching(sources=...), not as both")
+    texts = source_text_by_name(documents, judged_sources)
+    if kept_sources is not None:
+        changed = [name for name in kept_sources.find_changed(texts) if name in judged_sources]
+        if changed:
+            warn(
+                f"the text of {len(changed)} sources is not the one that was judged, for example of {changed[0]!r}, so "
+                "spans in it may mean other words; questions.lint(documents) says which",
+            )
+    if not judged_sources:
+        return match
+    return replace(as_matching(match), sources=texts)

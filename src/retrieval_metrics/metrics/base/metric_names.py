@@ -1,0 +1,124 @@
+"""The names of metrics as they are spelled here and in other tools."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.matching.budget import Budget
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from retrieval_metrics.metrics.base.definition import ParameterValue
+
+_NAME_PATTERN = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
+_PEER_CUTOFF_PATTERN = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
+
+
+class MetricNameParts(NamedTuple):
+    """The parts of a name as they are written.
+
+    Attributes:
+        name: The metric, in any of its spellings.
+        k: The cut-off; None if there is none.
+        parameters: The parameters, in the order of the text.
+    """
+
+    name: str
+    k: int | Budget | None
+    parameters: tuple[tuple[str, ParameterValue], ...]
+
+
+def read_name(text: str) -> MetricNameParts:
+    """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`."""
+    match = re.fullmatch(_NAME_PATTERN, text)
+    if match is None:
+        raise ValueError(
+            f"{text!r} is not a metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
+        )
+    name = match["name"]
+    cutoff = match["k"]
+    if cutoff is None and match["parameters"] is None:
+        peer_spelling = _read_peer_spelling(name)
+        if peer_spelling is not None:
+            name, cutoff = peer_spelling
+    parameters = _read_parameters(text, match["parameters"])
+    k = None if cutoff is None else _read_cutoff(text, cutoff)
+    return MetricNameParts(name, k, tuple(parameters.items()))
+
+
+def _read_cutoff(text: str, cutoff: str) -> int | Budget:
+    if cutoff.isascii() and cutoff.isdigit() and int(cutoff) > 0:
+        return int(cutoff)
+    budget = Budget.parse(cutoff)
+    if budget is None:
+        raise ValueError(
+            f"the cut-off in {text!r} must be a positive integer, got {cutoff!r}; leave out '@{cutoff}' for all "
+            "documents, and write a budget as @2000chars, @800tokens or @3calls"
+        )
+    return budget
+
+
+def _read_peer_spelling(name: str) -> tuple[str, str] | None:
+    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
+    match = re.fullmatch(_PEER_CUTOFF_PATTERN, name)
+    if match is None or _normalise_name(name) in NAME_BY_ALIAS:
+        return None
+    stem = match["name"]
+    cutoff = match["k"]
+    if _normalise_name(stem) not in NAME_BY_ALIAS:
+        return None
+    metric_name = canonical_name(stem)
+    if name == f"{stem}.{cutoff}" and "p" in DEFINITIONS[metric_name].parameters:
+        raise ValueError(
+            f"{name!r} may mean {metric_name}(p=0.{cutoff}), as ranx writes it, or {metric_name}@{cutoff}; write one "
+            "of them"
+        )
+    return stem, cutoff
+
+
+def _read_parameters(text: str, parameters_text: str | None) -> dict[str, ParameterValue]:
+    parameters: dict[str, ParameterValue] = {}
+    if parameters_text is None:
+        return parameters
+    for assignment in parameters_text.split(","):
+        if not assignment.strip():
+            continue
+        key, equals, value = (part.strip() for part in assignment.partition("="))
+        if not (key and equals and value):
+            raise ValueError(f"cannot read {assignment.strip()!r} in {text!r}; write parameters as name=value")
+        if key in parameters:
+            raise ValueError(f"parameter {key!r} appears twice in {text!r}")
+        parameters[key] = value
+    return parameters
+
+
+def _normalise_name(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def canonical_name(name: str, given_names: Collection[str] = ()) -> str:
+    """Return the name that a metric has in the table, from any of its names."""
+    key = _normalise_name(name)
+    if key in NAME_BY_ALIAS:
+        return NAME_BY_ALIAS[key]
+    raise ValueError(f"unknown metric {name!r}; {_suggest_names(key, given_names)}")
+
+
+def _suggest_names(key: str, given_names: Collection[str]) -> str:
+    """Return a question that names the metrics most like an unknown one, or all metrics if none is like it."""
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
+
+    name_by_key = {_normalise_name(name): name for name in given_names}
+    name_by_key.update(NAME_BY_ALIAS)
+    close_keys = get_close_matches(key, name_by_key, n=4, cutoff=0.5)
+    # At a tie what can be computed comes first, whatever values were given earlier in the process.
+    close_keys.sort(
+        key=lambda close_key: (-SequenceMatcher(None, close_key, key).ratio(), close_key not in NAME_BY_ALIAS)
+    )
+    close_names = dict.fromkeys(name_by_key[close_key] for close_key in close_keys)
+    if close_names:
+        return f"did you mean {' or '.join(close_names)}?"
+    return f"the metrics are {', '.join((*DEFINITIONS, *given_names))}"

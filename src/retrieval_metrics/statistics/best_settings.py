@@ -1,0 +1,81 @@
+"""Which of several settings may be the best: multiple comparisons with the best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics._internal.validation import positive_integer, proportion
+from retrieval_metrics.statistics.means import settings_table, sum_by_cluster
+from retrieval_metrics.statistics.paired import min_significant_units
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+# Sums for pairs of settings that are held at once: 16 MB.
+MAX_SUMS_AT_ONCE = 2**21
+
+
+def find_possibly_best(
+    values: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> NDArray[np.bool_]:
+    """Return which settings may have the best mean on new questions: the multiple comparisons with the best.
+
+    Example:
+        The third setting loses on every question.
+
+        >>> find_possibly_best([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2], [0.6, 0.7, 0.1], [0.5, 0.4, 0.3]] * 3).tolist()
+        [True, True, False]
+    """
+    from scipy import stats  # noqa: PLC0415  (takes long to import)
+
+    proportion(level, "level")
+    positive_integer(resamples, "resamples")
+    array = settings_table(values)
+    means = array.mean(axis=0)
+    deviations, _ = sum_by_cluster(array - means, clusters)
+    n_units = len(deviations)
+    spread = _pairwise_spread(deviations)
+    gaps = means[None, :] - means[:, None]
+    deficit = (len(array) * gaps / spread).max(axis=1)
+    largest = _largest_sums(deviations, spread, resamples, seed)
+    df = max(n_units - 1, 1)
+    critical = stats.t.isf(stats.norm.sf(np.quantile(largest, level, axis=0)), df)
+    # A setting that is worse by a constant is worse on every question.
+    is_worse_by_constant = (np.isinf(spread) & (gaps > 0)).any(axis=1) & (n_units >= min_significant_units(level))
+    possibly_best: NDArray[np.bool_] = (deficit <= critical) & ~is_worse_by_constant | (means == means.max())
+    return possibly_best
+
+
+def _pairwise_spread(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the root of the sum of squared differences of each two settings; infinite if they differ by a constant."""
+    n_units = len(deviations)
+    products = deviations.T @ deviations  # of sums, so that no difference of each pair is needed
+    squares = np.diag(products)
+    spread: NDArray[np.float64] = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0))
+    spread *= np.sqrt(n_units / max(n_units - 1, 1))
+    rounding = np.sqrt(np.finfo(float).eps * max(float(squares.max()), 1.0))
+    spread[spread <= rounding] = np.inf
+    return spread
+
+
+def _largest_sums(
+    deviations: NDArray[np.float64], spread: NDArray[np.float64], resamples: int, seed: int
+) -> NDArray[np.float64]:
+    """Return by how much any setting exceeds each by chance, standardised, shape (resamples, settings)."""
+    random = np.random.default_rng(seed)
+    n_units, n_settings = deviations.shape
+    block_size = max(1, MAX_SUMS_AT_ONCE // n_settings**2)
+    blocks = []
+    for start in range(0, resamples, block_size):
+        signs = random.choice([-1.0, 1.0], size=(min(block_size, resamples - start), n_units))
+        sums = signs @ deviations
+        blocks.append(((sums[:, None, :] - sums[:, :, None]) / spread).max(axis=2))
+    return np.concatenate(blocks)

@@ -1,0 +1,164 @@
+"""Documents, failures and texts are found in the results of tools, under whatever names and in whatever blocks."""
+
+import json
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from agent_forms import D1, FOUND, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
+from agent_scenarios import TEXTS, ids_of
+from trace_spans import found, ids, read, search, span
+
+
+class TestToolsOfOnesOwn:
+    @pytest.mark.parametrize(
+        "result",
+        [
+            {"results": [{"doc_id": "d1", "text": TEXTS["d1"], "source": "letters.md"}]},
+            {"query": "a", "hits": {"total": 1, "hits": [{"_id": "d1", "text": TEXTS["d1"], "url": "letters.md"}]}},
+            {"matches": [{"docno": "d1", "content": TEXTS["d1"], "metadata": {"source": "letters.md"}, "url": "no"}]},
+            [{"chunk_id": "d1", "text": TEXTS["d1"], "uri": "letters.md"}],
+        ],
+    )
+    def test_their_results_have_the_usual_names(self, result: Any) -> None:
+        said = [*chat("q", [("1", "a")], ("1", json.dumps(result))), {"role": "assistant", "content": "So."}]
+        (one,) = rm.read_traces(said, tools="search").values()
+        item: Any
+        (item,) = one.calls[0].ranking
+        assert (item.id, item.text, item.source) == ("d1", TEXTS["d1"], "letters.md")
+        assert one.context == [item]
+
+    def test_two_lists_that_differ_are_not_read(self) -> None:
+        both = {"documents": D1, "results": [{"id": "d2", "text": TEXTS["d2"]}]}
+        with pytest.raises(ValueError, match="it holds 2 lists of documents that differ"):
+            rm.read_traces(chat("q", [("1", "a")], ("1", json.dumps(both))), tools="search")
+
+    @pytest.mark.parametrize(
+        "mark", [{"is_error": "true"}, {"is_error": True}, {"status": "ERROR"}, {"status": "Failed"}]
+    )
+    def test_a_failure_is_one_in_any_case_of_letters(self, mark: Any) -> None:
+        used = {"type": "tool_use", "id": "c", "name": "search", "input": {"query": "a"}}
+        result = {"type": "tool_result", "tool_use_id": "c", "content": "index offline", **mark}
+        said = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert [call.error for call in one.calls] == ["index offline"]
+
+
+class TestBlocksOfText:
+    @pytest.mark.parametrize(
+        "block", [{"type": "text", "id": "lc_6134"}, {"type": "input_text"}, {"type": "output_text"}]
+    )
+    def test_hold_json_or_are_no_documents(self, block: Any) -> None:
+        for text, expected in ((json.dumps(FOUND), ["d1", "d2"]), ("[]", [])):
+            (one,) = rm.read_traces(
+                [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": text}]))], tools="search"
+            ).values()
+            assert (call_ids(one), ids_of(one.context)) == ([expected], expected)
+        with pytest.raises(ValueError, match="does not say which documents it found"):
+            rm.read_traces(
+                [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": "Error: timeout"}]))],
+                tools="search",
+            )
+
+    def test_may_hold_an_error(self) -> None:
+        block = {"type": "text", "text": TIMEOUT}
+        (one,) = rm.read_traces([converse_with_tools(("search", SEARCH_ARGUMENTS, [block]))], tools="search").values()
+        assert [call.error for call in one.calls] == ["timeout"]
+
+    def test_of_one_search_result_are_read_together(self) -> None:
+        parts = [{"type": "text", "text": text} for text in ("Alpha is first.", "It was an ox.")]
+        result = [{"type": "search_result", "source": "d1", "title": "A", "content": parts}]
+        (one,) = rm.read_traces([converse_with_tools(("search", SEARCH_ARGUMENTS, result))], tools="search").values()
+        assert (call_ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
+
+
+@pytest.mark.parametrize(
+    ("result", "error"),
+    [
+        ({"success": False, "results": []}, "no reason was given"),
+        ({"ok": False, "message": "down", "results": []}, "no reason was given"),
+        ({"status": "error", "results": []}, "no reason was given"),
+        ({"errors": ["down"], "results": []}, "['down']"),
+        ({"success": True, "errors": [], "results": []}, None),
+    ],
+)
+def test_an_outage_that_comes_with_an_empty_list_is_one(result: Any, error: str | None) -> None:
+    (one,) = rm.read_traces(
+        [converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(result)))], tools="search"
+    ).values()
+    assert [call.error for call in one.calls] == [error]
+
+
+@pytest.mark.parametrize("answer", ["[^2]", "\u30102\u3011", "[ 2 ]", "[2]"])
+def test_an_answer_is_the_text_that_it_is(answer: str) -> None:
+    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer=answer)
+    (one,) = rm.read_traces([said], tools="search", citations="numbered").values()
+    assert one.citations == ["d2"]
+    said = converse_with_tools(
+        ("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer='{"answer": "So.", "sources": ["d2"]}'
+    )
+    (one,) = rm.read_traces([said], tools="search", citations=lambda text: json.loads(text)["sources"]).values()
+    assert one.citations == ["d2"]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"hits": {"hits": [{"_id": "d1", "_score": 1.5, "_source": {"text": TEXTS["d1"], "source": "letters.md"}}]}},
+        {"matches": [{"id": "d1", "score": 0.5, "metadata": {"text": TEXTS["d1"], "source": "letters.md"}}]},
+        {"results": [{"id": "d1", "payload": {"content": TEXTS["d1"], "source": "letters.md"}}]},
+        [{"id": "d1", "snippet": TEXTS["d1"], "source": "letters.md"}],
+    ],
+)
+def test_the_text_is_found_where_stores_keep_it(result: Any) -> None:
+    (one,) = rm.read_traces(
+        [converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(result)))], tools="search"
+    ).values()
+    found: Any = one.calls[0].ranking
+    (item,) = found
+    assert (item.id, item.text, item.source) == ("d1", TEXTS["d1"], "letters.md")
+    assert one.context == [item]
+
+
+def test_a_block_of_a_message_is_no_document() -> None:
+    block = {"type": "text", "text": "I found nothing."}
+    for one in (block, {"block_type": "text", "text": "I found nothing."}):
+        with pytest.raises(ValueError, match="does not say which documents it found"):
+            read(span("1", "tool", output=[one]), tools="tool")
+    (call,) = read(span("1", "tool", output=[{**block, "metadata": {"source": "s"}}]), tools="tool").calls
+    assert len(call.ranking) == 1
+
+
+@pytest.mark.parametrize(
+    "output", [{"documents": [], "rows": found("x")}, {"data": {"documents": []}, "rows": {"page": found("x")}}]
+)
+def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output: Any) -> None:
+    with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):
+        read(search("1", 1, "a", output))
+    (call,) = read(search("1", 1, "a", output), documents=lambda said: [{"id": "x"}] if said else None).calls
+    assert ids(call) == ["x"]
+
+
+def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
+    for output in (
+        {"documents": [], "nodes": found("x")},
+        {"output": {"documents": found("x")}, "metadata": {"documents": []}},
+        {"documents": found("x"), "nodes": found("x")},
+        [{"documents": []}, {"documents": found("x")}],
+    ):
+        (call,) = read(search("1", 1, "a", output)).calls
+        assert ids(call) == ["x"]
+    (call,) = read(search("1", 1, "a", {"documents": [], "nodes": []})).calls
+    assert ids(call) == []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [{"documents": found("x"), "nodes": found("y")}, [{"documents": found("x", "y")}, {"documents": found("y")}]],
+)
+def test_lists_of_documents_that_differ_are_refused(output: Any) -> None:
+    with pytest.raises(ValueError, match=r"span '1' .* it holds 2 lists of documents that differ; documents= takes"):
+        read(search("1", 1, "a", output))
+    (call,) = read(search("1", 1, "a", output), documents=lambda _: ["x"]).calls
+    assert call.ranking == ["x"]
