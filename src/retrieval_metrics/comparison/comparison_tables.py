@@ -32,7 +32,7 @@ from retrieval_metrics.evaluation.stage_losses import (
     loss_shares,
 )
 from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
-from retrieval_metrics.evaluation.summary_wording import few_clusters_notes, format_cluster_count, given_metric_notes
+from retrieval_metrics.evaluation.summary_wording import cluster_count_notes, format_cluster_count, metric_notes
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import (
@@ -171,7 +171,7 @@ def method_notes(comparison: ComparisonRecord, *, pairs: bool = True) -> list[st
         )
         few = "is too few" if most == 1 else "are too few"
         notes.append(f"no interval can be given at {100 * comparison.level:g} %: {what} {few} for one")
-    notes += given_metric_notes(comparison.metrics)
+    notes += metric_notes(comparison.metrics)
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         each = "sentence" if pairs else "system and metric"
@@ -192,7 +192,7 @@ def _said_of_clusters(comparison: ComparisonRecord) -> list[str]:
     if clusters is None or clusters.labels is None:
         return []
     said = f"queries in {format_cluster_count(clusters)}; intervals and tests take whole clusters"
-    return [said, *few_clusters_notes(clusters.count)]
+    return [said, *cluster_count_notes(clusters.count)]
 
 
 def design_effect_notes(comparison: ComparisonRecord) -> list[str]:

@@ -13,7 +13,7 @@ from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.difference import POWER, Difference
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.summary import metric_bounds
-from retrieval_metrics.evaluation.summary_wording import few_clusters_notes
+from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
@@ -339,7 +339,7 @@ def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> Spread
     basis = f"a pilot of {numbers.format_query_count(pilot.n)}"
     if labels is not None:
         basis = "; ".join(
-            [f"{basis} in {numbers.format_count(len(units.sizes), 'cluster')}", *few_clusters_notes(len(units.sizes))]
+            [f"{basis} in {numbers.format_count(len(units.sizes), 'cluster')}", *cluster_count_notes(len(units.sizes))]
         )
     return SpreadEstimates(around, basis, effect, pilot.max_difference)
 

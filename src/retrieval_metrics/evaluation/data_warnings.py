@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
 from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 from retrieval_metrics.evaluation.score_order import are_distances
-from retrieval_metrics.evaluation.summary_wording import few_clusters_notes
+from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
@@ -75,7 +75,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
         warnings.append(DataWarning("empty_rankings", message, is_blocking=empty_rankings.is_whole_run))
     warnings += find_location_warnings(origin.judged)
     if scores.clusters is not None and not scores.clusters.by_source:
-        messages = few_clusters_notes(scores.clusters.count)
+        messages = cluster_count_notes(scores.clusters.count)
         warnings += [DataWarning("few_clusters", message) for message in messages]
     hidden_calls = find_hidden_calls(scores.metrics, origin.run)
     if hidden_calls is not None:

@@ -159,8 +159,8 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
     if rules.missing == "zero":
         return scores
     is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
-    kept = np.flatnonzero(is_in_run)
-    return scores.select(kept, count_issues(judged, run, rules, kept=kept))
+    scored_rows = np.flatnonzero(is_in_run)
+    return scores.select(scored_rows, count_issues(judged, run, rules, kept=scored_rows))
 
 
 # The name of the query in messages.

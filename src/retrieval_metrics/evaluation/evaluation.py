@@ -269,7 +269,7 @@ class Evaluation(Printed):
     @cached_property
     def tie_range(self) -> TieRange | None:
         """The smallest and the largest means over all orders of equal scores; None unless ties="expected"."""
-        return TieRange.of(self._record)
+        return TieRange.from_record(self._record)
 
     @property
     def errors(self) -> dict[QueryId, Exception]:

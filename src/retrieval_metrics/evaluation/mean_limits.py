@@ -78,7 +78,7 @@ def check_ceiling(
         return CeilingCheck(
             str(metric), "not_checked", wording.format_undefined(metric, some_unanswered=some_unanswered)
         )
-    if judged is not None and _found_nothing_judged(judged) and not metric.definition.is_given:
+    if judged is not None and _has_no_judged_document(judged) and not metric.definition.is_given:
         return CeilingCheck(str(metric), "not_checked", wording.NOTHING_JUDGED_CAME_BACK)
     # One-sided at a level is two-sided at twice the error.
     upper = mean_interval_of_sums(record, metric, independent_sums(record, metric), 2 * level - 1).high
@@ -97,7 +97,7 @@ def check_ceiling(
     return CeilingCheck(str(metric), "above_ceiling", wording.format_missed_ceiling(numbers))
 
 
-def _found_nothing_judged(judged: JudgedRun) -> bool:
+def _has_no_judged_document(judged: JudgedRun) -> bool:
     return judged.is_empty and len(judged.qrels.documents) > 0
 
 

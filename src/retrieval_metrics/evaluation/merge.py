@@ -127,13 +127,13 @@ def _merge_columns(parts: Sequence[Scores]) -> dict[tuple[Column, Metric], Float
     merged: dict[tuple[Column, Metric], FloatArray] = {}
     for column in COLUMNS:
         for metric in parts[0].metrics:
-            values_of_parts = _known_columns(parts, column, metric)
+            values_of_parts = _collect_columns(parts, column, metric)
             if len(values_of_parts) == len(parts):
                 merged[column, metric] = np.concatenate(values_of_parts)
     return merged
 
 
-def _known_columns(parts: Sequence[Scores], column: Column, metric: Metric) -> list[FloatArray]:
+def _collect_columns(parts: Sequence[Scores], column: Column, metric: Metric) -> list[FloatArray]:
     values_of_parts = []
     for part in parts:
         values = part.per_query_column(column, metric)

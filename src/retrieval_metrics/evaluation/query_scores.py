@@ -66,9 +66,9 @@ def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
     scores_by_metric = {}
     for metric in scores.metrics:
         values = scores.column(metric).tolist()
-        read = _QueryScoreReader(judged, metric)
+        reader = _QueryScoreReader(judged, metric)
         scores_by_metric[metric] = {
-            query: read.at(position, value)
+            query: reader.read(position, value)
             for query, position, value in zip(scores.queries, positions, values, strict=True)
         }
     return scores_by_metric
@@ -76,7 +76,7 @@ def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
 
 def single_query_score(judged: JudgedRun, metric: Metric, value: float) -> QueryScore:
     """Return the value of a run of one query with the ranks behind it."""
-    return _QueryScoreReader(judged, metric).at(0, value)
+    return _QueryScoreReader(judged, metric).read(0, value)
 
 
 class _QueryScoreReader:
@@ -91,7 +91,7 @@ class _QueryScoreReader:
         self._n_relevant = judged.n_relevant(threshold).astype(np.int64).tolist()
         self._n_retrieved = judged.n_retrieved.tolist()
 
-    def at(self, position: int, value: float) -> QueryScore:
+    def read(self, position: int, value: float) -> QueryScore:
         """Return the value of the query at a position among the judged ones, with what is behind it."""
         ranks = tuple(self._ranks_by_position[position].tolist())
         return QueryScore(value, ranks, self._n_relevant[position], self._n_retrieved[position])

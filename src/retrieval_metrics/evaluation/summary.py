@@ -120,7 +120,7 @@ def _compute_summary(record: Record) -> Summary:
         rules=record.rules,
         clusters=_summarize_clusters(record),
         budget_fills=measure_budget_fills(record) if isinstance(record, Scores) else {},
-        tie_range=TieRange.of(record),
+        tie_range=TieRange.from_record(record),
     )
 
 

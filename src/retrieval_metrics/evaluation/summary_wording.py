@@ -41,11 +41,11 @@ def summary_notes(summary: Summary) -> list[str]:
     if summary.clusters is not None:
         notes += cluster_notes(summary.clusters)
     notes += [f"{budget}: {fill}" for budget, fill in summary.budget_fills.items()]
-    notes += few_queries_notes(summary.metrics)
+    notes += query_count_notes(summary.metrics)
     if summary.tie_range is not None:
         notes += summary.tie_range.notes()
     notes += residual_notes(summary.metrics)
-    notes += given_metric_notes(metrics)
+    notes += metric_notes(metrics)
     return notes
 
 
@@ -105,7 +105,7 @@ def cluster_notes(summary: ClusterSummary) -> list[str]:
     design_effects = [f"{metric} {design_effect:.1f}" for metric, design_effect in summary.design_effects.items()]
     if design_effects:
         notes.append(f"design effect (variance relative to independent queries): {', '.join(design_effects)}")
-    return notes + few_clusters_notes(summary.clusters.count)
+    return notes + cluster_count_notes(summary.clusters.count)
 
 
 def format_cluster_count(clusters: Clusters) -> str:
@@ -116,7 +116,7 @@ def format_cluster_count(clusters: Clusters) -> str:
     return f"{numbers.format_count(clusters.count, 'cluster')}, {reason}"
 
 
-def few_clusters_notes(n_clusters: int) -> list[str]:
+def cluster_count_notes(n_clusters: int) -> list[str]:
     """Return the warning that there are too few clusters, if there are."""
     if n_clusters >= MIN_CLUSTERS:
         return []
@@ -127,7 +127,7 @@ def few_clusters_notes(n_clusters: int) -> list[str]:
 # Metrics.
 
 
-def few_queries_notes(metrics: Sequence[MetricSummary]) -> list[str]:
+def query_count_notes(metrics: Sequence[MetricSummary]) -> list[str]:
     """Return the warnings that there are too few queries for an interval, if there are."""
     has_few_queries = False
     has_few_unbounded = False
@@ -163,7 +163,7 @@ def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:
     return notes
 
 
-def given_metric_notes(metrics: Sequence[Metric]) -> list[str]:
+def metric_notes(metrics: Sequence[Metric]) -> list[str]:
     """Return in which metrics lower is better, and which have no bounds."""
     notes = []
     lower_is_better = []

@@ -31,7 +31,7 @@ class TieRange(NamedTuple):
     n_queries: dict[str, int]
 
     @classmethod
-    def of(cls, record: Record) -> TieRange | None:
+    def from_record(cls, record: Record) -> TieRange | None:
         """Return the range of the means of an evaluation; None if it has none."""
         if record.sums("depends", record.metrics[0]) is None:
             return None
