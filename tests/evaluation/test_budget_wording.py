@@ -57,8 +57,8 @@ def test_how_far_a_budget_is_filled(fill: BudgetFill, text: str) -> None:
             None,
             [
                 (
-                    "The budget of 2,000 characters is too small for some results: big fills 0 % of it, because the next "
-                    "result does not fit. Choose a larger budget."
+                    "The budget of 2,000 characters is too small for some results: big fills 0 % of it, because the "
+                    "next result does not fit. Choose a larger budget."
                 )
             ],
         ),

@@ -35,8 +35,8 @@ from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
         (
             SwappedArguments("q0", "x", 0.5, None),
             (
-                "judgments and run seem to be exchanged: grades such as 0.5 of 'x' for query 'q0' fall in the order given, "
-                "and its lists are longer than those of the run; evaluate(qrels, run) takes the judgments first"
+                "judgments and run seem to be exchanged: grades such as 0.5 of 'x' for query 'q0' fall in the order "
+                "given, and its lists are longer than those of the run; evaluate(qrels, run) takes the judgments first"
             ),
         ),
     ],
@@ -69,8 +69,8 @@ def test_distances() -> None:
         (
             JudgedPath("a.md", "docs/a.md", "source"),
             (
-                "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged id, "
-                "and pass match='source'"
+                "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged "
+                "id, and pass match='source'"
             ),
         ),
         (
@@ -127,8 +127,8 @@ def test_other_mismatches() -> None:
                 failures={"q2": TimeoutError("slow")},
             ),
             (
-                "nothing was retrieved for 2 of 3 judged queries, for example 'q1'; those not in the run are left out; the "
-                "retriever failed for 1 of them, for example 'q2': TimeoutError: slow"
+                "nothing was retrieved for 2 of 3 judged queries, for example 'q1'; those not in the run are left out; "
+                "the retriever failed for 1 of them, for example 'q2': TimeoutError: slow"
             ),
         ),
     ],
@@ -152,19 +152,19 @@ def test_line_ends() -> None:
             Counter({"no offsets": 2, "another source": 1}),
             False,
             (
-                "the place of 3 retrieved items is unknown, so no span was found in them: 2 without offsets, 1 of a run in "
-                "which no source is a judged one, as after two splitters; for example 'c1' for query 'q' (no offsets). To "
-                "place them, pass documents=, the texts by source or the documents of the framework, and they are found by "
-                "their texts"
+                "the place of 3 retrieved items is unknown, so no span was found in them: 2 without offsets, 1 of a "
+                "run in which no source is a judged one, as after two splitters; for example 'c1' for query 'q' (no "
+                "offsets). To place them, pass documents=, the texts by source or the documents of the framework, and "
+                "they are found by their texts"
             ),
         ),
         (
             Counter({"not in the source": 1}),
             True,
             (
-                "the place of 1 retrieved items is unknown, so no span was found in them, nor is anything else judged, so "
-                "every metric is 0: 1 whose text is not in their source; for example 'c1' for query 'q' (no offsets). To "
-                "place them, look at how their texts were changed, or judge by Quote"
+                "the place of 1 retrieved items is unknown, so no span was found in them, nor is anything else judged, "
+                "so every metric is 0: 1 whose text is not in their source; for example 'c1' for query 'q' (no "
+                "offsets). To place them, look at how their texts were changed, or judge by Quote"
             ),
         ),
     ],
