@@ -145,19 +145,24 @@ class Scores:
             width = self.columns["highest", metric] - self.columns["lowest", metric]
             return (width > MAX_ROUNDING_DIFFERENCE).astype(np.float64)
         if column in {"ideal", "two_valued"} and self.origin is not None:
-            if (column, metric) not in self._judgment_columns:
-                self._judgment_columns[column, metric] = self._column_from_judgments(column, metric, self.origin)
-            return self._judgment_columns[column, metric]
+            return self._column_from_judgments(column, metric, self.origin)
         return None
+
+    def _column_from_judgments(self, column: Column, metric: Metric, origin: Origin) -> FloatArray | None:
+        """Return what a metric can be for each query, whatever was retrieved: `ideal` or `two_valued`."""
+        key = (column, metric)
+        try:
+            return self._judgment_columns[key]
+        except KeyError:
+            values = self._ideal(metric, origin) if column == "ideal" else self._two_valued(metric, origin)
+            self._judgment_columns[key] = values
+            return values
 
     @cached_property
     def _judgment_columns(self) -> dict[tuple[Column, Metric], FloatArray | None]:
         return {}
 
-    def _column_from_judgments(self, column: Column, metric: Metric, origin: Origin) -> FloatArray | None:
-        """Return what a metric can be for each query, whatever was retrieved: `ideal` or `two_valued`."""
-        if column == "two_valued":
-            return self._two_valued(metric, origin)
+    def _ideal(self, metric: Metric, origin: Origin) -> FloatArray | None:
         ideal = ideal_values(metric, origin.judged, self.rules)
         return None if ideal is None else ideal[self.positions]
 
@@ -174,10 +179,14 @@ class Scores:
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""
-        if (column, metric) not in self._sums:
+        key = (column, metric)
+        try:
+            return self._sums[key]
+        except KeyError:
             values = self.per_query_column(column, metric)
-            self._sums[column, metric] = None if values is None else Sums.from_defined_values(values)
-        return self._sums[column, metric]
+            sums = None if values is None else Sums.from_defined_values(values)
+            self._sums[key] = sums
+            return sums
 
     @cached_property
     def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
