@@ -1,4 +1,4 @@
-"""What cannot be read is refused with its place, older files are read, and nothing in a file is ever run."""
+"""What cannot be read is refused with its place, and nothing in a file is ever run."""
 
 import json
 import re
@@ -36,11 +36,11 @@ def changed(tmp_path: Path, change: Any) -> Path:
     return path
 
 
-def put(*keys: Any) -> Any:
-    *way, last, value = keys
+def set_value(*keys: Any) -> Any:
+    *path, last, value = keys
 
     def change(content: Any) -> None:
-        for key in way:
+        for key in path:
             content = content[key]
         content[last] = value
 
@@ -48,7 +48,7 @@ def put(*keys: Any) -> Any:
 
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
-    path = changed(tmp_path, put("version", 2))
+    path = changed(tmp_path, set_value("version", 2))
     with pytest.raises(ValueError, match=r"result\.json has format version 2, .* up to 1; .* pip install --upgrade"):
         rm.load(path)
 
@@ -61,45 +61,54 @@ def test_rows_of_values_may_come_without_their_query(tmp_path: Path) -> None:
 ORIGIN = ("evaluation", "origin")
 DAMAGES = {
     "a ranking": (
-        put(*ORIGIN, "run", "rankings", 1, "items", 0, {"text": 0}),
+        set_value(*ORIGIN, "run", "rankings", 1, "items", 0, {"text": 0}),
         r"damaged at run: query 'q2': .* needs an id",
     ),
-    "a text": (put(*ORIGIN, "run", "rankings", 1, "items", 0, "text", 9), r"damaged at run: list index"),
-    "judgments": (put(*ORIGIN, "questions", 1, "relevant", 7), r"damaged at questions: .*'q2'"),
-    "a question": (put(*ORIGIN, "questions", 1, {"query": "q2"}), r"damaged at questions\[1\]: there is no 'relevant'"),
+    "a text": (set_value(*ORIGIN, "run", "rankings", 1, "items", 0, "text", 9), r"damaged at run: list index"),
+    "judgments": (set_value(*ORIGIN, "questions", 1, "relevant", 7), r"damaged at questions: .*'q2'"),
+    "a question": (
+        set_value(*ORIGIN, "questions", 1, {"query": "q2"}),
+        r"damaged at questions\[1\]: there is no 'relevant'",
+    ),
     "a question twice": (
-        put(*ORIGIN, "questions", 1, "query", "q1"),
+        set_value(*ORIGIN, "questions", 1, "query", "q1"),
         r"damaged at questions\[1\]: query 'q1' .* twice",
     ),
-    "a value": (put("evaluation", "values", "values", 0, ["x", 1]), r"damaged at values: "),
+    "a value": (set_value("evaluation", "values", "values", 0, ["x", 1]), r"damaged at values: "),
     "values that are missing": (
-        put("evaluation", "values", "values", [[1.0, 1.0]]),
+        set_value("evaluation", "values", "values", [[1.0, 1.0]]),
         r"values has 2 numbers for 2 queries",
     ),
     "values of another query": (
-        put("evaluation", "values", "values", [["q1", 1.0, 1.0], ["q9", 1.0, 1.0]]),
+        set_value("evaluation", "values", "values", [["q1", 1.0, 1.0], ["q9", 1.0, 1.0]]),
         r"damaged at values: the rows of values are those of other queries",
     ),
     "a value out of range": (
-        put("evaluation", "values", "values", 0, ["q1", 7.5, 0.5]),
+        set_value("evaluation", "values", "values", 0, ["q1", 7.5, 0.5]),
         r"damaged at values: mrr of query 'q1' is 7\.5, which is not in \[0, 1\]",
     ),
     "another value": (
-        put("evaluation", "values", "values", 0, ["q1", 0.25, 0.5]),
+        set_value("evaluation", "values", "values", 0, ["q1", 0.25, 0.5]),
         r"damaged at values: mrr of query 'q1' is 0\.25, but the judgments and the ranking in the file give 1$",
     ),
-    "no value": (put("evaluation", "values", "values", 0, ["q1", None, 0.5]), r"is nan, but .* give 1$"),
-    "a boolean": (put("evaluation", "values", "values", 0, ["q1", True, 0.5]), r"an array of numbers holds a bool"),
-    "a text as a number": (put("evaluation", "values", "values", 0, ["q1", "1", 0.5]), r"holds a str"),
-    "other judgments": (put(*ORIGIN, "questions", 0, "relevant", {"b": 2}), r"mrr of query 'q1' is 1, but .* give 0$"),
-    "a residual": (put("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
-    "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is not a record"),
-    "a rule": (put("evaluation", "rules", "unheard", 1), r"damaged at rules: .*unheard"),
-    "counts": (put("evaluation", "metrics", 0, {}), r"damaged at metrics\[0\]"),
-    "a metric": (put("evaluation", "metrics", 0, "metric", "ndgc"), r"ndcg"),
-    "labels": (put("labels", 3), r"damaged at labels"),
-    "the version": (put("version", "one"), r"its version must be a whole number from 1, got 'one'"),
-    "the kind": (put("kind", "poem"), r"is of kind 'poem', which load does not read"),
+    "no value": (set_value("evaluation", "values", "values", 0, ["q1", None, 0.5]), r"is nan, but .* give 1$"),
+    "a boolean": (
+        set_value("evaluation", "values", "values", 0, ["q1", True, 0.5]),
+        r"an array of numbers holds a bool",
+    ),
+    "a text as a number": (set_value("evaluation", "values", "values", 0, ["q1", "1", 0.5]), r"holds a str"),
+    "other judgments": (
+        set_value(*ORIGIN, "questions", 0, "relevant", {"b": 2}),
+        r"mrr of query 'q1' is 1, but .* give 0$",
+    ),
+    "a residual": (set_value("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
+    "rules": (set_value("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is not a record"),
+    "a rule": (set_value("evaluation", "rules", "unheard", 1), r"damaged at rules: .*unheard"),
+    "counts": (set_value("evaluation", "metrics", 0, {}), r"damaged at metrics\[0\]"),
+    "a metric": (set_value("evaluation", "metrics", 0, "metric", "ndgc"), r"ndcg"),
+    "labels": (set_value("labels", 3), r"damaged at labels"),
+    "the version": (set_value("version", "one"), r"its version must be a whole number from 1, got 'one'"),
+    "the kind": (set_value("kind", "poem"), r"is of kind 'poem', which load does not read"),
 }
 
 
@@ -112,32 +121,37 @@ def test_damage_is_said_with_its_place(tmp_path: Path, name: str) -> None:
 
 def damaged(text: bytes, random: Random) -> bytes:
     """A text with one of the damages that happen to files: a changed byte or number, lines lost, repeated or moved."""
-    at = random.randrange(len(text))
+    position = random.randrange(len(text))
     lines = text.split(b"\n")
-    one, other = random.randrange(len(lines)), random.randrange(len(lines))
-    numbers = [found.span() for found in re.finditer(rb"\d+", text)]
+    line = random.randrange(len(lines))
+    other_line = random.randrange(len(lines))
+    numbers = [match.span() for match in re.finditer(rb"\d+", text)]
     start, end = random.choice(numbers)
     size = random.choice([1, 3, 20, 300])
     damages: list[Callable[[], bytes]] = [
-        lambda: text[:at] + bytes([text[at] ^ (1 << random.randrange(8))]) + text[at + 1 :],
-        lambda: text[:at] + bytes([random.choice(b'0123456789.,"[]{}aetrufls-')]) + text[at + 1 :],
+        lambda: text[:position] + bytes([text[position] ^ (1 << random.randrange(8))]) + text[position + 1 :],
+        lambda: text[:position] + bytes([random.choice(b'0123456789.,"[]{}aetrufls-')]) + text[position + 1 :],
         lambda: text[:start] + str(random.randrange(100)).encode() + text[end:],
         lambda: text[:start] + random.choice([b"true", b"null", b"NaN", b"1e400", b"-1"]) + text[end:],
-        lambda: text[:at] + text[at + size :],
-        lambda: text[:at] + text[at : at + size] + text[at:],
-        lambda: b"\n".join(lines[:one] + lines[one + 1 :]),
-        lambda: b"\n".join([*lines[:one], lines[other], *lines[one:]]),
-        lambda: b"\n".join([*lines[:one], lines[other], *lines[one + 1 :]]),
-        lambda: text[:at],
+        lambda: text[:position] + text[position + size :],
+        lambda: text[:position] + text[position : position + size] + text[position:],
+        lambda: b"\n".join(lines[:line] + lines[line + 1 :]),
+        lambda: b"\n".join([*lines[:line], lines[other_line], *lines[line:]]),
+        lambda: b"\n".join([*lines[:line], lines[other_line], *lines[line + 1 :]]),
+        lambda: text[:position],
     ]
     return random.choice(damages)()
 
 
+QUERIES = [f"q{number}" for number in range(9)]
 SAVED: dict[str, Any] = {
     "evaluation": RESULT.save,
     "comparison": lambda path: rm.compare(
-        {f"q{n}": ["d"] for n in range(9)},
-        {name: {f"q{n}": ["x"] * (n % at) + ["d"] for n in range(9)} for name, at in (("one", 2), ("two", 3))},
+        {query: ["d"] for query in QUERIES},
+        {
+            "one": {query: ["x"] * (number % 2) + ["d"] for number, query in enumerate(QUERIES)},
+            "two": {query: ["x"] * (number % 3) + ["d"] for number, query in enumerate(QUERIES)},
+        },
         "mrr",
     ).save(path),
     "questions": rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"a": 2, "b": 1}, "q2": ["b"]}).save,
@@ -154,30 +168,34 @@ SAVED: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", SAVED)
 def test_of_a_thousand_damages_none_loads_with_another_content(tmp_path: Path, kind: str) -> None:
-    whole, path = tmp_path / "whole.json", tmp_path / "result.json"
-    SAVED[kind](whole)
-    text, random = whole.read_bytes(), Random(kind)
-    meant = json.loads(text)
-    del meant["digest"]
+    original = tmp_path / "original.json"
+    path = tmp_path / "result.json"
+    SAVED[kind](original)
+    text = original.read_bytes()
+    random = Random(kind)
+    expected = json.loads(text)
+    del expected["digest"]
     for _ in range(200):
-        path.write_bytes(now := damaged(text, random))
+        damaged_text = damaged(text, random)
+        path.write_bytes(damaged_text)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 rm.load(path)
         except ValueError:
             continue
-        loaded = json.loads(now)  # blanks at its ends changed, or the name of the digest of what needs none
-        assert {key: loaded.get(key) for key in meant} == meant, now
+        # Blanks at its ends changed, or the name of the digest of what needs none.
+        loaded = json.loads(damaged_text)
+        assert {key: loaded.get(key) for key in expected} == expected, damaged_text
 
 
 def test_what_people_write_needs_no_digest_and_git_may_change_the_ends_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "set.json"
     SAVED["questions"](path)
-    whole = rm.load(path)
+    questions = rm.load(path)
     text = path.read_bytes()
     path.write_bytes(text.replace(b"\n", b"\r\n"))
-    assert rm.load(path).queries == whole.queries
+    assert rm.load(path).queries == questions.queries
     path.write_bytes(text.replace(b"how?", b"who?"))
     with pytest.raises(ValueError, match=r"changed after it was saved: .* remove its last key, if you changed these"):
         rm.load(path)

@@ -1,61 +1,13 @@
 """JSON and JSONL, for runs and judgments alike."""
 
-import json
-import random
+import gzip
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import retrieval_metrics as rm
-
-
-def saved(tmp_path: Path, text: str, name: str = "some.jsonl") -> Path:
-    (tmp_path / name).write_text(text)
-    return tmp_path / name
-
-
-def test_a_row_a_line(tmp_path: Path) -> None:
-    path = saved(
-        tmp_path,
-        '{"query": "q1", "document": "a", "score": 2, "title": "A"}\n{"query": "q1", "document": "b", "score": 3}\n',
-    )
-    assert dict(rm.read_run(path)) == {"q1": {"a": 2.0, "b": 3.0}}
-    assert rm.read_qrels(path).judgments(0) == {"a": 2.0, "b": 3.0}
-
-
-def test_a_query_a_line(tmp_path: Path) -> None:
-    path = saved(tmp_path, '{"query": "q1", "documents": ["b", "a", "b"]}\n\n{"query": "q2", "documents": []}\n')
-    assert dict(rm.read_run(path)) == {"q1": ["b", "a", "b"], "q2": []}
-    mixed = saved(tmp_path, '{"qid": "q1", "ranking": {"a": 1.5}}\n{"qid": "q2", "ranking": ["b"]}\n')
-    assert dict(rm.read_run(mixed)) == {"q1": {"a": 1.5}, "q2": ["b"]}
-    groups = saved(tmp_path, '{"query": "q1", "relevant": [["a", "b"], ["c"]]}\n')
-    assert len(rm.read_qrels(groups).group_query) == 2
-
-
-ROWS = [{"query_id": "q1", "doc_id": "a", "score": 2, "text": "x"}, {"query_id": "q1", "doc_id": "b", "score": 3}]
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-def test_an_array_of_rows_is_what_its_lines_are(tmp_path: Path, indent: int | None) -> None:
-    for name in ("some.json", "unnamed"):
-        path = saved(tmp_path, json.dumps(ROWS, indent=indent) + "\n", name)
-        assert dict(rm.read_run(path)) == {"q1": {"a": 2.0, "b": 3.0}}
-        assert rm.read_qrels(path).as_dict() == {"q1": {"a": 2.0, "b": 3.0}}
-    path = saved(tmp_path, json.dumps([{"qid": 1, "passage": "a"}]), "some.json")
-    assert dict(rm.read_run(path, columns={"document": "passage", "score": None})) == {1: ["a"]}
-    texts = saved(tmp_path, json.dumps([{"id": "q1", "text": "why?"}]), "texts.json")
-    assert rm.read_queries(texts) == {"q1": "why?"}
-
-
-def test_results_are_documents_with_scores_or_items(tmp_path: Path) -> None:
-    results = [{"doc_id": "a", "score": 2}, {"doc_id": "b", "score": 3}]
-    by_line = json.dumps({"query": "q1", "results": results})
-    for text, name in ((by_line, "a.jsonl"), (f"[{by_line}]", "a.json"), (json.dumps({"q1": results}), "b.json")):
-        assert dict(rm.read_run(saved(tmp_path, text, name))) == {"q1": {"a": 2.0, "b": 3.0}}
-    items = json.dumps({"q1": [{"docid": "a", "text": "x", "score": 2}]})
-    assert dict(rm.read_run(saved(tmp_path, items, "c.json"))) == {"q1": [rm.Retrieved("a", "x", score=2)]}
 
 
 def test_arrow_and_feather_files(tmp_path: Path) -> None:
@@ -67,212 +19,32 @@ def test_arrow_and_feather_files(tmp_path: Path) -> None:
         assert dict(rm.read_run(tmp_path / name)) == {"q1": {"a": 2.0, "b": 3.0}}
 
 
-REFUSED = {
-    '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "document": "a", "score": 2}]': (
-        "some.json, a JSON array read as lines, line 2: .* document 'a' appears twice for query 'q1'"
-    ),
-    '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "score": 2}]': (
-        "a JSON array read as lines, line 2: .* there is no 'document', which the lines before it have"
-    ),
-    '[{"query": "q1", "results": [{"doc_id": "a", "colour": 1}]}]': (
-        "some.json, query 'q1': a retrieved item has id, .* not 'colour'"
-    ),
-    '{"q1": [{"doc_id": "a", "colour": 1}]}': ("some.json, query 'q1': a retrieved item has id, .* not 'colour'"),
-    '[["q1", "a"]]': "or an array of objects such as {'query': ..., 'document': ...}, got list of list",
-}
-
-
-@pytest.mark.parametrize("text", REFUSED)
-def test_what_is_refused_says_what_it_was_taken_for(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ValueError, match=REFUSED[text]):
-        rm.read_run(saved(tmp_path, text, "some.json"))
-    pl.DataFrame({"query": ["q1"], "passage": ["a"]}).write_ipc(tmp_path / "some.arrow")
-    with pytest.raises(ValueError, match=r"some\.arrow, an Arrow table has no column named like a document"):
-        rm.read_run(tmp_path / "some.arrow")
-    with pytest.raises(ValueError, match="is a JSON object, without columns that columns= could name"):
-        rm.read_run(saved(tmp_path, '{"q1": ["a"]}', "some.json"), columns={"document": "x"})
-
-
-def test_one_object(tmp_path: Path) -> None:
-    path = saved(tmp_path, '{"q1": {"a": 2.5, "b": 1}, "q2": {}}', "some.json")
-    assert dict(rm.read_run(path)) == {"q1": {"a": 2.5, "b": 1.0}, "q2": {}}
-    assert dict(rm.read_run(path.rename(tmp_path / "unnamed"))) == {"q1": {"a": 2.5, "b": 1.0}, "q2": {}}
-
-
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"query": "q1", "document": "a"}\n{"query": "q1", \n', r"line 2: \{\"query\": \"q1\", : this is not JSON"),
-        ('["q1"]\n', "line 1: .*a line must be an object"),
-        ('{"query": "q1", "document": "a", "score": 1}\n{"query": "q1", "document": "b"}\n', "line 2: .*no 'score'"),
-        ('{"query": "q1", "text": "a"}\n', "line 1: .*there is no list of documents"),
-        ('{"documents": ["a"]}\n', "line 1: .*there is none of query, query_id"),
+        ('qid,docno,score\nq1,"a\nb",1\n\nq1,c,x\n', r"run.csv, line 5: q1,c,x: the line has 'x' as score"),
         (
-            '{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n',
-            "line 2: .*query 'q1' appears twice",
+            "qid,docno,score\nq1,a,1\nq1,b\n",
+            r"run.csv, line 3: q1,b: 2 columns where the header has 3: qid docno score",
         ),
-        ("\n", "is empty"),
+        ("qid,docno,score\nq1,a,1,7\nq1,b,2\n", r"run.csv, line 2: q1,a,1,7: 4 columns where the header has 3"),
+        ("qid,docno,score\nq1,a,1\n,b,2\n", r"run.csv, line 3: ,b,2: the line has no query"),
+        ("qid,docno,score\nq1,a,1\nq2,a,1\nq1,a,2\n", r"run.csv, line 4: q1,a,2: document 'a' appears twice for query"),
     ],
 )
-def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str, compress: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "run.csv").write_bytes(compress(text.encode()))
     with pytest.raises(ValueError, match=message):
-        rm.read_run(saved(tmp_path, text))
+        rm.read_run(tmp_path / "run.csv")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"q1": ', r"some.json cannot be read as JSON"),
-        ("[1]", "must hold one object that maps each query to its documents, .* got list of int"),
-        ('{"q1": "a"}', "query 'q1': a ranking must be a list of documents"),
-        ('{"q1": {"a": "high"}}', "'high' as score, which is not a finite number"),
-        ('{"q1": {"a": NaN}}', "nan as score, which is not a finite number"),
-        ('{"q1": [null]}', "has no document"),
-    ],
-)
-def test_a_wrong_object_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        rm.read_run(saved(tmp_path, text, "some.json"))
+def test_empty_lines_and_empty_last_values_are_no_error(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("qid,docno,score,note\nq1,a,1,\n\nq1,b,2,x\n\n")
+    assert dict(rm.read_run(tmp_path / "run.csv")) == {"q1": {"a": 1.0, "b": 2.0}}
 
 
-ROW = '{"query": "q%d", "document": "d%d", "score": %s}'
-PLAIN = [ROW % (at // 4, at, at / 8) for at in range(12)]
-IRREGULAR = {
-    "a key twice": ('{"query": "q9", "query": "q8", "document": "d", "score": 1}', "key 'query' appears twice"),
-    "an escaped key twice": (
-        r'{"query": "q9", "qu\u0065ry": "q8", "document": "d", "score": 1}',
-        "key 'query' appears twice",
-    ),
-    "a key twice and one missing": ('{"query": "q9", "query": "q8", "score": 1}', "key 'query' appears twice"),
-    "an unknown key twice": (
-        '{"query": "q", "document": "d", "score": 1, "x": 1, "x": 2}',
-        "key 'x' appears twice",
-    ),
-    "a key twice, a blank before its colon, and a number in place of a text": (
-        '{"query": "q9", "document": "d", "score": 1, "score" : 2}\n{"query": "q9", "document": 7, "score": 1}',
-        "key 'score' appears twice",
-    ),
-    "a key missing": ('{"query": "q9", "score": 1}', "document'?"),
-    "a number as an id": ('{"query": 9, "document": "d", "score": 1}', "different types"),
-    "a missing id": ('{"query": null, "document": "d", "score": 1}', "has no query"),
-    "half a surrogate pair": (r'{"query": "\ud800", "document": "d", "score": 1}', "surrogate"),
-    "no object": ("[1]", "a line must be an object"),
-    "no JSON": ("{query: 1}", "this is not JSON"),
-    "two objects": (PLAIN[0] + PLAIN[1], "this is not JSON"),
-    "no score": ('{"query": "q9", "document": "d", "score": NaN}', "not a finite number"),
-    "a document twice": (PLAIN[0], "appears twice for query"),
-}
-
-
-@pytest.mark.parametrize("name", IRREGULAR)
-def test_the_fast_way_through_plain_rows_refuses_what_the_slow_one_does(tmp_path: Path, name: str) -> None:
-    line, message = IRREGULAR[name]
-    path = tmp_path / "run.jsonl"
-    for lines in ([*PLAIN, line], [*PLAIN[:5], line, *PLAIN[5:]], [line, *PLAIN]):
-        path.write_text("\n".join(lines) + "\n")
-        with pytest.raises(ValueError, match=message):
-            rm.read_run(path)
-
-
-@pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n \n"])
-def test_plain_rows_are_read_as_they_are(tmp_path: Path, end: str) -> None:
-    path = tmp_path / "run.jsonl"
-    numbers = [random.Random(at).random() * 10.0 ** (at % 40 - 20) for at in range(2000)]
-    for spaced in (True, False):
-        lines = [
-            json.dumps(
-                {"document": at, "score": numbers[at], "query": f"q:{at % 7}{{é}}", "tag": "x, y"},
-                ensure_ascii=False,
-                separators=None if spaced else (",", ":"),
-            )
-            for at in range(2000)
-        ]
-        path.write_text("\n".join(lines) + end)
-        run = rm.read_run(path)
-        assert {(query, document): score for query in run for document, score in run[query].items()} == {
-            (f"q:{at % 7}{{é}}", at): numbers[at] for at in range(2000)
-        }
-        path.write_text("\n".join([*lines, r'{"document": 9, "score": 1, "query": "\u0041", "tag": ""}']) + "\n")
-        assert rm.read_run(path)["A"] == {9: 1.0}
-
-
-def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
-    path = tmp_path / "Information-Retrieval_evaluation_predictions_cosine.jsonl"
-    lines: list[dict[str, Any]] = [
-        {
-            "query_id": "q1",
-            "query": "why?",
-            "results": [{"corpus_id": "d2", "score": 0.5}, {"corpus_id": "d1", "score": 0.9}],
-        },
-        {"query_id": "q2", "query": "how?", "results": []},
-    ]
-    path.write_text("\n".join(map(json.dumps, lines)))
-    run = rm.read_run(path)
-    assert dict(run) == {"q1": {"d2": 0.5, "d1": 0.9}, "q2": []}
-    assert rm.evaluate({"q1": ["d1"]}, run, "mrr").means["mrr"] == 1
-    lines[0]["results"] = [{"corpus_id": "d", "score": 1.0}, {"corpus_id": "d", "score": 0.5}]
-    path.write_text(json.dumps(lines[0]))
-    with pytest.raises(ValueError, match="query 'q1': a document appears twice"):
-        rm.read_run(path)
-
-
-def test_predictions_of_mteb(tmp_path: Path) -> None:
-    path = tmp_path / "NFCorpus_predictions.json"
-    rankings = {"q1": {"d1": 0.5, "d2": 0.75}}
-    content: dict[str, Any] = {"mteb_model_meta": {"model_name": "m"}, "default": {"test": rankings}}
-    path.write_text(json.dumps(content))
-    assert dict(rm.read_run(path)) == rankings
-    content["de"] = {"dev": {"q": {"d": 1.0}}, "test": {"q": {"e": 1.0}}}
-    path.write_text(json.dumps(content))
-    assert dict(rm.read_run(path, subset="de", split="test")) == {"q": {"e": 1.0}}
-    refused: tuple[tuple[dict[str, Any], str], ...] = (
-        ({}, "holds 2 subsets, default, de; choose one with subset="),
-        ({"subset": "de"}, "holds 2 splits, dev, test; choose one with split="),
-        ({"subset": "fr"}, "holds no subset 'fr'; it holds default, de"),
-    )
-    for options, message in refused:
-        with pytest.raises(ValueError, match=message):
-            rm.read_run(path, **options)
-    (tmp_path / "run.json").write_text(json.dumps(rankings))
-    with pytest.raises(ValueError, match="holds no predictions of MTEB"):
-        rm.read_run(tmp_path / "run.json", split="test")
-    (tmp_path / "run.trec").write_text("q Q0 d 1 1 t\n")
-    with pytest.raises(ValueError, match="which are JSON, not trec"):
-        rm.read_run(tmp_path / "run.trec", split="test")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("x.json", '{"q": {"a": 1, "b": 2, "a": 3}}', "key 'a' appears twice in 'q'"),
-        ("x.json", '{"q": {"a": 1}, "q": {"b": 2}}', "key 'q' appears twice;"),
-        ("x.jsonl", '{"query": "p", "documents": []}\n{"qid": "q", "documents": {"a": 1, "a": 3}}', "2.*'a' appears"),
-        ("x.jsonl", '{"query": "q", "document": "a", "score": 1, "score": 3}\n', "line 1: .*key 'score' appears twice"),
-    ],
-)  # fmt: skip
-def test_a_repeated_key(tmp_path: Path, name: str, text: str, message: str) -> None:
-    (tmp_path / name).write_text(text)
-    for read in (rm.read_run, rm.read_qrels):
-        with pytest.raises(ValueError, match=message) as error:
-            read(tmp_path / name)
-        assert "allow='repeated', with which the first counts" in str(error.value)
-    found = dict(rm.read_run(tmp_path / name, allow="repeated"))["q"]
-    assert found["a"] == 1.0
-
-
-def test_blank_edges_in_json(tmp_path: Path) -> None:
-    for text in ('{" q": ["a"]}', '{"q": ["a "]}', '{"q": {"a ": 1}}'):
-        (tmp_path / "x.json").write_text(text)
-        for read in (rm.read_run, rm.read_qrels):
-            with pytest.raises(ValueError, match="begins or ends with a blank"):
-                read(tmp_path / "x.json")
-            read(tmp_path / "x.json", allow="blanks")
-
-
-def test_other_columns_of_rows_of_json_may_be_named_and_may_be_missing(tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text(
-        '{"query": "q", "hit": "a", "score": 1, "note": 1}\n{"query": "q", "hit": "b", "score": 2}\n'
-    )
-    with pytest.raises(ValueError, match=r"line 1: .*no list of documents"):
-        rm.read_run(tmp_path / "x.jsonl")
-    assert dict(rm.read_run(tmp_path / "x.jsonl", columns={"document": "hit"})) == {"q": {"a": 1.0, "b": 2.0}}
+def test_a_line_of_nothing_but_separators_is_no_empty_line(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("query,document,score\nq,a,1\n,,\nq,b,2\n")
+    with pytest.raises(ValueError, match=r"x.csv, line 3: ,,: the line has only separators"):
+        rm.read_run(tmp_path / "x.csv")

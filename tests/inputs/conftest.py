@@ -15,8 +15,9 @@ from table_forms import Source
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
     """The same rows in every form that has columns."""
 
-    def of(columns: dict[str, list[Any]]) -> Any:
-        kind, path = request.param, tmp_path / f"table.{request.param}"
+    def build(columns: dict[str, list[Any]]) -> Any:
+        kind = request.param
+        path = tmp_path / f"table.{request.param}"
         in_memory: dict[str, Source] = {
             "mapping": dict,
             "pandas": pd.DataFrame,
@@ -35,4 +36,4 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
             frame.write_csv(path, separator="," if kind == "csv" else "\t")
         return path
 
-    return of
+    return build

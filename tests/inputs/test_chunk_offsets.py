@@ -44,21 +44,26 @@ def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int,
 def test_of_several_places_the_nearest_to_the_end_of_the_piece_before_is_taken(
     text: str, piece: str, previous: list[int]
 ) -> None:
-    start, end = min(previous[0], len(text)), min(previous[1], len(text))
-    places = [at for at in range(len(text)) if text.startswith(piece, at) and (at > start or at >= end)]
-    place = SourceText(text).find(piece, (start, end))
+    start = min(previous[0], len(text))
+    end = min(previous[1], len(text))
+    places = [
+        position
+        for position in range(len(text))
+        if text.startswith(piece, position) and (position > start or position >= end)
+    ]
+    location = SourceText(text).find(piece, (start, end))
     if not places:
-        assert place is None
+        assert location is None
         return
-    nearest = min(places, key=lambda at: (abs(at - end), at < end))
-    assert place == (nearest, nearest + len(piece), len(places) > 1)
+    nearest = min(places, key=lambda position: (abs(position - end), position < end))
+    assert location == (nearest, nearest + len(piece), len(places) > 1)
 
 
 @given(size=st.integers(2, 12), overlap=st.integers(0, 1))
 def test_chunks_that_repeat_each_other_are_told_apart_by_their_order(size: int, overlap: int) -> None:
     text = "na" * 40
     starts = range(0, len(text) - size + 1, size - overlap)
-    located = rm.locate([Retrieved(at, text[at : at + size], "s") for at in starts], {"s": text})
+    located = rm.locate([Retrieved(start, text[start : start + size], "s") for start in starts], {"s": text})
     if not overlap:
         assert [chunk.start for chunk in located] == list(starts)
     assert all((chunk.end or 0) - (chunk.start or 0) == size for chunk in located)
@@ -83,11 +88,11 @@ def test_offsets_are_checked_against_the_text() -> None:
         Retrieved("no end", None, "s", 3),
     ]
     located = rm.locate(chunks, {"s": text})
-    assert [(one.start, one.end) for one in located] == [(15, 62), (None, None), (15, 62), (3, 9), (3, None)]
+    assert [(chunk.start, chunk.end) for chunk in located] == [(15, 62), (None, None), (15, 62), (3, 9), (3, None)]
     assert not located[0].offsets_unverified
     assert located.unlocated == ["elsewhere", "no end"]
     raw = "One.\r\n\r\nTwo.\r\nTwo."
-    assert [one.start for one in rm.locate([Retrieved("b", "Two.", "s", 11)], {"s": raw})] == [14]
+    assert [chunk.start for chunk in rm.locate([Retrieved("b", "Two.", "s", 11)], {"s": raw})] == [14]
 
 
 @pytest.mark.parametrize(
@@ -105,12 +110,16 @@ def test_other_types_are_refused(chunks: Any, sources: Any, message: str) -> Non
 
 @given(lines=st.lists(st.sampled_from(["", "a", "b c", " "]), min_size=1, max_size=6))
 def test_offsets_are_read_across_both_ends_of_lines(lines: list[str]) -> None:
-    pairs, single = "\r\n".join(lines), "\n".join(lines)
-    counting_pairs, counting_single = SourceText(single), SourceText(pairs)
-    for at in range(len(pairs) + 1):  # between the two of a pair, the line has not ended yet
-        assert counting_pairs.find_across_newlines(at) == (len(pairs[:at].replace("\r", "")) if "\r" in pairs else at)
-    for at in range(len(single) + 1):
-        assert counting_single.find_across_newlines(at) == len(single[:at].replace("\n", "\r\n"))
+    pairs = "\r\n".join(lines)
+    single = "\n".join(lines)
+    counting_pairs = SourceText(single)
+    counting_single = SourceText(pairs)
+    for offset in range(len(pairs) + 1):  # between the two of a pair, the line has not ended yet
+        assert counting_pairs.find_across_newlines(offset) == (
+            len(pairs[:offset].replace("\r", "")) if "\r" in pairs else offset
+        )
+    for offset in range(len(single) + 1):
+        assert counting_single.find_across_newlines(offset) == len(single[:offset].replace("\n", "\r\n"))
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)
@@ -121,7 +130,7 @@ def test_chunks_without_offsets_are_found_in_the_sources(shared_data: Path, spli
     assert not located.unlocated
     ambiguous = set(located.ambiguous)
     compact = {name: "".join(text.split()) for name, text in corpora.items()}
-    for chunk, found in zip(chunks, located, strict=True):
-        assert (found.start, found.end) == stripped(corpora[chunk.source or ""], chunk)
+    for chunk, located_chunk in zip(chunks, located, strict=True):
+        assert (located_chunk.start, located_chunk.end) == stripped(corpora[chunk.source or ""], chunk)
         if chunk.id in ambiguous:
             assert compact[chunk.source or ""].count("".join((chunk.text or "").split())) > 1

@@ -7,19 +7,21 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.clusters import Clusters, find_clusters
 
-QUERIES = [f"q{at}" for at in range(40)]
-BY_DOCUMENT = {query: at // 2 for at, query in enumerate(QUERIES)}
+QUERIES = [f"q{index}" for index in range(40)]
+BY_DOCUMENT = {query: index // 2 for index, query in enumerate(QUERIES)}
 QRELS = {query: ["d"] for query in QUERIES}
-RUN = {query: ["d"] if at // 2 % 3 else ["x", "d"] for at, query in enumerate(QUERIES)}
+RUN = {query: ["d"] if index // 2 % 3 else ["x", "d"] for index, query in enumerate(QUERIES)}
 
 
 def spans(sources: list[str]) -> dict[str, Any]:
-    return {f"q{at}": [rm.Span(source, 0, 10) for source in own.split("+")] for at, own in enumerate(sources)}
+    return {
+        f"q{number}": [rm.Span(source, 0, 10) for source in names.split("+")] for number, names in enumerate(sources)
+    }
 
 
 def labels(qrels: Any, by: Any = "source") -> list[int] | None:
-    found = find_clusters(qrels, rm.Qrels(qrels), by)
-    return None if found is None or found.labels is None else found.labels.tolist()
+    clusters = find_clusters(qrels, rm.Qrels(qrels), by)
+    return None if clusters is None or clusters.labels is None else clusters.labels.tolist()
 
 
 def test_questions_about_one_source_are_a_cluster_by_default() -> None:
@@ -41,13 +43,15 @@ def test_where_no_source_is_shared_or_all_is_of_one_or_nothing_is_known_queries_
 
 def test_questions_that_know_their_source_say_so() -> None:
     sources = {"q0": "a.md", "q1": "b.md", "q2": "a.md"}
-    texts = {f"q{at}": f"question {at}" for at in range(4)}
-    made: dict[str | int, rm.Provenance] = {query: rm.Provenance(source=source) for query, source in sources.items()}
-    questions = rm.EvaluationSet(texts, {query: ["d"] for query in texts}, made)
+    texts = {f"q{number}": f"question {number}" for number in range(4)}
+    provenance: dict[str | int, rm.Provenance] = {
+        query: rm.Provenance(source=source) for query, source in sources.items()
+    }
+    questions = rm.EvaluationSet(texts, {query: ["d"] for query in texts}, provenance)
     assert labels(questions) == [0, 1, 0, 2]
 
 
-@pytest.mark.parametrize("by", [BY_DOCUMENT, BY_DOCUMENT.get, {query: {at} for query, at in BY_DOCUMENT.items()}])
+@pytest.mark.parametrize("by", [BY_DOCUMENT, BY_DOCUMENT.get, {query: {index} for query, index in BY_DOCUMENT.items()}])
 def test_a_mapping_and_a_function_are_the_same(by: Any) -> None:
     assert (
         rm.evaluate(QRELS, RUN, "mrr", clusters=by).intervals()
@@ -60,8 +64,8 @@ def test_the_result_says_which_it_was() -> None:
     assert "intervals by cluster: 20 clusters, as given" in text
     assert "design effect (variance relative to independent queries): mrr 2.1" in text
     assert "cluster" not in str(rm.evaluate(QRELS, RUN, "mrr"))
-    items = {query: [rm.Retrieved("c", source=f"s{at}", start=0, end=9)] for query, at in BY_DOCUMENT.items()}
-    truth = {query: [rm.Span(f"s{at}", 0, 9)] for query, at in BY_DOCUMENT.items()}
+    items = {query: [rm.Retrieved("c", source=f"s{number}", start=0, end=9)] for query, number in BY_DOCUMENT.items()}
+    truth = {query: [rm.Span(f"s{number}", 0, 9)] for query, number in BY_DOCUMENT.items()}
     assert "20 clusters, by the source of their judgments (clusters=None turns that off)" in str(
         rm.evaluate(truth, items, "mrr")
     )
@@ -75,7 +79,8 @@ def test_few_clusters_are_warned_of() -> None:
 
 
 def test_clusters_cost_width_and_move_no_mean() -> None:
-    alone, together = rm.evaluate(QRELS, RUN, "mrr"), rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    alone = rm.evaluate(QRELS, RUN, "mrr")
+    together = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
     assert together.means == alone.means
     assert together.n == alone.n
     (low, high), (lower, higher) = alone.intervals()["mrr"], together.intervals()["mrr"]
@@ -83,14 +88,15 @@ def test_clusters_cost_width_and_move_no_mean() -> None:
 
 
 def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
-    whole = rm.evaluate(QRELS, RUN, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT)
+    evaluation = rm.evaluate(QRELS, RUN, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT)
     parts = []
     for chosen in (QUERIES[:15], QUERIES[15:]):  # query 14 and 15 are of one document
-        qrels, run = {query: QRELS[query] for query in chosen}, {query: RUN[query] for query in chosen}
+        qrels = {query: QRELS[query] for query in chosen}
+        run = {query: RUN[query] for query in chosen}
         with pytest.warns(rm.RetrievalWarning, match="clusters are few"):
             parts.append(rm.evaluate(qrels, run, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT))
-    assert rm.merge(parts).intervals() == whole.intervals()
-    assert str(rm.merge(parts)) == str(whole)
+    assert rm.merge(parts).intervals() == evaluation.intervals()
+    assert str(rm.merge(parts)) == str(evaluation)
 
 
 def test_what_totals_cannot_hold_is_refused_by_name() -> None:
@@ -105,8 +111,8 @@ def test_what_totals_cannot_hold_is_refused_by_name() -> None:
 
 
 def test_a_slice_keeps_its_clusters() -> None:
-    whole = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
-    half = whole.group_by(lambda query: int(query[1:]) < 20)[True]
+    evaluation = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    half = evaluation.group_by(lambda query: int(query[1:]) < 20)[True]
     assert isinstance(half.scores.clusters, Clusters)
     assert half.scores.clusters.count == 10
 
@@ -126,7 +132,7 @@ def test_clusters_that_make_no_sense_are_refused(by: Any, error: type[Exception]
 
 
 def test_systems_that_disagree_on_a_cluster_are_refused() -> None:
-    one = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
-    other = rm.evaluate(QRELS, RUN, "mrr", clusters={query: -at for query, at in BY_DOCUMENT.items()})
+    first = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    second = rm.evaluate(QRELS, RUN, "mrr", clusters={query: -number for query, number in BY_DOCUMENT.items()})
     with pytest.raises(ValueError, match="query 'q2' is in cluster"):
-        rm.compare({"a": one, "b": other})
+        rm.compare({"a": first, "b": second})

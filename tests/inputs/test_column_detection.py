@@ -1,10 +1,7 @@
 """Columns are found by their names, or asked for; what they hold is doubted where it contradicts itself."""
 
-import warnings
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -33,41 +30,9 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
 def test_columns_that_are_separated_otherwise_are_told(tmp_path: Path, name: str, separator: str) -> None:
     path = tmp_path / name
     path.write_text("\n".join(separator.join(row) for row in (["query", "document", "score"], ["q1", "d1", "9"])))
-    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as told:
+    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as caught:
         rm.read_run(path)
-    assert repr(separator) in str(told.value)
-
-
-RANKED: dict[str, list[Any]] = {
-    "query": ["q"] * 4 + ["r"] * 3,
-    "document": list("abcdabc"),
-    "rank": [1, 2, 3, 4, 1, 2, 3],
-    "score": [0.1, 0.2, 0.2, 0.4, 0.3, 0.5, 0.6],
-}
-
-
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "polars", "pandas", "arrow"])
-def test_scores_that_rise_with_the_ranks_are_doubted_in_every_form(tmp_path: Path, form: str) -> None:
-    def read(columns: Any) -> None:
-        frame = pl.DataFrame(columns)
-        path = tmp_path / f"run.{form}"
-        if form in {"csv", "tsv"}:
-            frame.write_csv(path, separator="," if form == "csv" else "\t")
-        elif form == "jsonl":
-            frame.write_ndjson(path)
-        elif form == "parquet":
-            frame.write_parquet(path)
-        given: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}.get(form, path)
-        rm.read_run(given)
-
-    with pytest.warns(rm.RetrievalWarning, match="the scores in it rise with the ranks: if they are distances, negate"):
-        read(RANKED)
-    with pytest.warns(rm.RetrievalWarning, match="ranks are no whole numbers and its scores are"):
-        read({**RANKED, "rank": RANKED["score"], "score": RANKED["rank"]})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read({**RANKED, "score": [-rank for rank in RANKED["rank"]]})
-        read({name: column for name, column in RANKED.items() if name != "rank"})
+    assert repr(separator) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["judgement", "relevancy", "rating", "Unnamed: 3"])

@@ -47,15 +47,15 @@ def test_a_chunk_is_found_in_its_document_whatever_its_offsets_say(documents: An
     assert rm.evaluate(QUESTIONS, {"q": [WRONG]}, "density", documents=documents).means["density"] < 1
     comparison = rm.compare(QUESTIONS, {"a": RUN, "b": RUN}, "recall", documents=documents)
     assert comparison.means["recall"] == {"a": 1, "b": 1}
-    two = {"a": lambda _: [CHUNK], "b": lambda _: [CHUNK]}
-    asked = rm.compare_retrievers(two, QUESTIONS, "recall", documents=documents)
-    assert asked.means["recall"] == {"a": 1, "b": 1}
+    retrievers = {"a": lambda _: [CHUNK], "b": lambda _: [CHUNK]}
+    comparison_of_retrievers = rm.compare_retrievers(retrievers, QUESTIONS, "recall", documents=documents)
+    assert comparison_of_retrievers.means["recall"] == {"a": 1, "b": 1}
 
 
 def test_a_corpus_may_mix_items_and_documents_of_several_hosts() -> None:
     corpus = [rm.Retrieved("a", TEXT), Document("other", id="b"), LlamaDocument(text=FACT, id_="c")]
     questions = rm.EvaluationSet({"q": "what saves memory?"}, {"q": ["a", "b", "c", "d"]})
-    assert [found.evidence["document"] for found in questions.lint(corpus).named("unknown_document")] == ["d"]
+    assert [finding.evidence["document"] for finding in questions.lint(corpus).named("unknown_document")] == ["d"]
     with pytest.raises(TypeError, match=r"a corpus must map ids to texts.*; the list holds 7"):
         questions.lint([*corpus, 7])
 
@@ -63,9 +63,9 @@ def test_a_corpus_may_mix_items_and_documents_of_several_hosts() -> None:
 def test_without_documents_what_is_not_confirmed_is_said() -> None:
     with pytest.warns(rm.RetrievalWarning, match="pass documents=") as caught:
         assert rm.evaluate(QUESTIONS, RUN, "recall").means["recall"] == 0
-    (said,) = caught  # one finding for one fact
+    (warning,) = caught  # one finding for one fact
     assert "so no span was found in them, nor is anything else judged, so every metric is 0: 1 with" in str(
-        said.message
+        warning.message
     )
     questions: dict[str, list[rm.Span] | list[str]] = {"q": [SPAN], "p": ["d1"]}
     with pytest.warns(rm.RetrievalWarning, match="no span was found in them: 1 with offsets") as caught:
@@ -88,12 +88,12 @@ def test_judgments_by_id_ignore_documents() -> None:
         ([rm.Retrieved("x", None, "a.md")], TypeError, "document 'x' has no text"),
         ([CHUNK], ValueError, "begins at 13 of 'a.md', so it is a chunk"),
         (
-            [Document(f"page {at}", id=f"p{at}", metadata={"source": "a.md"}) for at in (1, 2)],
+            [Document(f"page {page}", id=f"p{page}", metadata={"source": "a.md"}) for page in (1, 2)],
             ValueError,
             "two documents, 'p1' and 'p2', are both named 'a.md'",
         ),
         (
-            [Document(f"page {at}", metadata={"source": "a.md"}) for at in (1, 2)],  # as a loader of PDF makes them
+            [Document(f"page {page}", metadata={"source": "a.md"}) for page in (1, 2)],  # as a loader of PDF makes them
             ValueError,
             "two documents, one that begins with 'page 1' and one that begins with 'page 2', are both named 'a.md'",
         ),
@@ -102,10 +102,10 @@ def test_judgments_by_id_ignore_documents() -> None:
 def test_documents_that_cannot_be_used_are_refused_before_any_call(
     documents: Any, error: type[Exception], message: str
 ) -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     def retriever(text: str) -> list[rm.Retrieved]:
-        asked.append(text)
+        queries.append(text)
         return [CHUNK]
 
     rows = [("what saves memory?", [SPAN])]
@@ -115,24 +115,24 @@ def test_documents_that_cannot_be_used_are_refused_before_any_call(
         evaluate_retriever(lambda text: [Document(text) for _ in retriever(text)], rows, "recall", documents=documents)
     with pytest.raises(error, match=message):
         rm.evaluate(QUESTIONS, RUN, "recall", documents=documents)
-    assert not asked
+    assert not queries
 
 
 def test_texts_cannot_be_passed_twice() -> None:
-    both = rm.Matching(sources={"a.md": TEXT})
+    matching = rm.Matching(sources={"a.md": TEXT})
     with pytest.raises(ValueError, match="not as both"):
-        rm.evaluate(QUESTIONS, RUN, "recall", match=both, documents={"a.md": TEXT})
-    one = rm.evaluate(QUESTIONS, RUN, "recall", match=both)
+        rm.evaluate(QUESTIONS, RUN, "recall", match=matching, documents={"a.md": TEXT})
+    evaluation = rm.evaluate(QUESTIONS, RUN, "recall", match=matching)
     with pytest.raises(ValueError, match="documents cannot be changed"):
-        rm.compare({"a": one, "b": one}, documents={"a.md": TEXT})
+        rm.compare({"a": evaluation, "b": evaluation}, documents={"a.md": TEXT})
 
 
 def test_langchain_takes_them() -> None:
     chunk = Document(FACT, id="c1", metadata={"source": "a.md", "start_index": 13})
-    given: dict[str, Any] = {"documents": [Document(TEXT, metadata={"source": "a.md"})]}
+    options: dict[str, Any] = {"documents": [Document(TEXT, metadata={"source": "a.md"})]}
     rows = [("what saves memory?", [SPAN])]
-    assert evaluate_retriever(lambda _: [chunk], rows, "recall", **given).means["recall"] == 1
-    assert asyncio.run(aevaluate_retriever(lambda _: [chunk], rows, "recall", **given)).means["recall"] == 1
+    assert evaluate_retriever(lambda _: [chunk], rows, "recall", **options).means["recall"] == 1
+    assert asyncio.run(aevaluate_retriever(lambda _: [chunk], rows, "recall", **options)).means["recall"] == 1
     assert evaluate_retriever(lambda _: [chunk], QUESTIONS.with_sources({"a.md": TEXT}), "recall").means["recall"] == 1
 
 
@@ -167,11 +167,11 @@ def test_the_command_line_takes_a_folder(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_a_set_keeps_its_sources(tmp_path: Path) -> None:
-    kept = QUESTIONS.with_sources([Document(TEXT, metadata={"source": "a.md"}), Document("x", id="other")])
-    assert kept == QUESTIONS
-    assert rm.evaluate(kept, RUN, "recall").means["recall"] == 1
-    assert list(kept.sources.texts) == ["a.md"] if kept.sources else False
-    kept.save(tmp_path / "all.json", sources=True)
+    questions = QUESTIONS.with_sources([Document(TEXT, metadata={"source": "a.md"}), Document("x", id="other")])
+    assert questions == QUESTIONS
+    assert rm.evaluate(questions, RUN, "recall").means["recall"] == 1
+    assert list(questions.sources.texts) == ["a.md"] if questions.sources else False
+    questions.save(tmp_path / "all.json", sources=True)
     loaded = rm.load(tmp_path / "all.json")
     assert rm.evaluate(loaded, RUN, "recall").means["recall"] == 1
     with pytest.raises(ValueError, match="no source texts to save"):
@@ -189,11 +189,11 @@ def test_a_changed_source_is_said(tmp_path: Path) -> None:
 
 def test_merged_sets_keep_both_sources() -> None:
     other = rm.EvaluationSet({"p": "what is closed?"}, {"p": [rm.Span("b.md", 0, 5)]}).with_sources({"b.md": "Files."})
-    both = QUESTIONS.with_sources({"a.md": TEXT}).merge(other)
-    assert both.sources is not None
-    assert both.sources.texts == {"a.md": TEXT, "b.md": "Files."}
+    merged = QUESTIONS.with_sources({"a.md": TEXT}).merge(other)
+    assert merged.sources is not None
+    assert merged.sources.texts == {"a.md": TEXT, "b.md": "Files."}
     with pytest.raises(ValueError, match=r"the text of source 'a\.md' differs"):
-        both.merge(QUESTIONS.with_sources({"a.md": TEXT + "!"}))
+        merged.merge(QUESTIONS.with_sources({"a.md": TEXT + "!"}))
 
 
 REFUSED = {"LlamaIndex: 5 pages by file_name", "LangChain: 5 pages, one source"}
@@ -207,16 +207,16 @@ def test_only_the_chunk_that_holds_a_fact_is_a_hit(case: Case) -> None:
         outcome = case.scored(right=right, documents=True)
         if case.name in REFUSED:
             assert outcome.value is None
-            assert "named 'a.pdf'" in outcome.said
+            assert "named 'a.pdf'" in outcome.messages
         else:
             assert (outcome.value, outcome.unplaced) == (value, 0)
         blind = case.scored(right=right, documents=False)
         if blind.value is None:
-            assert "named 'a.pdf'" in blind.said
+            assert "named 'a.pdf'" in blind.messages
         elif blind.value != value or blind.unplaced:
             assert blind.value == 0
             assert blind.warned
-            assert "none of the retrieved documents is judged" not in blind.said  # one finding for one fact
+            assert "none of the retrieved documents is judged" not in blind.messages  # one finding for one fact
             assert not right or blind.unplaced == case.retrieved(right=right)
 
 

@@ -15,14 +15,9 @@ from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.metrics.base.refused_queries import find_refused_queries, has_fractional_grades
 from retrieval_metrics.metrics.base.rules import RULE_SETS, STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import (
-    apply_rules_to_qrels,
-    find_refused_queries,
-    has_fractional_grades,
-    parameters_of,
-    score,
-)
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, parameters_of, score
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics.means import Sums
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.difference import Difference, Differences
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.paired import MarginOutcome, RareChange
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome
+    from retrieval_metrics.statistics.paired import RareChange
 
 
 ROUNDING = 1e-9

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.paired import MarginOutcome
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -149,12 +149,12 @@ def _refuse_empty_ranking(format: str, query: Any) -> NoReturn:
     raise ValueError(f"a {format} file cannot hold an empty ranking, such as that of query {query!r}; {JSON_HINT}")
 
 
-def require_single_word(words: Iterable[Any], what: str, path: str | PathLike[str]) -> None:
+def require_single_word(words: Iterable[Any], role: str, path: str | PathLike[str]) -> None:
     """Raise if something is not one word."""
     for word in words:
         if str(word).split() != [str(word)]:
             raise ValueError(
-                f"{what} in {path} must be one word, because blanks separate the columns of a TREC file, got {word!r}"
+                f"{role} in {path} must be one word, because blanks separate the columns of a TREC file, got {word!r}"
             )
 
 

@@ -186,16 +186,16 @@ def read_folder(folder: Path) -> dict[str, str]:
             texts[relative_path.as_posix()] = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
-    known = ", ".join(sorted(TEXT_FILE_EXTENSIONS))
+    extensions = ", ".join(sorted(TEXT_FILE_EXTENSIONS))
     if not texts:
         note = f"; it has {format_count(len(other_files), 'other')}, such as {other_files[0]}" if other_files else ""
-        raise ValueError(f"{folder} has no text file ({known}){note}")
+        raise ValueError(f"{folder} has no text file ({extensions}){note}")
     if other_files:
         names = ", ".join(other_files[:MAX_SHOWN_FILES])
         if len(other_files) > MAX_SHOWN_FILES:
             names += " ..."
         warn(
             f"{folder}: {format_count(len(other_files), 'file')} not read, because the extension is not one of "
-            f"{known}: {names}",
+            f"{extensions}: {names}",
         )
     return texts

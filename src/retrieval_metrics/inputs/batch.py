@@ -69,7 +69,7 @@ def _find_query_starts(queries: pl.Series) -> IntArray:
     return np.concatenate([[0], changes])
 
 
-def _cut_at_changes(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
+def batch_at_changes(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
     """Return rows as a batch, in which a query may still occur more than once."""
     starts = _find_query_starts(queries)
     return Batch(queries.gather(starts).to_list(), np.append(starts, len(queries)), documents, scores)
@@ -120,7 +120,7 @@ def split_by_query(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> 
     for queries, documents, scores in parts:
         if not len(queries):
             continue
-        batch = _cut_at_changes(queries, documents, scores)
+        batch = batch_at_changes(queries, documents, scores)
         if unfinished is not None:
             batch = _append(unfinished, batch)
         # The next part may continue the last query.

@@ -156,9 +156,9 @@ def _require_no_candidate(
     substitutes = SUBSTITUTES.get(role, ())
     if any(substitute in column_by_role for substitute in substitutes):
         return
-    known = {*IGNORED_COLUMNS, *QUERY_COLUMNS, *DOCUMENT_COLUMNS, *RANK_COLUMNS}
+    harmless = {*IGNORED_COLUMNS, *QUERY_COLUMNS, *DOCUMENT_COLUMNS, *RANK_COLUMNS}
     for name in present:
-        if name not in column_by_role.values() and name.strip().lower() not in known:
+        if name not in column_by_role.values() and name.strip().lower() not in harmless:
             roles = " or a ".join((role, *substitutes))
             raise ValueError(
                 f"{source} has no column named like a {roles} ({', '.join(USUAL_NAMES[role])}), and {name!r} could be "

@@ -117,10 +117,10 @@ class LongTable:
         if not len(column):
             return column.cast(pl.String)
         if column.dtype.is_integer():
-            whole: pl.Series = column.cast(pl.Int64, strict=False)
-            if whole.null_count():
-                self._refuse(whole.is_null(), f"has a {role} beyond 64 bits; give such ids as text")
-            return whole
+            integers: pl.Series = column.cast(pl.Int64, strict=False)
+            if integers.null_count():
+                self._refuse(integers.is_null(), f"has a {role} beyond 64 bits; give such ids as text")
+            return integers
         if column.dtype != pl.String:
             raise TypeError(
                 f"column {column.name!r} of {self.source} must hold ids, text or whole numbers, not {column.dtype}; "

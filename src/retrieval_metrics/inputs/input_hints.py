@@ -10,12 +10,12 @@ from typing import Any, Literal
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
 
 
-def refuse_frame(argument: Any, what: str, reader: str) -> None:
+def refuse_frame(argument: Any, role: str, reader: str) -> None:
     """Raise if a table is given where a mapping is meant."""
     has_columns = hasattr(argument, "columns") or hasattr(argument, "column_names")
     if has_columns and not isinstance(argument, Mapping):
         raise TypeError(
-            f"{what} must be a mapping of query ids, got a {type(argument).__name__}; read it with {reader}(frame)"
+            f"{role} must be a mapping of query ids, got a {type(argument).__name__}; read it with {reader}(frame)"
         )
 
 

@@ -74,8 +74,8 @@ class Questions:
             names: set[str] = set()
             for provenance in self.provenance.values():
                 names.update(provenance.as_dict(), provenance.labels)
-            known = ", ".join(sorted(names - {"labels"})) or "none"
-            raise ValueError(f"no question has a {name!r}; known are: {known}")
+            known_names = ", ".join(sorted(names - {"labels"})) or "none"
+            raise ValueError(f"no question has a {name!r}; known are: {known_names}")
         return value_by_query
 
     def __len__(self) -> int:

@@ -1,0 +1,37 @@
+"""What is given in place of judgments or a run is told from them, with what to do."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import retrieval_metrics as rm
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, lambda columns: pl.DataFrame(columns).to_arrow()])
+def test_a_table_is_read_first(kind: Any) -> None:
+    qrels, run = (kind({"query": ["q1"], "document": ["d7"]}) for _ in range(2))
+    with pytest.raises(TypeError, match=r"got a (DataFrame|Table); read it with Qrels.from_frame\(frame\)"):
+        rm.evaluate(qrels, {"q1": ["d7"]})
+    with pytest.raises(TypeError, match=r"got a (DataFrame|Table); read it with Run.from_frame\(frame\)"):
+        rm.evaluate({"q1": ["d7"]}, run)
+    assert rm.evaluate(rm.Qrels.from_frame(qrels), rm.Run.from_frame(run), "mrr").means == {"mrr": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("argument", "hint"),
+    [
+        ("judged.qrels", r"; a file is read with read_qrels\('judged.qrels'\)"),
+        (SimpleNamespace(to_dict=dict), r"; pass qrels.to_dict\(\)"),
+        (len, r"; ask it first: evaluate\(questions, retrieve\(retriever, questions\)\)"),
+        ([("how?", ["d1"])], "; they are questions = EvaluationSet"),
+        ([["d1"], ["d2"]], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\)"),
+        ([SimpleNamespace(query_id="q", doc_id="d")], r"; pass Qrels.from_frame\(pandas.DataFrame\(qrels\)\)"),
+        (3, "got int$"),
+    ],
+)
+def test_what_to_do_with_something_else_is_said(argument: Any, hint: str) -> None:
+    with pytest.raises(TypeError, match=hint):
+        rm.evaluate(argument, {"q1": ["d7"]})

@@ -1,0 +1,81 @@
+"""Datasets in the shapes their owners keep them in."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+QUERIES = {"q1": "what is a closure?", "q2": "what is a generator?"}
+
+RELEVANT = {"q1": ["d7"], "q2": {"d1": 2, "d2": 1}}
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        [
+            {"id": "q1", "query": QUERIES["q1"], "relevant": ["d7"]},
+            {"id": "q2", "query": QUERIES["q2"], "relevant": RELEVANT["q2"]},
+        ],
+        ({"query_id": q, "question": QUERIES[q], "expected_ids": RELEVANT[q]} for q in QUERIES),
+        [{"_id": q, "user_input": QUERIES[q], "reference_context_ids": RELEVANT[q]} for q in QUERIES],
+        SimpleNamespace(queries=QUERIES, relevant_docs=RELEVANT, corpus={}),
+        json.loads(json.dumps({"queries": QUERIES, "corpus": {}, "relevant_docs": RELEVANT, "mode": "text"})),
+        rm.EvaluationSet(QUERIES, RELEVANT),
+    ],
+)
+def test_every_shape_gives_the_same_queries_and_judgments(dataset: Any) -> None:
+    read = rm.EvaluationSet.from_dataset(dataset)
+    assert (read.queries, read.qrels) == (QUERIES, RELEVANT)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        [("what?", ["a"]), ("why?", [["a"], ["b"]])],
+        [["what?", ["a"]], ["why?", [["a"], ["b"]]]],
+        [{"query": "what?", "relevant": ["a"]}, {"query": "why?", "relevant": [["a"], ["b"]], "id": None}],
+        {"what?": ["a"], "why?": [["a"], ["b"]]},
+    ],
+)
+def test_without_an_id_the_text_is_the_id(dataset: Any) -> None:
+    read = rm.EvaluationSet.from_dataset(dataset)
+    assert read.queries == {"what?": "what?", "why?": "why?"}
+    assert read.qrels == {"what?": ["a"], "why?": [["a"], ["b"]]}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "error", "message"),
+    [
+        ("questions.json", TypeError, "a dataset is a list of .* got str"),
+        (7, TypeError, "got int"),
+        ([], ValueError, "the dataset is empty"),
+        (["what?"], TypeError, r"row 1 must be a \(query, relevant\) pair .* got 'what\?'"),
+        ([("what?", ["a"], 3)], TypeError, "row 1 must be"),
+        ([{"relevant": ["a"]}], ValueError, "row 1 has no 'query' .*; it has 'relevant'"),
+        ([{"query": "what?"}], ValueError, r"row 1 has no 'relevant' \(nor relevant_docs"),
+        (
+            [("what?", ["a"]), ("what?", ["b"])],
+            ValueError,
+            r"query 'what\?' appears in rows 1 and 2; give each row its own 'id'",
+        ),
+        ([(3, ["a"])], TypeError, "the text of query 3 must be a str, got 3"),
+        (
+            SimpleNamespace(queries={"q": "?"}, relevant_docs={"q": [], "p": []}),
+            ValueError,
+            "judgments for 1 queries without a text, for example 'p'",
+        ),
+        (
+            SimpleNamespace(queries={"q": "?"}, relevant_docs={}),
+            ValueError,
+            "no judgments for 1 of 1 queries, for example 'q'; leave",
+        ),
+    ],
+)
+def test_another_shape_is_refused_with_its_place(dataset: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.EvaluationSet.from_dataset(dataset)
