@@ -22,8 +22,9 @@ from retrieval_metrics.matching.ranking_order import as_matching
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import as_rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
