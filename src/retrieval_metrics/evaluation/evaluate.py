@@ -11,7 +11,7 @@ from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
-from retrieval_metrics.evaluation.summary import summarize
+from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -111,8 +111,7 @@ def evaluate(
         scores = scores.clustered(found_clusters)
     for data_warning in find_data_warnings(scores):
         warn(data_warning.message)
-    # What is printed is computed here, once, so that printing computes nothing.
-    summarize(scores)
+    prepare_summary(scores)
     return Evaluation(scores)
 
 

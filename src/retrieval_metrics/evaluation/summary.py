@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
@@ -96,6 +97,16 @@ def summarize(record: Record) -> Summary:
         summary = _compute_summary(record)
         record.cache["summary"] = summary
     return summary
+
+
+def prepare_summary(scores: Scores) -> None:
+    """Compute what is printed of scores that were just made, so that printing computes nothing.
+
+    The first evaluation of a process is summarized when it is printed: intervals load scipy, which takes longer than
+    most evaluations, and who only reads means never needs it.
+    """
+    if "scipy.special" in sys.modules:
+        summarize(scores)
 
 
 def _compute_summary(record: Record) -> Summary:
