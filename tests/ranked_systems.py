@@ -1,6 +1,7 @@
 """Judgments and runs of systems that find the one relevant document at given ranks."""
 
 import random
+from collections.abc import Iterable
 
 METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
 
@@ -8,6 +9,11 @@ METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
 def ranked(rank: int) -> list[str]:
     """Return a ranking that holds the relevant document "d" at a rank, or, at 0, not at all."""
     return [f"x{at}" for at in range(1, rank or 9)] + ["d"] * (rank > 0)
+
+
+def same_ranking(queries: Iterable[str], *documents: str) -> dict[str, list[str]]:
+    """Return a run with the same ranking for every query."""
+    return {query: list(documents) for query in queries}
 
 
 def systems(ranks: dict[str, list[int]]) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:

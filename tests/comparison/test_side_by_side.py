@@ -17,8 +17,8 @@ def test_the_page_shows_what_stayed_moved_entered_and_left(tmp_path: Path) -> No
     before = {"q1": ["a", "b", "c", "d"], "q2": ["a"]}
     after = {"q1": ["b", "a", "d", "x"], "q2": ["a"]}
     path = tmp_path / "page.html"
-    found = rm.changes(before, after, "overlap@3")
-    found.report(path, queries={"q1": "<why>?"}, corpus={"x": "new", "a": "<b>old</b>"})
+    changes = rm.changes(before, after, "overlap@3")
+    changes.report(path, queries={"q1": "<why>?"}, corpus={"x": "new", "a": "<b>old</b>"})
     page = path.read_text()
     assert "&lt;why&gt;?" in page
     assert "&lt;b&gt;old&lt;/b&gt;" in page
@@ -28,7 +28,7 @@ def test_the_page_shows_what_stayed_moved_entered_and_left(tmp_path: Path) -> No
 
 
 def test_no_more_queries_are_shown_than_asked_for(tmp_path: Path) -> None:
-    before = {f"q{at}": ["a", "b"] for at in range(5)}
+    before = {f"q{number}": ["a", "b"] for number in range(5)}
     after = {query: ["b", "a"] for query in before}
     path = tmp_path / "page.html"
     rm.changes(before, after, "rbo").report(path, n=2)

@@ -19,7 +19,7 @@ from retrieval_metrics.comparison.comparison_tables import (
     system_mean_charts,
     win_shares,
 )
-from retrieval_metrics.comparison.system_ranking import rank_systems, systems_in_order
+from retrieval_metrics.comparison.system_ranking import systems_in_order
 from retrieval_metrics.metrics.base.metric import Metric, as_metric, match_metric_name
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.threshold import Threshold
     from retrieval_metrics.evaluation.scores import Record, Scores, Totals
     from retrieval_metrics.reports.plots import Plot
@@ -105,7 +105,7 @@ def _overview(comparison: ComparisonRecord, name: str, across: int | None) -> Pl
     order = systems_in_order(comparison, as_metric(name))
     key, drawn = NameKey(comparison.systems), select_drawn_systems(comparison, order)
     others = [metric for metric in comparison.metrics if str(metric) != name]
-    said = rank_systems(comparison).sentences_by_metric[name]
+    said = comparison.ranking.sentences_by_metric[name]
     if len(comparison.systems) == 2:
         said = [comparison.conclusions.get(name).sentence]
     panels = [
@@ -119,7 +119,7 @@ def _overview(comparison: ComparisonRecord, name: str, across: int | None) -> Pl
 
 
 def _said_of_means(comparison: ComparisonRecord) -> str:
-    signs = rank_systems(comparison).notes[-1].partition("; ")[0]
+    signs = comparison.ranking.notes[-1].partition("; ")[0]
     bars = f"bars are {numbers.level_name(comparison.level)}s of the means"
     return "; ".join([*drawn_systems_notes(comparison), *star_notes(comparison), signs, bars])
 

@@ -31,7 +31,7 @@ from retrieval_metrics.comparison.comparison_tables import (
     values_table,
 )
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
-from retrieval_metrics.comparison.system_ranking import choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.comparison.system_ranking import choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.explanation import FallbackTexts, retrieved_texts, worst
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.evaluation.outcomes import Outcome
     from retrieval_metrics.evaluation.query_report import ReportOptions
     from retrieval_metrics.evaluation.scores import Scores, Totals
@@ -125,7 +125,7 @@ def comparison_report(
     by_pair = comparison.differences.tables
     sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
-    said = sentences if leads else [*comparison.conclusions.caveats, *rank_systems(comparison).sentences]
+    said = sentences if leads else [*comparison.conclusions.caveats, *comparison.ranking.sentences]
     order = systems_in_order(comparison, main)
     key = NameKey(comparison.systems)  # the same in every picture
     charts = system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order))
@@ -142,7 +142,7 @@ def comparison_report(
     first = page.side_by_side(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
     ranking = (
-        replace(rank_systems(comparison), seconds={}) if timed else rank_systems(comparison)
+        replace(comparison.ranking, seconds={}) if timed else comparison.ranking
     )  # the times stand below
     rest = [
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
@@ -307,7 +307,7 @@ def comparison_html(comparison: ComparisonRecord) -> str:
     """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
     main = choose_leading_metric(comparison.metrics)
     sentences = comparison.conclusions.sentences
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     if len(sentences) > SENTENCES_NOTEBOOKS:
         sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.selection_bias_notes]
     pairs = list(comparison.differences.by_pair.values())[:PAIRS]

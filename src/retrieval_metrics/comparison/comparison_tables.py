@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics._internal.validation import python_or_cli_text
-from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, rank_systems, systems_in_order
+from retrieval_metrics.comparison.comparison_wording import format_judged_shares
+from retrieval_metrics.comparison.conclusion_wording import format_graded_documents
+from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.cutoffs import (
     choose_cutoffs,
     cutoff_size,
@@ -54,8 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.system_ranking import ComparisonRecord
     from retrieval_metrics.evaluation.scores import Record, Scores
 
 
@@ -87,7 +89,7 @@ def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
     if len(pairs) <= FEW_PAIRS:
         words = Table((), (), [*conclusions.sentences, *method_notes(comparison)])
         return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     more = python_or_cli_text("print(comparison.conclusions)", "--format json")
     said = [
         *conclusions.caveats,
@@ -113,7 +115,7 @@ def means_table(comparison: ComparisonRecord) -> Table:
 
 def _said_of_judged(comparison: ComparisonRecord) -> list[str]:
     """Return how much of each system is judged, and the means with any grades of the rest, if that was asked."""
-    notes = [] if comparison.judged_coverage is None else [f"judged {comparison.judged_coverage.shares_in_words}"]
+    notes = [] if comparison.judged_coverage is None else [f"judged {format_judged_shares(comparison.judged_coverage)}"]
     if (bounds := comparison.unjudged) is None:
         return notes
     grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
@@ -123,7 +125,8 @@ def _said_of_judged(comparison: ComparisonRecord) -> list[str]:
         )
         outer = bounds.outer[metric]
         kind = f"outer bounds: too many grades to try in {numbers.format_query_count(outer)}" if outer else "exact"
-        notes.append(f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {ends} ({kind})")
+        documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
+        notes.append(f"{metric} with any grades ({grades}) of {documents}: {ends} ({kind})")
     return notes
 
 
@@ -228,7 +231,7 @@ def system_mean_charts(
     comparison: ComparisonRecord, metrics: Sequence[Metric], order: Sequence[str]
 ) -> list[ChartRows]:
     """Return a chart for each metric, all with the systems in one order."""
-    ranking = rank_systems(comparison)
+    ranking = comparison.ranking
     places, starred = ranking.by_metric, {system for system, worth in ranking.pareto.items() if worth == "on"}
     drawn = [system for system in comparison.systems if system in order]
     charts = []
@@ -318,7 +321,7 @@ def drawn_systems_notes(comparison: ComparisonRecord) -> list[str]:
 
 def star_notes(comparison: ComparisonRecord) -> list[str]:
     """Return what a star beside a mean is, if there are stars."""
-    return ["* worth its seconds, better than each that is as fast"] if rank_systems(comparison).pareto else []
+    return ["* worth its seconds, better than each that is as fast"] if comparison.ranking.pareto else []
 
 
 def main_pair_changes(comparison: ComparisonRecord, metric: Metric) -> SortedChanges:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import python_or_cli_text
-from retrieval_metrics.comparison.difference import Differences, PairedValues
-from retrieval_metrics.comparison.system_ranking import ComparisonRecord
+from retrieval_metrics.comparison.comparison_record import ComparisonRecord
+from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record

@@ -19,7 +19,7 @@ from retrieval_metrics.comparison.saved_results import (
     encode_run,
 )
 from retrieval_metrics.comparison.threshold import Threshold
-from retrieval_metrics.comparison.tune import choose_setting
+from retrieval_metrics.comparison.tuning_choice import choose_setting
 from retrieval_metrics.comparison.tuning_result import TuningRule
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
 from retrieval_metrics.datasets.human_model_estimate import Estimate
