@@ -34,13 +34,13 @@ from retrieval_metrics.evaluation.budget_coverage import BudgetUse as BudgetUse
 from retrieval_metrics.evaluation.counts import Counts as Counts
 from retrieval_metrics.evaluation.explanation import Explanation as Explanation
 from retrieval_metrics.evaluation.explanation import Worst as Worst
-from retrieval_metrics.evaluation.merge_and_slices import Slices as Slices
 from retrieval_metrics.evaluation.outcomes import Finding as Finding
+from retrieval_metrics.evaluation.query_scores import QueryScore as QueryScore
 from retrieval_metrics.evaluation.scores import ByMetric as ByMetric
 from retrieval_metrics.evaluation.scores import Scores as Scores
+from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages
-from retrieval_metrics.evaluation.summary import QueryScore as QueryScore
-from retrieval_metrics.evaluation.summary import TieRange as TieRange
+from retrieval_metrics.evaluation.tie_range import TieRange as TieRange
 from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy
 from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece

@@ -196,15 +196,9 @@ class Comparison(ComparisonRecord, Printed):
         from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        first_scores = next(iter(self.scores.values()))
+        judged_texts = next(iter(self.scores.values())).query_texts
         options = ReportOptions.read(
-            queries,
-            corpus,
-            slices,
-            k=k,
-            length=text_length,
-            show_progress=show_progress,
-            judged_texts=first_scores.query_texts,
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
         comparison_report(self, path, title, options)
 

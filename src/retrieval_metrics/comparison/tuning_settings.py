@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateSetting:
     """A setting: a run, an evaluation, a retriever, or a function that makes a run of its parameters."""
 
     value: Any
@@ -39,7 +39,7 @@ class Settings:
         are_made: Whether a function makes the run of each.
     """
 
-    candidates: dict[str, Candidate]
+    candidates: dict[str, CandidateSetting]
     default: str
     are_made: bool
 
@@ -73,7 +73,7 @@ def _read_named_settings(
                 'candidates are settings by name, so parameters are those of each, such as {"small": {"size": 200}}; '
                 f"got {name!r}: {values!r}"
             )
-    named = {name: Candidate(value, parameters.get(name, {})) for name, value in candidates.items()}
+    named = {name: CandidateSetting(value, parameters.get(name, {})) for name, value in candidates.items()}
     return Settings(named, default, are_made=False)
 
 
@@ -96,7 +96,7 @@ def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], p
     candidates = {}
     for combination in product(*values_by_parameter.values()):
         setting = dict(zip(values_by_parameter, combination, strict=True))
-        candidates[_format_parameters(setting)] = Candidate(function, setting)
+        candidates[_format_parameters(setting)] = CandidateSetting(function, setting)
     return Settings(candidates, default, are_made=True)
 
 

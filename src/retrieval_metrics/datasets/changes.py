@@ -24,7 +24,7 @@ from retrieval_metrics.datasets.moves import DocumentMove, Moves
 from retrieval_metrics.datasets.paired_rankings import pair_rankings
 from retrieval_metrics.datasets.pool import pool
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.merge_and_slices import make_given_scores
+from retrieval_metrics.evaluation.given_scores import make_given_scores
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
