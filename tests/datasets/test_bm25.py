@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.bm25 import is_unknown_language, language_of
+from retrieval_metrics.datasets.question_language import find_known_language, is_unknown_language
 from retrieval_metrics.matching.words import words
 
 POINTING = {
@@ -86,7 +86,7 @@ def test_what_makes_sense_alone_is_not(question: str) -> None:
 
 @pytest.mark.parametrize(("language", "question"), [(name, one) for name, all_ in PLAIN.items() for one in all_])
 def test_the_language_is_told(language: str, question: str) -> None:
-    assert language_of(words(question)) == language
+    assert find_known_language(words(question)) == language
     assert not is_unknown_language(words(question))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
-from retrieval_metrics.datasets.corpus import cut
+from retrieval_metrics.datasets.text_cutting import cut_text
 from scripted_model import ScriptedModel, Told
 from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, first_of, judged, one
 
@@ -121,6 +121,6 @@ def test_scripts_without_spaces_have_sentences_quotes_and_keywords() -> None:
 @pytest.mark.parametrize(("title", "ends"), [("t" * 20, "here."), ("t" * 30, "t")])
 def test_a_text_is_cut_at_a_paragraph_unless_that_leaves_less_than_half_of_an_even_part(title: str, ends: str) -> None:
     text = f"{title}\n\nOne sentence of the text stands here. And another sentence stands here too."
-    (start, end), rest = cut(text, 76)
+    (start, end), rest = cut_text(text, 76)
     assert (start, text[start:end].endswith(ends)) == (0, True)
     assert text[slice(*rest)].endswith("here too.")

@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
-from retrieval_metrics.datasets.prompts import Candidate, WantedQuestion
+from retrieval_metrics.datasets.candidate import Candidate, WantedQuestion
 from scripted_model import ScriptedModel, Told
 
 VAULT = (

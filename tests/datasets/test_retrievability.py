@@ -7,9 +7,9 @@ import pytest
 
 import retrieval_metrics as rm
 from lint_cases import CORPUS, QUERIES, VAULT, found, lint
-from retrieval_metrics.datasets.bm25 import CorpusIndex
-from retrieval_metrics.datasets.lint_report import LintInput
-from retrieval_metrics.datasets.retrievability import Search, _SearchQuality
+from retrieval_metrics.datasets.corpus_index import CorpusIndex
+from retrieval_metrics.datasets.lint_input import LintInput
+from retrieval_metrics.datasets.retrievability import Search, SearchQuality
 
 
 class TestDifficulty:
@@ -114,10 +114,11 @@ class TestSearching:
         assert any("at least 20 passages" in one for one in few.skipped)
 
     def found(self, chance: float, share: float, better: str | None = None) -> list[str]:
-        passages = CorpusIndex.of({"a": "Copper kettle."})
+        passages = CorpusIndex.from_corpus({"a": "Copper kettle."})
         search = Search(LintInput(self.QUERIES, rm.Qrels({"q1": ["a"]}), passages), passages)
         # BM25 gives no such round scores.
-        return [one.name for one in search._judged("q1", _SearchQuality(chance, share, easy=False), better)]  # noqa: SLF001
+        finding = search.judge_quality("q1", SearchQuality(chance, share, is_easy=False), better)
+        return [] if finding is None else [finding.name]
 
     @pytest.mark.parametrize(
         ("chance", "below"),
@@ -152,7 +153,7 @@ class TestSearching:
     ("count", "windows"), [(400, [400]), (401, [200, 200, 200, 101, 1]), (500, [200, 200, 200, 200, 100])]
 )
 def test_documents_of_more_than_400_words_are_searched_in_windows_of_200(count: int, windows: list[int]) -> None:
-    passages = CorpusIndex.of({"a": " ".join(f"w{at}" for at in range(count))})
+    passages = CorpusIndex.from_corpus({"a": " ".join(f"w{at}" for at in range(count))})
     search = Search(LintInput({"q1": "why?"}, rm.Qrels({"q1": [rm.Quote("w0 w1 w2 w3 w4 w5")]}), passages), passages)
     assert [len((item.text or "").split()) for item in search.passages.items] == windows
     assert [(item.text or "").split()[0] for item in search.passages.items] == [
