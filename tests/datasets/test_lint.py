@@ -10,16 +10,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import questions as asked
+from questions import qrels as example_qrels
+from questions import queries as example_queries
 import retrieval_metrics as rm
 from corpus import passages
-from lint_cases import CORPUS, QRELS, QUERIES, SUBJECTS, VAULT, found, lint, serious
+from lint_cases import CORPUS, QRELS, QUERIES, SUBJECTS, VAULT, find_queries, lint, list_serious
 from retrieval_metrics.datasets.lint_report import COLUMNS, MEANING
 
 
 class TestQuestions:
     def test_a_clean_set_has_no_error_and_no_warning(self) -> None:
-        assert serious(lint()) == []
+        assert list_serious(lint()) == []
 
     @pytest.mark.parametrize(
         "text",
@@ -34,7 +35,7 @@ class TestQuestions:
         ],
     )
     def test_a_question_that_leans_on_its_passage(self, text: str) -> None:
-        assert found(lint({"q1": text}), "dependent_question") == ["q1"]
+        assert find_queries(lint({"q1": text}), "dependent_question") == ["q1"]
 
     @pytest.mark.parametrize(
         "text",
@@ -48,16 +49,16 @@ class TestQuestions:
         ],
     )
     def test_a_question_that_only_uses_such_words(self, text: str) -> None:
-        assert found(lint({"q1": text}), "dependent_question") == []
+        assert find_queries(lint({"q1": text}), "dependent_question") == []
 
     @pytest.mark.parametrize("text", ["vault", "Why?", "the vault", "What is it?"])
     def test_a_question_that_says_too_little(self, text: str) -> None:
-        assert found(lint({"q1": text}), "short_question") == ["q1"]
+        assert find_queries(lint({"q1": text}), "short_question") == ["q1"]
 
     def test_the_same_question_twice_is_taken_out_if_it_is_judged_alike(self) -> None:
         result = lint({"q4": "who is allowed to  unlock the strong room after hours"}, {"q4": ["vault"]})
-        assert found(result, "duplicate_question") == ["q4"]
-        assert found(result, "contradicting_judgments") == []
+        assert find_queries(result, "duplicate_question") == ["q4"]
+        assert find_queries(result, "contradicting_judgments") == []
         repaired = result.fixed()
         assert repaired.queries == QUERIES
         assert repaired.qrels == QRELS
@@ -65,7 +66,7 @@ class TestQuestions:
 
     def test_the_same_question_judged_otherwise_stays_and_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q4": ["coffee"]})
-        assert found(result, "contradicting_judgments") == ["q4"]
+        assert find_queries(result, "contradicting_judgments") == ["q4"]
         assert "q4" in result.fixed().queries
 
     def test_a_document_that_is_relevant_once_and_not_the_other_time_contradicts(self) -> None:
@@ -82,10 +83,10 @@ class TestQuestions:
         ],
     )
     def test_nearly_the_same_question(self, text: str) -> None:
-        assert found(lint({"q4": text}, {"q4": ["vault"]}), "near_duplicate_question") == ["q4"]
+        assert find_queries(lint({"q4": text}, {"q4": ["vault"]}), "near_duplicate_question") == ["q4"]
 
     @pytest.mark.parametrize(
-        ("one", "other"),
+        ("first", "second"),
         [
             ("What was the revenue of Acme in 2018?", "What was the revenue of Acme in 2019?"),
             ("What is the capital of Peru?", "What is the capital of Chile?"),
@@ -94,9 +95,9 @@ class TestQuestions:
             ("When was the old bridge rebuilt?", "Why was the old bridge rebuilt?"),
         ],
     )
-    def test_questions_that_differ_where_it_matters(self, one: str, other: str) -> None:
-        result = lint({"q1": one, "q2": other})
-        assert found(result, "near_duplicate_question") == found(result, "contradicting_judgments") == []
+    def test_questions_that_differ_where_it_matters(self, first: str, second: str) -> None:
+        result = lint({"q1": first, "q2": second})
+        assert find_queries(result, "near_duplicate_question") == find_queries(result, "contradicting_judgments") == []
 
     def test_a_question_in_the_words_of_its_answer(self) -> None:
         text = "May the vault of the main branch be opened at night by the duty officer together with a second member?"
@@ -106,8 +107,8 @@ class TestQuestions:
         assert "officer together with a second member" in finding.evidence["run"]
 
     def test_six_words_of_the_answer_in_a_row_are_an_echo(self) -> None:
-        assert found(lint({"q1": "officer together with a second member"}), "echo") == ["q1"]
-        assert found(lint({"q1": "together with a second member"}), "echo") == []
+        assert find_queries(lint({"q1": "officer together with a second member"}), "echo") == ["q1"]
+        assert find_queries(lint({"q1": "together with a second member"}), "echo") == []
 
 
 class TestBeforeComparing:
@@ -123,21 +124,21 @@ class TestBeforeComparing:
             (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
         qrels = {query: [f"{document}.txt" for document in documents] for query, documents in QRELS.items()}
         questions = rm.EvaluationSet(QUERIES, qrels)
-        assert serious(questions.lint(tmp_path)) == serious(questions.lint(str(tmp_path))) == []
+        assert list_serious(questions.lint(tmp_path)) == list_serious(questions.lint(str(tmp_path))) == []
 
 
 class TestLeaks:
     def test_an_answer_appended_to_its_question(self) -> None:
         sentence = VAULT.split(". ", maxsplit=1)[0]
         result = lint({"q1": f"I was asked who may go in after hours and did not know it. {sentence}."})
-        assert found(result, "echo") == ["q1"]
+        assert find_queries(result, "echo") == ["q1"]
 
     def test_the_id_of_a_document(self) -> None:
         questions = rm.EvaluationSet(
             {"q1": "What does rules-2024.md say about night access?", "q2": "Who opens the vault at night?"},
             {"q1": ["rules-2024.md"], "q2": ["vault"]},
         )
-        assert found(questions.lint(), "leaked_id") == ["q1"]
+        assert find_queries(questions.lint(), "leaked_id") == ["q1"]
 
     def test_a_question_without_judgments_is_one_without_an_answer(self) -> None:
         questions = rm.EvaluationSet({"q1": "Who?", "q2": "What is the price of gold?"}, {"q1": ["d"], "q2": []})
@@ -174,22 +175,22 @@ class TestResult:
             lint().named("typo")
 
     def test_what_is_given_is_not_changed(self) -> None:
-        given = rm.EvaluationSet(
+        questions = rm.EvaluationSet(
             QUERIES | {"q4": QUERIES["q1"]}, QRELS | {"q4": ["vault"], "q2": {"coffee": 1, "tea": 0}}
         )
-        before = copy.deepcopy((given.queries, given.qrels))
-        repaired: Any = given.lint(CORPUS | {"copy": VAULT}).fixed()
-        assert (given.queries, given.qrels) == before
+        before = copy.deepcopy((questions.queries, questions.qrels))
+        repaired: Any = questions.lint(CORPUS | {"copy": VAULT}).fixed()
+        assert (questions.queries, questions.qrels) == before
         assert isinstance(repaired, rm.EvaluationSet)
         judged: Any = repaired.qrels
         assert judged["q3"] == QRELS["q3"]
         assert len(repaired.changes) == 3
-        assert given.changes == ()
+        assert questions.changes == ()
 
     def test_judgments_in_columns_are_linted_and_repaired_as_well(self) -> None:
         qrels = rm.Qrels(QRELS | {"q2": {"coffee": 2, "tea": 0}})
         result = rm.EvaluationSet(QUERIES, qrels).lint(CORPUS)  # type: ignore[arg-type]  # what read_qrels returns
-        assert found(result, "unknown_document") == ["q2"]
+        assert find_queries(result, "unknown_document") == ["q2"]
         assert result.fixed().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
 
     def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
@@ -220,35 +221,34 @@ class TestOurs:
     def test_our_own_set_is_clean_but_for_what_is_hard_for_bm25(self) -> None:
         pieces = passages()
         items = [rm.Retrieved(p.id, p.text, source=p.topic, start=p.start, end=p.end) for p in pieces]
-        result = rm.EvaluationSet(asked.queries(), asked.qrels(pieces)).lint(items)
+        result = rm.EvaluationSet(example_queries(), example_qrels(pieces)).lint(items)
         assert result.named("error") == []
         warned = {finding.query for finding in result.named("warning")}
-        assert len(warned) <= 0.1 * len(asked.queries())
+        assert len(warned) <= 0.1 * len(example_queries())
 
     def test_a_judgment_of_every_question_can_die(self) -> None:
         pieces = passages()
         items = {p.id: p.text for p in pieces if not p.id.startswith("c")}
-        dead = {
-            query
-            for query, judged in asked.qrels(pieces).items()
-            for group in ([judged] if isinstance(judged, dict) else judged)
-            if any(one not in items for one in group)
-        }
-        result = rm.EvaluationSet(asked.queries(), asked.qrels(pieces)).lint(items)
-        assert set(found(result, "unknown_document")) == dead != set()
+        dead = set()
+        for query, judged in example_qrels(pieces).items():
+            for group in [judged] if isinstance(judged, dict) else judged:
+                if not items.keys() >= set(group):
+                    dead.add(query)
+        result = rm.EvaluationSet(example_queries(), example_qrels(pieces)).lint(items)
+        assert set(find_queries(result, "unknown_document")) == dead != set()
 
 
 def test_a_question_in_no_known_language_is_named() -> None:
     texts = {"q1": "Who opens the vault?", "q2": "kuka avaa holvin yöllä ilman avainta"}
     unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).skipped
-    assert any("1 of 2 questions make sense without their passage, such as 'q2'," in one for one in unchecked)
+    assert any("1 of 2 questions make sense without their passage, such as 'q2'," in note for note in unchecked)
 
 
 SAME_EVERYWHERE = """
 import retrieval_metrics as rm
-texts = {f"d{at}": " ".join(f"word{at * at % 7}{each} and" for each in range(30 + at)) for at in range(24)}
-queries = {f"q{at}": f"which word {at // 2} comes after word{at // 2}?" for at in range(12)}
-qrels = {query: {f"d{at}", f"d{at + 3}", f"gone {at}", f"lost {at}"} for at, query in enumerate(queries)}
+texts = {f"d{i}": " ".join(f"word{i * i % 7}{word} and" for word in range(30 + i)) for i in range(24)}
+queries = {f"q{i}": f"which word {i // 2} comes after word{i // 2}?" for i in range(12)}
+qrels = {query: {f"d{i}", f"d{i + 3}", f"gone {i}", f"lost {i}"} for i, query in enumerate(queries)}
 grouped = {query: [judged, {"no", "nowhere", query}] for query, judged in qrels.items()}
 for judgments in (qrels, grouped):
     lint = rm.EvaluationSet(queries, judgments).lint(texts)
@@ -258,20 +258,19 @@ for judgments in (qrels, grouped):
 
 
 def test_every_process_finds_the_same_in_the_same_order() -> None:
-    said = [
-        subprocess.run(
+    outputs = []
+    for seed in ("1", "2"):
+        process = subprocess.run(
             [sys.executable, "-c", SAME_EVERYWHERE],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
             check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert said[0] == said[1]
-    assert {"contradicting_judgments", "unknown_document", "impossible_group", "unjudged_duplicate"} <= {
-        name for name in MEANING if f"name='{name}'" in said[0]
-    }
+        )
+        outputs.append(process.stdout)
+    assert outputs[0] == outputs[1]
+    for name in ("contradicting_judgments", "unknown_document", "impossible_group", "unjudged_duplicate"):
+        assert f"name='{name}'" in outputs[0]
 
 
 class TestHowManyQuestions:
@@ -282,8 +281,8 @@ class TestHowManyQuestions:
 
     def test_two_runs_show_how_much_questions_vary(self) -> None:
         runs = {
-            "one": {f"q{at}": ["d"] if at % 4 else ["x", "d"] for at in range(40)},
-            "other": {f"q{at}": ["d"] for at in range(40)},
+            "one": {f"q{number}": ["d"] if number % 4 else ["x", "d"] for number in range(40)},
+            "other": {f"q{number}": ["d"] for number in range(40)},
         }
         set_of_40 = rm.EvaluationSet({query: f"question number {query}" for query in runs["one"]}, runs["other"])
         assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).named("too_few_questions")
@@ -299,8 +298,13 @@ class TestHowManyQuestions:
 
     def test_questions_from_few_documents(self) -> None:
         rows = [
-            {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
-            for at, word in enumerate(SUBJECTS)
+            {
+                "id": f"q{number}",
+                "query": f"Question about {word} number {number}?",
+                "relevant": ["d"],
+                "source": "only.md",
+            }
+            for number, word in enumerate(SUBJECTS)
         ]
         (finding,) = rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}

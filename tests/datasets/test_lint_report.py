@@ -11,9 +11,10 @@ METALS = ["copper", "silver", "bronze", "nickel", "cobalt", "carbon", "radium", 
 
 
 class TestNearlyTheSameQuestion:
-    def shares(self, one: str, other: str, *, shared: bool) -> list[float]:
+    def shares(self, first: str, second: str, *, shared: bool) -> list[float]:
+        queries = {"q1": first, "q2": second}
         qrels = {"q1": ["a"], "q2": ["a" if shared else "b"]}
-        return [found["share"] for found in evidence("near_duplicate_question", {"q1": one, "q2": other}, qrels)]
+        return [finding["share"] for finding in evidence("near_duplicate_question", queries, qrels)]
 
     @pytest.mark.parametrize(
         ("first", "second", "alone", "shared"),
@@ -28,15 +29,16 @@ class TestNearlyTheSameQuestion:
         self, first: int, second: int, alone: list[float], shared: list[float]
     ) -> None:
         metals = [*METALS, "gallium", "argon", "xenon"]
-        one, other = " ".join(metals[:first]), " ".join(metals[:second])
-        assert self.shares(one, other, shared=False) == alone
-        assert self.shares(one, other, shared=True) == shared
+        first_question = " ".join(metals[:first])
+        second_question = " ".join(metals[:second])
+        assert self.shares(first_question, second_question, shared=False) == alone
+        assert self.shares(first_question, second_question, shared=True) == shared
 
     def test_contradicts_the_other_only_from_80_percent_on(self) -> None:
         def contradictions(first: int, second: int) -> list[Any]:
             queries = {"q1": " ".join(METALS[:first]), "q2": " ".join(METALS[:second])}
             qrels = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"a": 1, "c": 1}}
-            return [one["opposed"] for one in evidence("contradicting_judgments", queries, qrels)]
+            return [finding["opposed"] for finding in evidence("contradicting_judgments", queries, qrels)]
 
         assert contradictions(4, 5) == [["c"]]
         assert contradictions(3, 4) == []
@@ -45,8 +47,9 @@ class TestNearlyTheSameQuestion:
     def test_has_half_of_the_trigrams_of_the_one_with_fewer(self, letters: int, shares: list[float]) -> None:
         # The short words have 2 + 4 * 3 = 14 trigrams, and a word of n letters has n.
         animals = "ox elk yak emu gnu"
-        one, other = "bcdfghjklmnpqrtvw"[:letters], "qzxwvtrqpnmlkjhgfdcb"[:letters]
-        assert self.shares(f"{animals} {one}", f"{animals} {other}", shared=True) == shares
+        first = "bcdfghjklmnpqrtvw"[:letters]
+        second = "qzxwvtrqpnmlkjhgfdcb"[:letters]
+        assert self.shares(f"{animals} {first}", f"{animals} {second}", shared=True) == shares
 
     @pytest.mark.parametrize(
         ("word", "other", "shares"),
@@ -70,7 +73,7 @@ class TestSingleQuestions:
         assert bool(evidence("short_question", {"q1": question}, {"q1": ["a"]})) is short
 
     @pytest.mark.parametrize(
-        ("question", "answer", "found"),
+        ("question", "answer", "expected"),
         [
             # 13 of 20 words in a row are 65 %.
             (text(slice(13), slice(100, 107)), text(slice(30)), [(13, 0.65)]),
@@ -86,9 +89,9 @@ class TestSingleQuestions:
             (text(slice(5, None, -1)), f"{text(slice(10))} {'and ' * 51}", []),
         ],
     )
-    def test_an_echo(self, question: str, answer: str, found: list[tuple[int, float]]) -> None:
+    def test_an_echo(self, question: str, answer: str, expected: list[tuple[int, float]]) -> None:
         echoes = evidence("echo", {"q1": question}, {"q1": ["a"]}, {"a": answer})
-        assert [(one["longest_run"], one["share"]) for one in echoes] == found
+        assert [(echo["longest_run"], echo["share"]) for echo in echoes] == expected
 
 
 class TestWholeSet:
@@ -105,8 +108,8 @@ class TestWholeSet:
     )
     def test_ten_questions_from_fewer_than_ten_documents(self, sources: str, effective: list[float]) -> None:
         rows = [
-            {"id": f"q{at}", "query": f"Question number {at}?", "relevant": ["d"], "source": source}
-            for at, source in enumerate(sources)
+            {"id": f"q{number}", "query": f"Question number {number}?", "relevant": ["d"], "source": source}
+            for number, source in enumerate(sources)
         ]
-        found = [one.evidence["effective"] for one in rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")]
-        assert found == pytest.approx(effective)
+        findings = rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")
+        assert [finding.evidence["effective"] for finding in findings] == pytest.approx(effective)
