@@ -103,5 +103,5 @@ def lie(sentence: str, chance: random.Random) -> str:
     position = chance.randrange(len(words))
     before = words[:position]
     after = words[position + 1 :]
-    invention = "As everybody knows, the answer is forty-two and nothing else.".split()
+    invention = ["As", "everybody", "knows,", "the", "answer", "is", "forty-two", "and", "nothing", "else."]
     return " ".join(chance.choice([[*before, *after, "so"], [*before, "never", *after], invention]))

@@ -1,4 +1,4 @@
-"""A corpus is taken in every form, cut into passages, and what stands in it twice is known."""
+"""A corpus is taken in every form, and cut into passages."""
 
 import json
 import re
@@ -8,34 +8,8 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from corpus import topics
-from retrieval_metrics.datasets.text_cutting import cut_text
-from scripted_model import ScriptedModel, Told
-from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, generate_from_corpus, list_groups, generate_one
-
-
-def test_passages_are_spread_over_everything_the_corpus_is_about() -> None:
-    generated = rm.generate_questions(topics(), ScriptedModel(), 40, kinds="one_passage", checks=())
-    assert len(set(generated.questions.provenance_values("source").values())) >= 20
-    covered, clusters = re.findall(r"of ([\d,]+) of ([\d,]+) clusters", str(generated))[0]
-    assert covered == clusters
-
-
-def test_what_a_retriever_finds_is_looked_at_too() -> None:
-    corpus = {**RULES, "odd": "Zwischen zwölf und sechs schließt der Wachhabende den Tresorraum selbst auf."}
-    model = Told(WRITE, ANSWERS, NO_OTHERS)
-    generate_from_corpus(corpus, model)
-    assert not any("Wachhabende" in prompt for prompt in model.prompts if "Which of the passages" in prompt)
-    model = Told(WRITE, ANSWERS, NO_OTHERS)
-    generate_from_corpus(corpus, model, retriever=lambda _: ["odd", "vault"])
-    (other_prompt,) = {prompt for prompt in model.prompts if "Which of the passages" in prompt}
-    assert "Wachhabende" in other_prompt
-    assert OPENED not in re.sub("<quote>.*</quote>", "", other_prompt), "the passage it was made of is not asked about"
-    with pytest.raises(ValueError, match="nothing that the retriever returns is in the corpus"):
-        generate_from_corpus(corpus, Told(WRITE, ANSWERS), retriever=lambda _: ["chunk-17"])
-    by_place = Told(WRITE, ANSWERS, NO_OTHERS)
-    generate_from_corpus(corpus, by_place, retriever=lambda _: [rm.Retrieved(17, "schließt", source="odd", start=24)])
-    assert any("Wachhabende" in prompt for prompt in by_place.prompts)
+from scripted_model import Told
+from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, generate_one, list_groups
 
 
 def test_a_corpus_is_texts_items_or_a_folder(tmp_path: Path) -> None:
@@ -59,15 +33,6 @@ def test_a_corpus_is_texts_items_or_a_folder(tmp_path: Path) -> None:
         .questions.provenance_values("source")
         .values()
     ] == ["vault"]
-
-
-def test_what_stands_in_two_documents_is_judged_in_both() -> None:
-    corpus = {"vault": RULES["vault"], "copy": f"Old rules. {RULES['vault']}"}
-    generated = rm.generate_questions(corpus, Told(WRITE, ANSWERS), 1, kinds="one_passage")
-    assert {piece.source for piece in list_groups(generated)[0] if isinstance(piece, rm.Span)} == {"vault", "copy"}
-    assert "ambiguous_quote" not in generated.questions.lint(corpus).counts
-    five_copies = {f"d{number}": RULES["vault"] for number in range(5)}
-    assert {*rm.generate_questions(five_copies, Told(WRITE), 1, kinds="one_passage").reasons} == {"quote everywhere"}
 
 
 NO_MODEL = Told()
@@ -112,12 +77,3 @@ def test_scripts_without_spaces_have_sentences_quotes_and_keywords() -> None:
     model = Told(("search box", {"question": "夜间 打开金库", "sentences": [2]}))
     by_number = rm.generate_questions(corpus, model, 1, kinds="keywords", evidence="sentences", checks=())
     assert list_groups(by_number)[0][0] == rm.Quote("必须有第二名工作人员在场。")
-
-
-@pytest.mark.parametrize(("title", "ends"), [("t" * 20, "here."), ("t" * 30, "t")])
-def test_a_text_is_cut_at_a_paragraph_unless_that_leaves_less_than_half_of_an_even_part(title: str, ends: str) -> None:
-    text = f"{title}\n\nOne sentence of the text stands here. And another sentence stands here too."
-    first, second = cut_text(text, 76)
-    assert first[0] == 0
-    assert text[slice(*first)].endswith(ends)
-    assert text[slice(*second)].endswith("here too.")

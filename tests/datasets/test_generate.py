@@ -25,10 +25,10 @@ from told_questions import (
     OPENED,
     RULES,
     WRITE,
-    list_groups,
-    generate_one,
-    qrels_of,
     find_unverifiable,
+    generate_one,
+    list_groups,
+    qrels_of,
 )
 
 
@@ -239,33 +239,6 @@ async def test_the_asynchronous_twin_takes_an_asynchronous_model() -> None:
     assert {provenance.model for provenance in generated.questions.provenance.values()} == {None}
 
 
-def test_kinds_are_mixed_as_asked_and_differ_in_what_they_need() -> None:
-    generated = rm.generate_questions(topics(), ScriptedModel(), 20, kinds={"several_passages": 1, "keywords": 3})
-    kinds: dict[Any, str] = generated.questions.provenance_values("kind")
-    texts: Any = generated.questions.queries
-    assert Counter(kinds.values()) == {"several_passages": 5, "keywords": 15}
-    for query, kind in kinds.items():
-        groups = qrels_of(generated)[query]
-        if kind == "keywords":
-            assert 2 <= len(texts[query].split()) <= 6
-        else:
-            assert len(groups) == 2
-            assert list_spans(groups[:1])[0].source != list_spans(groups[1:])[0].source
-
-
-def test_the_usual_mixture_of_kinds() -> None:
-    usual = rm.generate_questions(topics(), ScriptedModel(), 20, checks=()).questions
-    assert Counter(usual.provenance_values("kind").values()) == {
-        "one_passage": 8,
-        "other_words": 6,
-        "several_passages": 4,
-        "keywords": 2,
-    }
-    # One passage leaves 4 : 3 : 1, which of four is 2, 1.5 and 0.5.
-    alone = rm.generate_questions({"vault": RULES["vault"]}, ScriptedModel(), 4, checks=()).requested
-    assert alone == {"one_passage": 2, "other_words": 2, "keywords": 0}
-
-
 def test_a_question_of_several_passages_is_all_or_nothing() -> None:
     generated = rm.generate_questions(topics(), ScriptedModel(), 1, kinds="several_passages")
     ((query, groups),) = qrels_of(generated).items()
@@ -286,37 +259,6 @@ def test_other_words_are_bounded() -> None:
     assert "40% of the content words" in none.rejected[0].message
     assert len(rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.4)) == 1
     assert "there are fewer than wanted" in str(none)
-
-
-# How each check works, on a corpus of three rules and with a model that says what the test wants.
-
-
-def test_a_judgment_is_a_quote_or_its_place() -> None:
-    generated = generate_one(Told(WRITE, ANSWERS))
-    start = RULES["vault"].index(OPENED)
-    assert list(qrels_of(generated).values()) == [[[rm.Quote(OPENED), rm.Span("vault", start, start + len(OPENED))]]]
-    assert list(generated.questions.queries.values()) == ["Who gets into the strong room after hours?"]
-    ((query, provenance),) = generated.questions.provenance.items()
-    assert re.fullmatch("gets-strong-room-hours-[0-9a-f]{6}", str(query))
-    assert (provenance.source, provenance.kind, provenance.model) == ("vault", "one_passage", "told")
-    assert provenance.prompt == "one_passage 3"
-    assert provenance.date is not None
-    assert generated.stop_reason is None
-    assert repr(generated) == "<GeneratedQuestions: 1 questions, 0 rejected>"
-
-
-def test_ids_can_be_read_are_those_of_the_text_and_fit_into_a_line_of_trec() -> None:
-    first = rm.generate_questions(RULES, ScriptedModel(), 2, seed=1).questions.queries
-    again = rm.generate_questions(RULES, ScriptedModel(), 2, seed=1).questions.queries
-    assert list(first.items()) == list(again.items())
-    queries = rm.generate_questions(topics(), ScriptedModel(), 30).questions.queries
-    assert len(set(queries)) == 30
-    for query, text in queries.items():
-        *words, digits = str(query).split("-")
-        assert re.fullmatch("[0-9a-f]{6}", digits)
-        assert 1 <= len(words) <= 4
-        assert all(word in str(text).lower() for word in words)
-        assert not re.search(r"\s", str(query))
 
 
 def test_nearly_the_same_question_is_dropped_and_the_check_can_be_left_out() -> None:
@@ -344,31 +286,6 @@ def test_a_spent_budget_ends_the_work_and_nothing_unchecked_gets_in() -> None:
     tokens = rm.generate_questions(topics(), rm.Model(ScriptedModel(), token_budget=5000), 20)
     assert tokens.calls.prompt_tokens + tokens.calls.reply_tokens < 5000 + 8 * 200
     assert "5,000 tokens" in (tokens.stop_reason or "")
-
-
-def test_own_prompts_take_the_place_of_ours() -> None:
-    prompts = rm.QuestionPrompts(tasks={"one_passage": "Bitte eine Frage."})
-    model = Told(("Bitte eine Frage", NIGHT))
-    generated = generate_one(model, prompts=prompts, checks=())
-    assert len(generated) == 1
-    assert [*generated.questions.provenance_values("prompt").values()] == [f"one_passage {prompts.version}"]
-    assert prompts.version.startswith("own-")
-    with pytest.raises(ValueError, match=r"answerable must hold \$question, \$text"):
-        rm.QuestionPrompts(answerable="Is it? $question")
-    with pytest.raises(ValueError, match=r"\$\$ for a dollar sign"):
-        rm.QuestionPrompts(tasks={"keywords": "For 5 $ at most"})
-
-
-def test_the_model_is_told_the_language_the_title_and_the_heading() -> None:
-    corpus = {"rules": "# Vault\n\nA line.\n\n## At night\n\n" + RULES["vault"]}
-    model = Told(("Write one question", NIGHT))
-    options: Any = {"kinds": "one_passage", "checks": (), "passage_length": 200}
-    rm.generate_questions(corpus, model, 1, prompts=rm.QuestionPrompts(language="French"), **options)
-    assert "Write in French." in model.prompts[0]
-    assert re.search(r"Document: rules, under the heading: (Vault|At night)\n<passage>", model.prompts[0])
-
-
-# The corpus, in every form.
 
 
 NO_MODEL = Told()

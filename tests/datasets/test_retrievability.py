@@ -11,7 +11,6 @@ from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.retrievability import Search, SearchQuality
 
-
 TOOLS = [first + last for first in "bdfgklmn" for last in ("aro", "eki", "ilo", "omu", "uta")]
 
 
