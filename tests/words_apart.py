@@ -6,7 +6,7 @@ from typing import Any
 import retrieval_metrics as rm
 
 # Content words that occur nowhere else.
-WORDS = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}x" for i in range(200)]
+WORDS = [f"word{chr(97 + number // 26)}{chr(97 + number % 26)}x" for number in range(200)]
 
 
 def text(*parts: slice) -> str:

@@ -33,8 +33,11 @@ import retrieval_metrics as rm  # noqa: E402
 from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 METRICS = ["mrr@10", "map", "ndcg@10"]
-LINEAR, BOUNDED, QUADRATIC = 1.3, 1.5, 2.3
-"""What may be measured: caches grow too small on the way, and some work is bounded only for larger inputs."""
+
+# The exponents that may be measured: caches grow too small on the way, and some work is bounded only for larger inputs.
+LINEAR = 1.3
+BOUNDED = 1.5
+QUADRATIC = 2.3
 
 
 class Case(NamedTuple):
@@ -55,51 +58,64 @@ def collection(queries: int, depth: int = 50, judged: int = 3) -> tuple[dict[str
     """Return judgments and a scored run, in shuffled order."""
     rng = random.Random(queries + depth)
     documents = [f"d{number}" for number in range(2 * depth)]
-    run = {f"q{at}": {name: rng.random() for name in rng.sample(documents, depth)} for at in range(queries)}
-    return {query: {name: rng.randint(1, 3) for name in rng.sample(documents, judged)} for query in run}, run
+    run = {}
+    for index in range(queries):
+        run[f"q{index}"] = {name: rng.random() for name in rng.sample(documents, depth)}
+    qrels = {}
+    for query in run:
+        qrels[query] = {name: rng.randint(1, 3) for name in rng.sample(documents, judged)}
+    return qrels, run
 
 
 def systems(number: int, queries: int = 100) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return judgments and so many runs."""
     qrels, run = collection(queries, 20)
     rng = random.Random(number)
-    return qrels, {
-        f"s{at}": {query: {name: rng.random() for name in ranking} for query, ranking in run.items()}
-        for at in range(number)
-    }
+    runs: dict[str, Any] = {}
+    for system in range(number):
+        rescored = {}
+        for query, ranking in run.items():
+            rescored[query] = {name: rng.random() for name in ranking}
+        runs[f"s{system}"] = rescored
+    return qrels, runs
 
 
 def passages(number: int, words: int = 60) -> dict[str, str]:
     """Return texts of invented words."""
     rng = random.Random(number)
     vocabulary = ["".join(rng.choices("abcdefghijklmnop", k=6)) for _ in range(20_000)]
-    return {f"d{at}": " ".join(rng.choices(vocabulary, k=words)) for at in range(number)}
+    return {f"d{index}": " ".join(rng.choices(vocabulary, k=words)) for index in range(number)}
 
 
 def quoted(number: int) -> tuple[rm.EvaluationSet, dict[str, Any]]:
     """Return questions judged by quotes, and a run whose items have texts."""
     texts = passages(number)
-    qrels = {f"q{at}": [rm.Quote(" ".join(text.split()[5:15]))] for at, text in enumerate(texts.values())}
     items = [rm.Retrieved(name, text) for name, text in texts.items()]
-    run = {query: [items[(at + step) % number] for step in range(5)] for at, query in enumerate(qrels)}
-    asked = {
-        query: f"what is said about {' '.join(text.split()[5:9])}?"
-        for query, text in zip(qrels, texts.values(), strict=True)
-    }
-    return rm.EvaluationSet(asked, qrels), run
+    qrels = {}
+    questions = {}
+    run: dict[str, Any] = {}
+    for index, text in enumerate(texts.values()):
+        query = f"q{index}"
+        words = text.split()
+        qrels[query] = [rm.Quote(" ".join(words[5:15]))]
+        questions[query] = f"what is said about {' '.join(words[5:9])}?"
+        run[query] = [items[(index + step) % number] for step in range(5)]
+    return rm.EvaluationSet(questions, qrels), run
 
 
 def _evaluate(qrels: Any, run: Any, metrics: Any = METRICS) -> Callable[[], Any]:
     return lambda: rm.evaluate(qrels, run, metrics).means
 
 
-def _of_groups(number: int) -> Callable[[], Any]:
-    qrels = {f"q{at}": [[f"d{g}", f"e{g}"] for g in range(number)] for at in range(50)}
-    return _evaluate(qrels, {query: [f"d{g}" for g in range(2 * number)] for query in qrels})
+def _groups(number: int) -> Callable[[], Any]:
+    groups = [[f"d{group}", f"e{group}"] for group in range(number)]
+    ranking = [f"d{rank}" for rank in range(2 * number)]
+    queries = [f"q{index}" for index in range(50)]
+    return _evaluate(dict.fromkeys(queries, groups), dict.fromkeys(queries, ranking))
 
 
-def _of_chunks(number: int) -> Callable[[], Any]:
-    chunks = [rm.Retrieved(f"c{at}", None, "s", 10 * at, 10 * at + 10) for at in range(number)]
+def _chunks(number: int) -> Callable[[], Any]:
+    chunks = [rm.Retrieved(f"c{index}", None, "s", 10 * index, 10 * index + 10) for index in range(number)]
     return _evaluate({"q": [rm.Span("s", 0, 10 * number)]}, {"q": chunks}, ["recall", "coverage"])
 
 
@@ -130,7 +146,8 @@ def _match(number: int) -> Callable[[], Any]:
 
 
 def _lint(number: int) -> Callable[[], Any]:
-    questions, corpus = quoted(number)[0], passages(number)
+    questions = quoted(number)[0]
+    corpus = passages(number)
     return lambda: questions.lint(corpus)
 
 
@@ -147,19 +164,21 @@ def _pool(number: int) -> Callable[[], Any]:
 
 def _report(number: int) -> Callable[[], Any]:
     qrels, run = collection(number, 20)
-    evaluation, path = rm.evaluate(qrels, run, METRICS), Path(tempfile.mkdtemp()) / "report.html"
+    evaluation = rm.evaluate(qrels, run, METRICS)
+    path = Path(tempfile.mkdtemp()) / "report.html"
     return lambda: evaluation.report(path)
 
 
 def _save(number: int) -> Callable[[], Any]:
     qrels, run = collection(number, 20)
-    evaluation, path = rm.evaluate(qrels, run, METRICS), Path(tempfile.mkdtemp()) / "saved.json"
+    evaluation = rm.evaluate(qrels, run, METRICS)
+    path = Path(tempfile.mkdtemp()) / "saved.json"
 
-    def there_and_back() -> Any:
+    def save_and_load() -> Any:
         evaluation.save(path)
         return rm.load(path)
 
-    return there_and_back
+    return save_and_load
 
 
 def _fuse(number: int) -> Callable[[], Any]:
@@ -186,11 +205,15 @@ def _labels(number: int) -> Callable[[], Any]:
 
 
 def _relabel(number: int) -> Callable[[], Any]:
-    old, new = (
-        [rm.Retrieved(f"{size}-{at}", None, "s", at, at + size) for at in range(0, 100 * number, size)]
-        for size in (100, 75)
-    )
-    qrels: dict[str, Any] = {f"q{at}": [chunk.id] for at, chunk in enumerate(old)}
+    def split(size: int) -> list[rm.Retrieved]:
+        chunks = []
+        for start in range(0, 100 * number, size):
+            chunks.append(rm.Retrieved(f"{size}-{start}", None, "s", start, start + size))
+        return chunks
+
+    old = split(100)
+    new = split(75)
+    qrels: dict[str, Any] = {f"q{index}": [chunk.id] for index, chunk in enumerate(old)}
     return lambda: rm.relabel(qrels, old, new)
 
 
@@ -201,13 +224,13 @@ def _audit(number: int) -> Callable[[], Any]:
 
 def _trajectories(number: int) -> Callable[[], Any]:
     qrels, run = collection(number, 20)
-    made = rm.Trajectories(
-        {
-            query: rm.Trajectory([rm.SearchCall("a query", list(ranking)[at : at + 5]) for at in range(0, 20, 5)])
-            for query, ranking in run.items()
-        }
-    )
-    return lambda: rm.evaluate(qrels, made.interleaved(), METRICS).means
+    by_query = {}
+    for query, ranking in run.items():
+        documents = list(ranking)
+        calls = [rm.SearchCall("a query", documents[start : start + 5]) for start in range(0, 20, 5)]
+        by_query[query] = rm.Trajectory(calls)
+    trajectories = rm.Trajectories(by_query)
+    return lambda: rm.evaluate(qrels, trajectories.interleaved(), METRICS).means
 
 
 def _mmr_batch(number: int) -> Callable[[], Any]:
@@ -231,8 +254,8 @@ CASES = [
         doubling(10),
         lambda n: _evaluate(*collection(300), [f"ndcg@{k}" for k in range(1, n + 1)]),
     ),
-    Case("evaluate, groups", doubling(20), _of_groups),
-    Case("evaluate, chunks that cover a span", doubling(400), _of_chunks),
+    Case("evaluate, groups", doubling(20), _groups),
+    Case("evaluate, chunks that cover a span", doubling(400), _chunks),
     Case("compare, queries, from runs", doubling(500), _compare_runs),
     Case("compare, queries, from evaluations", doubling(1000), _compare_evaluations),
     Case("compare, systems", doubling(2), _compare_systems, QUADRATIC),
@@ -269,27 +292,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each size (default: %(default)s)")
     parser.add_argument("--only", default="", help="cases whose names begin with this")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore", rm.RetrievalWarning)
-    print(f"{machine()}; CPU time of one thread, least of {given.rounds} rounds\n")
-    rows, kept = [], True
+    print(f"{machine()}; CPU time of one thread, least of {arguments.rounds} rounds\n")
+    rows = []
+    is_within_limits = True
     for name, sizes, prepare, limit in CASES:
-        if not name.startswith(given.only):
+        if not name.startswith(arguments.only):
             continue
         prepare(sizes[0])()  # imports what it needs
-        times = [seconds(prepare(size), given.rounds) for size in sizes]
+        times = [seconds(prepare(size), arguments.rounds) for size in sizes]
         exponent = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
         last = math.log2(times[-1] / times[-2])
-        kept = kept and exponent <= limit
-        said = f"{limit:g}" if exponent <= limit else f"{limit:g}: EXCEEDED"
+        is_within_limits = is_within_limits and exponent <= limit
+        limit_note = f"{limit:g}" if exponent <= limit else f"{limit:g}: EXCEEDED"
         rows.append(
-            [name, f"{sizes[0]:,} to {sizes[-1]:,}", f"{times[-1]:.3f}", f"{exponent:.2f}", f"{last:.2f}", said]
+            [name, f"{sizes[0]:,} to {sizes[-1]:,}", f"{times[-1]:.3f}", f"{exponent:.2f}", f"{last:.2f}", limit_note]
         )
         print(f"{name}: {exponent:.2f}", file=sys.stderr, flush=True)
     print(
         Table(["work, by what grows", "sizes", "s at the largest", "exponent", "last step", "limit"], rows).markdown()
     )
-    return 0 if kept else 1
+    return 0 if is_within_limits else 1
 
 
 if __name__ == "__main__":

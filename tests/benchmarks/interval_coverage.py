@@ -38,7 +38,7 @@ import judge_driven_samples
 import label_estimates
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import estimate_selection_bias
+from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
 from retrieval_metrics.statistics import (
     Sums,
     Units,
@@ -63,6 +63,8 @@ Draw = Callable[[np.random.Generator, int], Values]
 
 SIZES = (25, 200)
 DRAWS = 2_000
+
+# Tables of which a sample takes long, and by what the number of their samples is divided.
 SLOW = {
     "difference": 4,
     "simultaneous": 8,
@@ -74,11 +76,11 @@ SLOW = {
     "needed": 20,
     "looks": 8,
 }
-"""Tables of which a sample takes long, and what part of the draws they make."""
 WITHOUT_ERROR = ("flattery", "tuned")
 BOOTSTRAP_RESAMPLES = 499
+
+# Random sign choices per simulated test; more are taken where the test asks for them.
 FLIPS = 999
-"""Random sign choices per simulated test; more are taken where the test asks for them."""
 
 
 class Population(NamedTuple):
@@ -91,7 +93,8 @@ class Population(NamedTuple):
 
 
 def discrete(name: str, values: list[float], weights: list[float], *, binary: bool = False) -> Population:
-    support, chances = np.array(values), np.array(weights) / sum(weights)
+    support = np.array(values)
+    chances = np.array(weights) / sum(weights)
     return Population(name, lambda random, n: random.choice(support, n, p=chances), float(support @ chances), binary)
 
 
@@ -104,7 +107,7 @@ def mixture(name: str, parts: list[tuple[float, Draw, float]]) -> Population:
 
     def draw(random: np.random.Generator, n: int) -> Values:
         part = random.choice(len(parts), n, p=[share for share, _, _ in parts])
-        columns = np.array([drawn(random, n) for _, drawn, _ in parts])
+        columns = np.array([draw_part(random, n) for _, draw_part, _ in parts])
         values: Values = columns[part, np.arange(n)]
         return values
 
@@ -132,8 +135,10 @@ def normal(deviation: float) -> Population:
 
 
 def rare(share: float, size: float, noise: float = 0.02) -> Population:
-    word = "gain" if size > 0 else "lose"
-    name = f"{100 * share:g} % {word} {abs(size):g}" + (", noise" if noise else "")
+    verb = "gain" if size > 0 else "lose"
+    name = f"{100 * share:g} % {verb} {abs(size):g}"
+    if noise:
+        name += ", noise"
     return Population(
         name, lambda random, n: size * (random.random(n) < share) + random.normal(0, noise, n), share * size
     )
@@ -145,17 +150,17 @@ def skewed(n: int) -> Population:
     return Population("4 / n gain 1, mean 0", lambda random, n: (random.random(n) < share) - share, 0.0)
 
 
+# Differences of two systems, of which the largest possible is 1. The last two are the hard ones.
 DIFFERENCES = [
     normal(0.2),
     discrete("0/1, 10 % flip", [1, -1, 0], [0.05, 0.05, 0.9]),
     rare(0.02, 1),
     rare(0.03, -1, noise=0.1),
 ]
-"""Differences of two systems, of which the largest possible is 1. The last two are the hard ones."""
-SOME = DIFFERENCES[:3]
+EASY_DIFFERENCES = DIFFERENCES[:3]
 
 
-def of_python() -> list[rm.Evaluation]:
+def evaluate_python() -> list[rm.Evaluation]:
     """BM25 and latent semantic analysis on our 123 questions about Python."""
     import questions
     from corpus import passages
@@ -163,14 +168,14 @@ def of_python() -> list[rm.Evaluation]:
 
     pieces = passages()
     qrels = questions.qrels(pieces)
-    searches = (BM25(pieces).search, Dense(pieces).search)
-    return [
-        rm.evaluate(qrels, {query: search(text, 100) for query, text in questions.queries().items()}, REAL_METRICS)
-        for search in searches
-    ]
+    evaluations = []
+    for search in (BM25(pieces).search, Dense(pieces).search):
+        run = {query: search(text, 100) for query, text in questions.queries().items()}
+        evaluations.append(rm.evaluate(qrels, run, REAL_METRICS))
+    return evaluations
 
 
-def of_cranfield() -> list[rm.Evaluation]:
+def evaluate_cranfield() -> list[rm.Evaluation]:
     """Three retrievers and two fusions on the 225 questions of Cranfield."""
     if "RETRIEVAL_METRICS_DATA" not in os.environ:
         return []
@@ -180,15 +185,20 @@ def of_cranfield() -> list[rm.Evaluation]:
 
 
 REAL_METRICS = ["recall@5", "ndcg@10"]
-REAL = {"Python": of_python, "Cranfield": of_cranfield}
+REAL = {"Python": evaluate_python, "Cranfield": evaluate_cranfield}
 
 
 def real_columns() -> Iterator[tuple[str, list[Values]]]:
     """The NDCG of every system, by collection."""
-    for name, of in REAL.items():
-        if evaluations := of():
-            columns = [np.array(list(each.per_query["ndcg@10"].values())) for each in evaluations]
+    for name, evaluate in REAL.items():
+        evaluations = evaluate()
+        if evaluations:
+            columns = [query_values(evaluation, "ndcg@10") for evaluation in evaluations]
             yield f"{name}, ndcg@10", columns
+
+
+def query_values(evaluation: rm.Evaluation, metric: str) -> Values:
+    return np.array(list(evaluation.per_query[metric].values()))
 
 
 def drawn_from(name: str, values: Values) -> Population:
@@ -204,12 +214,15 @@ def real_differences() -> list[Population]:
 
 
 def with_real(
-    made: Sequence[Population | Callable[[int], Population]], real: list[Population]
+    artificial: Sequence[Population | Callable[[int], Population]], real: list[Population]
 ) -> Iterator[tuple[int, Population]]:
     """Populations with the sizes of their samples: real ones, which are the easy ones, in the smaller size."""
     for n in SIZES:
-        yield from ((n, each if isinstance(each, Population) else each(n)) for each in made)
-        yield from ((n, each) for each in real if n == SIZES[0])
+        for population in artificial:
+            yield n, population if isinstance(population, Population) else population(n)
+        if n == SIZES[0]:
+            for population in real:
+                yield n, population
 
 
 def students_t(values: Values) -> tuple[float, float]:
@@ -219,27 +232,31 @@ def students_t(values: Values) -> tuple[float, float]:
 
 def bca_ends(samples: list[Values]) -> Values:
     """Ends of the BCa bootstrap interval of each sample; a point where its values do not vary."""
-    table, found = np.array(samples), []
-    for at in range(0, len(table), 100):
+    table = np.array(samples)
+    blocks = []
+    for start in range(0, len(table), 100):
         with np.errstate(all="ignore"):
-            few = table[at : at + 100]
-            ends = stats.bootstrap((few,), np.mean, axis=1, n_resamples=BOOTSTRAP_RESAMPLES, batch=50, random_state=at)
-        same = np.ptp(few, axis=1) == 0
+            block = table[start : start + 100]
+            ends = stats.bootstrap(
+                (block,), np.mean, axis=1, n_resamples=BOOTSTRAP_RESAMPLES, batch=50, random_state=start
+            )
+        is_constant = np.ptp(block, axis=1) == 0
         pair = np.array([ends.confidence_interval.low, ends.confidence_interval.high]).T
-        found.append(np.where(same[:, None], few[:, :1], pair))
-    return np.concatenate(found)
+        blocks.append(np.where(is_constant[:, None], block[:, :1], pair))
+    return np.concatenate(blocks)
 
 
+# What was printed of the current table.
 LINES: list[str] = []
-"""What was printed of the current table."""
-NAME = 30
-"""The width of its first column."""
+
+# The width of its first column.
+NAME_WIDTH = 30
 
 
 def line(name: str, n: int, cells: list[str], samples: int, rate: float) -> None:
     """Print a line of a table, with the standard error of its first percentage."""
     error = 100 * np.sqrt(max(rate, 1.0) * max(100 - rate, 1.0)) / 100 / np.sqrt(max(samples, 1))
-    LINES.append(f"{name:{NAME}}{n:5}{''.join(cells)}{error:6.1f}")
+    LINES.append(f"{name:{NAME_WIDTH}}{n:5}{''.join(cells)}{error:6.1f}")
     print(LINES[-1], flush=True)
 
 
@@ -274,29 +291,28 @@ def two_valued(draws: int) -> None:
             random = np.random.default_rng(n)
             samples = []
             for _ in range(draws):
-                both = random.random(two) < rate
-                other = np.where(random.random(two) < 0.6, both, random.random(two) < rate)
-                samples.append(np.concatenate([random.random(n - two) < rate, (both + other * 1.0) / 2]))
-            ours, half = (
-                np.array([mean_interval(values, binary=binary) for values in samples]) for binary in (1 - two / n, 0.0)
-            )
-            wider = np.ptp(ours, axis=1).mean() / np.ptp(half, axis=1).mean()
-            worst.append((covered(ours, rate), covered(half, rate), float(wider)))
-        least, before, wider = np.min(worst, axis=0)[0], np.min(worst, axis=0)[1], np.mean(worst, axis=0)[2]
-        line(f"{100 * share:g} % need two", n, [f"{least:9.1f}{before:9.1f}{wider:9.2f}"], draws, float(least))
+                first = random.random(two) < rate
+                second = np.where(random.random(two) < 0.6, first, random.random(two) < rate)
+                samples.append(np.concatenate([random.random(n - two) < rate, (first + second * 1.0) / 2]))
+            ours = np.array([mean_interval(values, binary=1 - two / n) for values in samples])
+            halved = np.array([mean_interval(values, binary=0.0) for values in samples])
+            wider = np.ptp(ours, axis=1).mean() / np.ptp(halved, axis=1).mean()
+            worst.append((covered(ours, rate), covered(halved, rate), float(wider)))
+        lowest, lowest_halved, _ = np.min(worst, axis=0)
+        _, _, wider = np.mean(worst, axis=0)
+        line(f"{100 * share:g} % need two", n, [f"{lowest:9.1f}{lowest_halved:9.1f}{wider:9.2f}"], draws, float(lowest))
 
 
 def intervals_of_differences(draws: int) -> None:
     """The printed interval, and together with the line on what n queries cannot have shown."""
-    for n, population in with_real([*SOME, skewed], real_differences()):
+    for n, population in with_real([*EASY_DIFFERENCES, skewed], real_differences()):
         random = np.random.default_rng(n)
         samples = [population.draw(random, n) for _ in range(draws)]
-        printed = np.array(
-            [
-                paired_difference(values, np.zeros(n), span=2.0, resamples=FLIPS, seed=seed).interval
-                for seed, values in enumerate(samples)
-            ]
-        )
+        intervals = []
+        for seed, values in enumerate(samples):
+            difference = paired_difference(values, np.zeros(n), span=2.0, resamples=FLIPS, seed=seed)
+            intervals.append(difference.interval)
+        printed = np.array(intervals)
         shifts = np.array([rare_change(Units.from_values(values)).mean_shift for values in samples])[:, None]
         student = np.array([students_t(values) for values in samples])
         cells = coverages([printed, printed + shifts * [-1, 1], student], population.mean)
@@ -305,36 +321,42 @@ def intervals_of_differences(draws: int) -> None:
 
 def agreement_of_p(draws: int) -> None:
     """p of the sign flips beside that of Student's t and of the bootstrap, on pairs of real systems."""
-    for name, of in REAL.items():
-        evaluations = of()
-        for n in (25, 123) if evaluations else ():
-            random, found = np.random.default_rng(n), []
+    for name, evaluate in REAL.items():
+        evaluations = evaluate()
+        if not evaluations:
+            continue
+        for n in (25, 123):
+            random = np.random.default_rng(n)
+            agreements = []
             for seed in range(draws):
                 metric = REAL_METRICS[seed % len(REAL_METRICS)]
-                one, other = random.choice(len(evaluations), 2, replace=False)
-                ours, theirs = (np.array(list(evaluations[at].per_query[metric].values())) for at in (one, other))
-                values = random.choice(ours - theirs, n)
+                first, second = random.choice(len(evaluations), 2, replace=False)
+                differences = query_values(evaluations[first], metric) - query_values(evaluations[second], metric)
+                values = random.choice(differences, n)
                 if not np.ptp(values):
                     continue
                 p = sign_flip_test(values, resamples=FLIPS, seed=seed).p_value
                 t = float(stats.ttest_1samp(values, 0).pvalue)
                 means = random.choice(values - values.mean(), (FLIPS, n)).mean(axis=1)
                 boot = (1 + np.sum(np.abs(means) >= abs(values.mean()) - 1e-12)) / (FLIPS + 1)
-                found.append((((p <= 0.05) == (t <= 0.05)), (p <= 0.05) == (boot <= 0.05), abs(p - t), abs(p - boot)))
-            same_t, same_boot, of_t, of_boot = np.mean(found, axis=0)
-            cells = f"{100 * same_t:9.1f}{100 * same_boot:9.1f}{of_t:9.3f}{of_boot:9.3f}"
-            line(f"{name}, pairs of {len(evaluations)} systems", n, [cells], len(found), 100 * float(same_t))
+                is_significant = p <= 0.05
+                agrees = (is_significant == (t <= 0.05), is_significant == (boot <= 0.05))
+                agreements.append((*agrees, abs(p - t), abs(p - boot)))
+            same_t, same_boot, distance_t, distance_boot = np.mean(agreements, axis=0)
+            cells = f"{100 * same_t:9.1f}{100 * same_boot:9.1f}{distance_t:9.3f}{distance_boot:9.3f}"
+            line(f"{name}, pairs of {len(evaluations)} systems", n, [cells], len(agreements), 100 * float(same_t))
 
 
 def zero_by_luck(draws: int) -> None:
     """A mean of 0 that few queries hold: how often systems are called different, and how often none was drawn."""
     for n, (share, gain) in itertools.product((8, 25, 50), ((0.05, 0.8),)):
-        random, found = np.random.default_rng(n), []
+        random = np.random.default_rng(n)
+        is_significant = []
         for seed in range(draws):
             values = np.where(random.random(n) < share, gain, -share * gain / (1 - share))
             values = values + random.normal(0, 0.001, n)
-            found.append(sign_flip_test(values, resamples=FLIPS, seed=seed).p_value <= 0.05)
-        rate = 100 * float(np.mean(found))
+            is_significant.append(sign_flip_test(values, resamples=FLIPS, seed=seed).p_value <= 0.05)
+        rate = 100 * float(np.mean(is_significant))
         line(f"{100 * share:g} % gain {gain:g}, mean 0", n, [f"{rate:9.1f}{100 * (1 - share) ** n:9.1f}"], draws, rate)
 
 
@@ -344,9 +366,10 @@ def power_as_promised(draws: int) -> None:
     `found`: all queries differ by the lower end. `even`: by the upper end. `uneven`: as many queries as make the upper
     end change by 1.
     """
-    for n, population in itertools.product((15, 50), SOME):
+    for n, population in itertools.product((15, 50), EASY_DIFFERENCES):
         random = np.random.default_rng(n)
-        promised, found = [], []
+        promised = []
+        is_significant = []
         for seed in range(draws):
             claim = detectable_difference(population.draw(random, n))
             if not np.isfinite(claim.sparse):
@@ -354,41 +377,49 @@ def power_as_promised(draws: int) -> None:
             promised.append(claim)
             fresh = population.draw(random, n) - population.mean
             uneven = np.where(random.random(n) < claim.sparse, 1.0, fresh * random.choice([-1.0, 1.0], n))
-            tried = (fresh + claim.spread, fresh + claim.sparse, uneven)
-            found.append([sign_flip_test(x, resamples=FLIPS, seed=seed).p_value <= 0.05 for x in tried])
-        (low, high), (at_low, even, fewest) = np.mean(promised, axis=0), 100 * np.mean(found, axis=0)
+            p_values = []
+            for values in (fresh + claim.spread, fresh + claim.sparse, uneven):
+                p_values.append(sign_flip_test(values, resamples=FLIPS, seed=seed).p_value)
+            is_significant.append(np.array(p_values) <= 0.05)
+        low, high = np.mean(promised, axis=0)
+        at_low, even, fewest = 100 * np.mean(is_significant, axis=0)
         cells = [f"{low:9.3f}{at_low:8.1f}{high:9.3f}{even:8.1f}{fewest:8.1f}"]
-        line(population.name, n, cells, len(found), float(at_low))
+        line(population.name, n, cells, len(is_significant), float(at_low))
 
 
 def plans(draws: int) -> None:
     """Power with as many queries as a pilot of n says are needed to find a difference of 0.4 standard deviations."""
-    for n, population in itertools.product((15, 30), [*SOME[:2], DIFFERENCES[-1]]):
+    for n, population in itertools.product((15, 30), [*EASY_DIFFERENCES[:2], DIFFERENCES[-1]]):
         random = np.random.default_rng(n)
         deviation = float(population.draw(random, 100_000).std())
-        needed, found = [], []
+        needed = []
+        is_significant = []
         for seed in range(draws):
             pilot = population.draw(random, n)
             if not pilot.any():
                 continue
             needed.append(min_units_for_power(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, df=n - 1))
             fresh = population.draw(random, needed[-1]) - population.mean + 0.4 * deviation
-            found.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
+            is_significant.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
         ends = np.percentile(needed, [10, 50, 90])
-        rate = 100 * float(np.mean(found))
-        line(population.name, n, [f"{rate:9.1f}", *(f"{end:9.0f}" for end in ends)], len(found), rate)
+        rate = 100 * float(np.mean(is_significant))
+        line(population.name, n, [f"{rate:9.1f}", *(f"{end:9.0f}" for end in ends)], len(is_significant), rate)
 
 
 def margins(draws: int) -> None:
     """How often "no worse by more than 0.02" is said where the true difference is just that, and where it is 0."""
     for n, population in itertools.product((150, 500), [DIFFERENCES[-1], rare(0.03, -1, noise=0.0)]):
         random = np.random.default_rng(n)
-        cells, rates = [], []
+        cells = []
+        rates = []
         for mean in (-0.02, 0.0):
             samples = [np.clip(population.draw(random, n) - population.mean + mean, -1, 1) for _ in range(draws)]
             bounds = within_margins([Units.from_values(values) for values in samples], [1.0] * draws, 0.02)
-            student = [stats.ttest_1samp(x, -0.02, alternative="greater").pvalue <= 0.05 for x in samples if np.ptp(x)]
-            share = np.mean([one.outcome == "noninferior" for one in bounds])
+            student = []
+            for values in samples:
+                if np.ptp(values):
+                    student.append(stats.ttest_1samp(values, -0.02, alternative="greater").pvalue <= 0.05)
+            share = np.mean([test.outcome == "noninferior" for test in bounds])
             cells += [f"{100 * share:9.1f}", f"{100 * np.mean(student):8.1f}"]
             rates.append(100 * float(share))
         line(population.name, n, cells, draws, rates[0])
@@ -413,13 +444,15 @@ def equal_systems(random: np.random.Generator, n: int, systems: int, kind: str) 
 def family_wise(draws: int) -> None:
     """Share of comparisons of equal systems, all pairs, with any pair called different."""
     for kind, systems in itertools.product(("independent", "sweep"), (4, 10)):
-        random, n = np.random.default_rng(systems), 50
+        random = np.random.default_rng(systems)
+        n = 50
         rejected = []
         for seed in range(draws):
             values = equal_systems(random, n, systems, kind)
-            pairs = np.column_stack([values[:, a] - values[:, b] for a, b in itertools.combinations(range(systems), 2)])
-            found = joint_sign_flips(pairs, resamples=FLIPS, seed=seed)
-            rejected.append((found.corrected.min() <= 0.05, holm(found.p_values).min() <= 0.05))
+            first, second = np.array(list(itertools.combinations(range(systems), 2))).T
+            pairs = values[:, first] - values[:, second]
+            joint = joint_sign_flips(pairs, resamples=FLIPS, seed=seed)
+            rejected.append((joint.corrected.min() <= 0.05, holm(joint.p_values).min() <= 0.05))
         rates = 100 * np.mean(rejected, axis=0)
         line(f"{systems} systems, {kind}", n, [f"{rate:9.1f}" for rate in rates], draws, float(rates[0]))
 
@@ -433,22 +466,27 @@ def rank_metrics(ranks: NDArray[np.int64]) -> Values:
     return values
 
 
-def of_one_rank(draws: int) -> None:
+def metrics_of_one_rank(draws: int) -> None:
     """Metrics that differ in how many queries move: true differences found, and any found where there is none."""
     for n, share, better in ((25, 0.3, 0.6), (200, 0.15, 0.3)):
         random = np.random.default_rng(n)
-        found, false = [], []
+        gains = []
+        false = []
         for seed in range(draws):
-            for gain, into in ((better, found), (0.0, false)):
+            for gain, into in ((better, gains), (0.0, false)):
                 before = random.geometric(0.35, n)
                 after = np.where(random.random(n) < share, random.geometric(0.35, n), before)
                 after = np.where(random.random(n) < gain * share, 1, after)
                 test = joint_sign_flips(rank_metrics(after) - rank_metrics(before), resamples=FLIPS, seed=seed)
                 into.append(((test.corrected <= 0.05), (holm(test.p_values) <= 0.05)))
-        power = 100 * np.mean(found, axis=(0, 2))
+        power = 100 * np.mean(gains, axis=(0, 2))
         errors = 100 * np.any(false, axis=2).mean(axis=0)
         cells = [f"{rate:9.1f}" for rate in (*power, *errors)]
         line(f"{100 * share:g} % move", n, cells, draws, float(power[0]))
+
+
+def hold_all(ends: Values, truth: Values) -> bool:
+    return bool(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all())
 
 
 def simultaneous(draws: int) -> None:
@@ -457,16 +495,17 @@ def simultaneous(draws: int) -> None:
     plus, minus = np.array(list(itertools.combinations(range(5), 2))).T
     for kind, n in itertools.product(("independent", "clones"), (15,)):
         random = np.random.default_rng(n)
-        together, widths = [], []
+        together = []
+        widths = []
         for seed in range(draws):
             values = equal_systems(random, n, 5, kind) + means
             pairs = paired_differences(
                 values[:, plus] - values[:, minus], spans=[2.0] * len(plus), resamples=FLIPS, seed=seed
             )
-            ends = np.array([each.interval for each in pairs.differences])
+            ends = np.array([difference.interval for difference in pairs.differences])
             truth = means[plus] - means[minus]
             student = np.array([students_t(values[:, a] - values[:, b]) for a, b in zip(plus, minus, strict=True)])
-            together.append([((x[:, 0] <= truth) & (truth <= x[:, 1])).all() for x in (ends, student)])
+            together.append([hold_all(ends, truth), hold_all(student, truth)])
             widths.append(np.ptp(ends, axis=1).mean() / np.ptp(student, axis=1).mean())
         rates = 100 * np.mean(together, axis=0)
         line(f"5 systems, {kind}", n, [f"{rates[0]:9.1f}{np.mean(widths):7.2f}{rates[1]:9.1f}"], draws, float(rates[0]))
@@ -476,9 +515,10 @@ def flattery(draws: int) -> None:
     """The mean of the best of several systems, and what it is said to be worth, minus its true mean."""
     for kind, systems, n, ahead in itertools.product(("independent",), (12,), (40,), (0.0, 0.1)):
         random = np.random.default_rng(systems * n)
-        names = [f"s{at}" for at in range(systems)]
+        names = [f"s{index}" for index in range(systems)]
         mean = 0.6 if kind == "independent" else 0.5
-        own, worth = [], []
+        own = []
+        worth = []
         for _ in range(draws):
             values = equal_systems(random, n, systems, kind)
             values[:, -1] += ahead
@@ -489,8 +529,9 @@ def flattery(draws: int) -> None:
             worth.append(best.expected - true)
         error = np.std(worth) / np.sqrt(draws)
         cells = [f"{np.mean(own):+9.4f}{np.mean(worth):+9.4f}{error:9.4f}"]
-        name = f"{systems}, {kind}, " + (f"one +{ahead:g}" if ahead else "equal")
-        LINES.append(f"{name:{NAME}}{n:5}{cells[0]}{draws:9}")
+        ahead_note = f"one +{ahead:g}" if ahead else "equal"
+        name = f"{systems}, {kind}, {ahead_note}"
+        LINES.append(f"{name:{NAME_WIDTH}}{n:5}{cells[0]}{draws:9}")
         print(LINES[-1], flush=True)
 
 
@@ -507,23 +548,27 @@ def latent(
 ) -> tuple[Values, NDArray[np.int64]]:
     """Standard normal values with a correlation within clusters, and the cluster of each."""
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    shared, own = random.normal(0, 1, len(sizes))[labels], random.normal(0, 1, len(labels))
+    shared = random.normal(0, 1, len(sizes))[labels]
+    own = random.normal(0, 1, len(labels))
     return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own, labels
 
 
 def clusters(draws: int) -> None:
     """Two equal systems on questions of the same documents, correlation 0.3: with clusters, and without."""
-    for at, name in ((0, "40 documents x 5"), (1, "20 documents x 10"), (4, "20 documents, one holds 60 %")):
-        random, found = np.random.default_rng(at), []
+    for seed_of_line, name in ((0, "40 documents x 5"), (1, "20 documents x 10"), (4, "20 documents, one holds 60 %")):
+        random = np.random.default_rng(seed_of_line)
+        outcomes = []
         sizes = SIZES_OF_CLUSTERS[name](random)
         for seed in range(draws):
             values, labels = latent(random, sizes, 0.3)
             cells = []
-            for by in (labels, None):
-                one = paired_difference(0.2 * values, np.zeros(len(values)), resamples=FLIPS, seed=seed, clusters=by)
-                cells += [one.interval.low <= 0 <= one.interval.high, one.p_randomisation <= 0.05]
-            found.append(cells)
-        rates = 100 * np.mean(found, axis=0)
+            for labels_or_none in (labels, None):
+                difference = paired_difference(
+                    0.2 * values, np.zeros(len(values)), resamples=FLIPS, seed=seed, clusters=labels_or_none
+                )
+                cells += [difference.interval.low <= 0 <= difference.interval.high, difference.p_randomisation <= 0.05]
+            outcomes.append(cells)
+        rates = 100 * np.mean(outcomes, axis=0)
         line(name, int(sizes.sum()), [f"{rate:9.1f}" for rate in rates], draws, float(rates[0]))
 
 
@@ -533,25 +578,28 @@ def clustered_means(draws: int) -> None:
         "0/1, 0.97": (lambda values: (values < stats.norm.ppf(0.97)) * 1.0, 0.97, 1.0),
         "NDCG, 0.9": (lambda values: np.minimum(stats.norm.cdf(-values) / 0.2, 1.0)[::1], 0.9, 0.0),
     }
-    for (kind, (of, mean, binary)), name, correlation in itertools.product(
+    for (kind, (to_metric, mean, binary)), name, correlation in itertools.product(
         kinds.items(), ("40 documents, sizes of Zipf", "20 documents x 10"), (0.8,)
     ):
-        random, sizes, found = np.random.default_rng(12), SIZES_OF_CLUSTERS[name](np.random.default_rng(0)), []
+        random = np.random.default_rng(12)
+        sizes = SIZES_OF_CLUSTERS[name](np.random.default_rng(0))
+        covers = []
         for _ in range(draws):
             latents, labels = latent(random, sizes, correlation)
-            values = of(latents)
+            values = to_metric(latents)
             ends = [
-                interval_from_sums(sums, binary=binary)
-                for sums in (effective_sums(values, labels), Sums.from_values(values))
+                interval_from_sums(effective_sums(values, labels), binary=binary),
+                interval_from_sums(Sums.from_values(values), binary=binary),
             ]
-            found.append([low - 1e-9 <= mean <= high + 1e-9 for low, high in ends])
-        held, without = np.mean(found, axis=0)
+            covers.append([low - 1e-9 <= mean <= high + 1e-9 for low, high in ends])
+        with_clusters, without = np.mean(covers, axis=0)
+        short_name = "Zipf" if "Zipf" in name else "20 x 10"
         line(
-            f"{kind}, {'Zipf' if 'Zipf' in name else '20 x 10'}",
+            f"{kind}, {short_name}",
             int(sizes.sum()),
-            [f"{100 * held:9.1f}{100 * without:9.1f}"],
+            [f"{100 * with_clusters:9.1f}{100 * without:9.1f}"],
             draws,
-            100 * float(held),
+            100 * float(with_clusters),
         )
 
 
@@ -560,30 +608,33 @@ def graded(random: np.random.Generator, queries: int, wrong: float, spread: floa
     rate = random.beta(wrong * spread, (1 - wrong) * spread, (queries, 1))
     truth = random.choice(4, (queries, 12), p=[0.7, 0.12, 0.1, 0.08])
     off = np.clip(truth + random.choice([-1, 1], truth.shape), 0, 3)
-    found = np.zeros((queries, 4, 4))
-    np.add.at(found, (np.arange(queries)[:, None], truth, np.where(random.random(truth.shape) < rate, off, truth)), 1)
-    return found
+    tables = np.zeros((queries, 4, 4))
+    np.add.at(tables, (np.arange(queries)[:, None], truth, np.where(random.random(truth.shape) < rate, off, truth)), 1)
+    return tables
 
 
 def agreement(draws: int) -> None:
     """Same grade and weighted kappa of two graders: coverage, and how often there is an interval of kappa."""
     for (wrong, spread), n in itertools.product(((0.02, 2), (0.1, 2)), (15, 50)):
-        whole = graded(np.random.default_rng(1), 60_000, wrong, spread).sum(axis=0)
-        share, true = float(np.trace(whole) / whole.sum()), cohens_kappa(whole, "quadratic")
+        population = graded(np.random.default_rng(1), 60_000, wrong, spread).sum(axis=0)
+        share = float(np.trace(population) / population.sum())
+        true = cohens_kappa(population, "quadratic")
         random = np.random.default_rng(n)
-        same, kappa = [], []
+        share_intervals = []
+        kappa = []
         for _ in range(draws):
             tables = graded(random, n, wrong, spread)
-            same.append(share_by_cluster(np.einsum("qii->q", tables), np.full(n, 12)).interval)
+            share_intervals.append(share_by_cluster(np.einsum("qii->q", tables), np.full(n, 12)).interval)
             kappa.append(kappa_by_cluster(tables, "quadratic").interval)
         shown = np.array(kappa)[~np.isnan(np.array(kappa)[:, 0])]
-        cells = [f"{covered(np.array(same), share):9.1f}{100 * len(shown) / draws:9.1f}"]
-        cells.append(f"{covered(shown, true):9.1f}" if len(shown) >= FEWEST_SHOWN else f"{'-':>9}")
-        line(f"{100 * wrong:g} % wrong", n, cells, draws, covered(np.array(same), share))
+        cells = [f"{covered(np.array(share_intervals), share):9.1f}{100 * len(shown) / draws:9.1f}"]
+        kappa_coverage = f"{covered(shown, true):.1f}" if len(shown) >= MIN_SHOWN else "-"
+        cells.append(f"{kappa_coverage:>9}")
+        line(f"{100 * wrong:g} % wrong", n, cells, draws, covered(np.array(share_intervals), share))
 
 
-FEWEST_SHOWN = 100
-"""Intervals, of which a percentage says something."""
+# Of fewer intervals, a percentage says little.
+MIN_SHOWN = 100
 
 
 def labels(draws: int) -> None:
@@ -596,20 +647,24 @@ def labels(draws: int) -> None:
             people, model, draws, difference=difference, binary=metric == "hit_rate@3", sizes=((500, 15), (500, 50))
         )
         for _, n, cells, rate in simulated:
-            what = f"{metric}{' difference' if difference else ''}, "
+            estimated = f"{metric} difference" if difference else metric
             name = judge.replace("12 %, favours a system", "favours")
-            line(f"{what}{name}", n, [cells[:RATES_OF_LABELS]], draws, rate)
+            line(f"{estimated}, {name}", n, [cells[:FOUR_PERCENTAGES]], draws, rate)
 
 
-RATES_OF_LABELS = 36
-"""The characters of four percentages."""
+# The characters of four percentages.
+FOUR_PERCENTAGES = 36
+
+
+def judge_name(judge: str, share: float) -> str:
+    return f"{judge}, {100 * share:g} % each" if share else judge
 
 
 def favours(draws: int) -> None:
     """A judge that favours one of two equal systems, and fair ones; see judge_driven_samples.py."""
     for (judge, share), n in itertools.product((("favours", 0.15), ("fair", 0.0)), (15, 25, 50)):
         cells, rate = judge_driven_samples.line(judge, share, n, draws)
-        line(judge + (f", {100 * share:g} % each" if share else ""), n, [cells], draws, rate)
+        line(judge_name(judge, share), n, [cells], draws, rate)
 
 
 def needed(draws: int) -> None:
@@ -617,7 +672,7 @@ def needed(draws: int) -> None:
     judges = (("fair", 0.0), ("inverted", 0.0), ("favours", 0.02))
     for (judge, share), n in itertools.product(judges, (15, 25)):
         cells, rate = judge_driven_samples.needed(judge, share, n, draws)
-        line(judge + (f", {100 * share:g} % each" if share else ""), n, [cells], draws, rate)
+        line(judge_name(judge, share), n, [cells], draws, rate)
 
 
 def looks(draws: int) -> None:
@@ -634,8 +689,9 @@ def tuned(draws: int) -> None:
     values = tuning.population("ndcg@10")
     for equal, settings, n in itertools.product((False, True), (100,), (25,)):
         cells = tuning.simulate(values, settings, n, draws, equal=equal)
-        name = f"{settings} settings, " + ("equal" if equal else "Cranfield")
-        LINES.append(f"{name:{NAME}}{n:5}{cells}{draws:9}")
+        population_name = "equal" if equal else "Cranfield"
+        name = f"{settings} settings, {population_name}"
+        LINES.append(f"{name:{NAME_WIDTH}}{n:5}{cells}{draws:9}")
         print(LINES[-1], flush=True)
 
 
@@ -646,7 +702,7 @@ PARTS: dict[str, tuple[Callable[[int], None], str]] = {
     "plan": (plans, "    found     10 %     50 %     90 %"),
     "margin": (margins, "  at -.02       t     at 0       t"),
     "family": (family_wise, "    joint     Holm"),
-    "ranks": (of_one_rank, "    joint     Holm    joint     Holm"),
+    "ranks": (metrics_of_one_rank, "    joint     Holm    joint     Holm"),
     "simultaneous": (simultaneous, "     ours  width        t"),
     "skewed": (zero_by_luck, "    found   unseen"),
     "flattery": (flattery, "      own    worth       se"),
@@ -685,7 +741,7 @@ def main() -> None:
     started = time.perf_counter()
     for part in arguments.only:
         simulate, columns = PARTS[part]
-        LINES[:] = [f"{'':{NAME}}{'n':>5}{columns}{'  samples' if part in WITHOUT_ERROR else '    +-'}"]
+        LINES[:] = [f"{'':{NAME_WIDTH}}{'n':>5}{columns}{'  samples' if part in WITHOUT_ERROR else '    +-'}"]
         print(f"\n{part}: {simulate.__doc__}\n{LINES[0]}")
         simulate(arguments.draws // SLOW.get(part, 1))
         if arguments.write:

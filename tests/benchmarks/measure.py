@@ -22,8 +22,9 @@ ONE_THREAD = {
 } | {"POLARS_MAX_THREADS": "1", "ARROW_NUM_THREADS": "1"}
 
 Call = Callable[[], Mapping[str, float]]
+
+# Imports what is needed and returns the call to measure.
 Prepare = Callable[[], Call]
-"""Imports what is needed and returns the call to measure."""
 
 
 def use_one_thread() -> None:
@@ -136,7 +137,10 @@ def import_seconds(statements: Mapping[str, str], rounds: int) -> dict[str, list
             if number:
                 seconds[name].append(usage.ru_utime + usage.ru_stime)
     empty = statistics.median(seconds.pop(""))
-    return {name: [value - empty for value in values] for name, values in seconds.items()}
+    above_empty = {}
+    for name, values in seconds.items():
+        above_empty[name] = [value - empty for value in values]
+    return above_empty
 
 
 def machine() -> str:

@@ -11,8 +11,9 @@ from types import ModuleType
 from generated import Qrels, Run
 
 METRICS = ("ndcg@10", "map", "mrr@10", "recall@100", "recall@1000", "hit_rate@10", "precision@10")
+
+# trec_eval's reciprocal rank has no cut-off, so its family is asked for the uncut one and checked against ours.
 UNCUT = "mrr"
-"""trec_eval's reciprocal rank has no cut-off, so its family is asked for the uncut one and checked against ours."""
 
 TREC_EVAL = {
     "ndcg_cut_10": "ndcg@10",
@@ -51,10 +52,10 @@ def pytrec_eval() -> FromDicts:
 
     def evaluate(qrels: Qrels, run: Run) -> dict[str, float]:
         per_query = pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL_REQUEST).evaluate(run)
-        return {
-            ours: sum(values[theirs] for values in per_query.values()) / len(per_query)
-            for theirs, ours in TREC_EVAL.items()
-        }
+        means = {}
+        for theirs, ours in TREC_EVAL.items():
+            means[ours] = sum(values[theirs] for values in per_query.values()) / len(per_query)
+        return means
 
     return evaluate
 
@@ -104,7 +105,9 @@ def retrieval_metrics_files() -> FromFiles:
 
     import retrieval_metrics as rm
 
-    read_qrels, read_run = rm.read_qrels, rm.read_run  # imported on first use, so used here
+    # imported on first use, so used here
+    read_qrels = rm.read_qrels
+    read_run = rm.read_run
     return lambda qrels, run: rm.evaluate(read_qrels(qrels), read_run(run), METRICS).means
 
 
@@ -135,7 +138,8 @@ def ranx_files() -> FromFiles:
     ranx = quiet_ranx()
 
     def from_files(qrels: Path, run: Path) -> Mapping[str, float]:
-        judged, ranked = ranx.Qrels.from_file(str(qrels), kind="trec"), ranx.Run.from_file(str(run), kind="trec")
+        judged = ranx.Qrels.from_file(str(qrels), kind="trec")
+        ranked = ranx.Run.from_file(str(run), kind="trec")
         return ranx.evaluate(judged, ranked, list(METRICS))
 
     return from_files

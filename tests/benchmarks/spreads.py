@@ -40,66 +40,68 @@ DEPTH = 20
 RRF = 60
 
 
-def fused(*runs: dict[str, dict[str, float]]) -> dict[str, list[str]]:
-    found = {}
+def fuse(*runs: dict[str, dict[str, float]]) -> dict[str, list[str]]:
+    fused = {}
     for query in runs[0]:
         scores: dict[str, float] = defaultdict(float)
         for run in runs:
-            ranked = sorted(run.get(query, {}).items(), key=lambda each: -each[1])
+            ranked = sorted(run.get(query, {}).items(), key=lambda item: -item[1])
             for rank, (document, _) in enumerate(ranked, start=1):
                 scores[document] += 1 / (RRF + rank)
-        found[query] = sorted(scores, key=lambda document: -scores[document])
-    return found
+        fused[query] = sorted(scores, key=lambda document: -scores[document])
+    return fused
 
 
 def cranfield() -> list[rm.Evaluation]:
     folder = DATA / "cranfield"
     qrels = rm.read_qrels(folder / "qrels.graded.trec")
-    runs = {
-        name: {query: dict(ranked) for query, ranked in rm.read_run(folder / f"run.{name}.trec").items()}
-        for name in ("bm25", "tfidf_nosat", "minilm_int8")
-    }
-    every = [*runs.values(), fused(runs["bm25"], runs["minilm_int8"]), fused(runs["tfidf_nosat"], runs["minilm_int8"])]
-    return [rm.evaluate(qrels, run, METRICS) for run in every]
+    runs = {}
+    for name in ("bm25", "tfidf_nosat", "minilm_int8"):
+        run = rm.read_run(folder / f"run.{name}.trec")
+        runs[name] = {query: dict(ranked) for query, ranked in run.items()}
+    fusions = [fuse(runs["bm25"], runs["minilm_int8"]), fuse(runs["tfidf_nosat"], runs["minilm_int8"])]
+    return [rm.evaluate(qrels, run, METRICS) for run in [*runs.values(), *fusions]]
 
 
 def chunks(size: int) -> list[rm.Retrieved]:
-    found = []
+    pieces = []
     for path in sorted((DATA / "chroma_spans" / "corpora").iterdir()):
         text = path.read_text(encoding="utf-8")
         for start in range(0, len(text), size):
             end = min(start + size, len(text))
-            found.append(rm.Retrieved(f"{path.stem}-{start}", text[start:end], path.stem, start, end))
-    return found
+            pieces.append(rm.Retrieved(f"{path.stem}-{start}", text[start:end], path.stem, start, end))
+    return pieces
 
 
 def bm25(pieces: list[rm.Retrieved], questions: dict[str, str]) -> dict[str, list[rm.Retrieved]]:
-    words = [re.findall(r"\w+", (piece.text or "").lower()) for piece in pieces]
-    average = np.mean([len(one) for one in words])
+    words_of_pieces = [re.findall(r"\w+", (piece.text or "").lower()) for piece in pieces]
+    mean_length = np.mean([len(words) for words in words_of_pieces])
     postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for at, one in enumerate(words):
-        for word, count in Counter(one).items():
-            postings[word].append((at, count * 2.2 / (count + 1.2 * (0.25 + 0.75 * len(one) / average))))
-    found = {}
+    for index, words in enumerate(words_of_pieces):
+        for word, count in Counter(words).items():
+            length_factor = 1.2 * (0.25 + 0.75 * len(words) / mean_length)
+            postings[word].append((index, count * 2.2 / (count + length_factor)))
+    run = {}
     for query, text in questions.items():
         scores = np.zeros(len(pieces))
         for word in set(re.findall(r"\w+", text.lower())):
             weight = log(1 + (len(pieces) - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
-            for at, part in postings[word]:
-                scores[at] += weight * part
-        found[query] = [pieces[at] for at in np.argsort(-scores, kind="stable")[:DEPTH]]
-    return found
+            for index, frequency in postings[word]:
+                scores[index] += weight * frequency
+        run[query] = [pieces[index] for index in np.argsort(-scores, kind="stable")[:DEPTH]]
+    return run
 
 
 def chroma() -> list[rm.Evaluation]:
-    texts, judgments = {}, {}
+    texts = {}
+    judgments = {}
     with (DATA / "chroma_spans" / "questions_df.csv").open(encoding="utf-8", newline="") as file:
-        for at, row in enumerate(csv.DictReader(file)):
-            texts[f"q{at}"] = row["question"]
-            judgments[f"q{at}"] = [
-                [rm.Span(row["corpus_id"], one["start_index"], one["end_index"])]
-                for one in json.loads(row["references"])
-            ]
+        for number, row in enumerate(csv.DictReader(file)):
+            texts[f"q{number}"] = row["question"]
+            groups = []
+            for reference in json.loads(row["references"]):
+                groups.append([rm.Span(row["corpus_id"], reference["start_index"], reference["end_index"])])
+            judgments[f"q{number}"] = groups
     evaluations = []
     for size in (400, 800, 1600):
         run = bm25(chunks(size), texts)
@@ -107,20 +109,26 @@ def chroma() -> list[rm.Evaluation]:
     return evaluations
 
 
+def format_range(values: list[float]) -> str:
+    return f"{min(values):8.3f}{np.median(values):8.3f}{max(values):8.3f}"
+
+
 def main() -> None:
     spreads: dict[str, list[float]] = defaultdict(list)
     quotients: dict[str, list[float]] = defaultdict(list)
     for evaluations in (cranfield(), chroma()):
-        for one, other in itertools.combinations(evaluations, 2):
+        for first, second in itertools.combinations(evaluations, 2):
             for metric in METRICS:
-                ours, theirs = (np.array(list(each.per_query[metric].values())) for each in (one, other))
-                spread = float((ours - theirs).std(ddof=1))
+                first_values = np.array(list(first.per_query[metric].values()))
+                second_values = np.array(list(second.per_query[metric].values()))
+                spread = float((first_values - second_values).std(ddof=1))
                 spreads[metric].append(spread)
-                quotients[metric].append(spread / float(np.hypot(ours.std(ddof=1), theirs.std(ddof=1))) * 2**0.5)
+                quotients[metric].append(
+                    spread / float(np.hypot(first_values.std(ddof=1), second_values.std(ddof=1))) * 2**0.5
+                )
     print("metric          least  median    most   quotient")
-    for metric, found in spreads.items():
-        ends = [f"{min(each):8.3f}{np.median(each):8.3f}{max(each):8.3f}" for each in (found, quotients[metric])]
-        print(f"{metric:14}{''.join(ends)}")
+    for metric, spread_values in spreads.items():
+        print(f"{metric:14}{format_range(spread_values)}{format_range(quotients[metric])}")
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ class TestToldApart:
     """A difference whose mean is as far from 0 as is said in half widths of its interval."""
 
     FOUND = estimate().difference("ndcg@10", "good", "weak")
-    PLAIN = replace(FOUND.estimate, beyond=0.0, alone=None)
+    PLAIN = replace(FOUND.estimate, extrapolated=0.0, human_only=None)
     HALF = FOUND.estimate.half_width(0.95)
 
     def decided(self, comparisons: int = 1, **changes: Any) -> bool:
@@ -202,8 +202,8 @@ class TestToldApart:
     @pytest.mark.parametrize(("alone", "decided"), [(2.0, True), (0.0, False), (-2.0, False)])
     def test_by_people_alone_too_where_the_model_extrapolates(self, alone: float, decided: bool) -> None:  # noqa: FBT001
         people = replace(self.PLAIN, mean=alone * self.HALF)
-        assert self.decided(mean=2 * self.HALF, beyond=0.11 * self.HALF, alone=people) is decided
-        assert self.decided(mean=2 * self.HALF, beyond=0.09 * self.HALF, alone=people)  # too little to matter
+        assert self.decided(mean=2 * self.HALF, extrapolated=0.11 * self.HALF, human_only=people) is decided
+        assert self.decided(mean=2 * self.HALF, extrapolated=0.09 * self.HALF, human_only=people)  # too little to matter
 
     def test_rare_changes_matter_if_they_could_shift_it_beyond_its_interval(self) -> None:
         shift = self.FOUND.rare_effect.mean_shift

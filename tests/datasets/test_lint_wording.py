@@ -86,7 +86,8 @@ SENTENCES = [
 
 
 def test_sentences_are_the_golden_ones() -> None:
-    assert SENTENCES == GOLDEN.read_text(encoding="utf-8").splitlines()
+    expected = GOLDEN.read_text(encoding="utf-8").splitlines()
+    assert expected == SENTENCES
 
 
 def test_every_finding_has_a_sentence_or_several() -> None:

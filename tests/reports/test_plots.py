@@ -165,8 +165,8 @@ def test_one_figure_answers_which_is_better_and_how_sure() -> None:
 
 def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Path) -> None:
     qrels = {f"q{index}": ["d"] for index in range(12)}
-    old = {}
-    new = {}
+    old: dict[str, list[str]] = {}
+    new: dict[str, list[str]] = {}
     for index, query in enumerate(qrels):
         needed, other = (old, new) if index < 8 else (new, old)
         needed[query] = ["d"]

@@ -12,7 +12,8 @@ import numpy as np
 
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.statistics.means import ExactSums, Interval
-from retrieval_metrics.statistics.paired import MarginTest, PairedDifference
+from retrieval_metrics.statistics.noninferiority import MarginTest
+from retrieval_metrics.statistics.paired import PairedDifference
 
 RecordT = TypeVar("RecordT", bound=type)
 

@@ -369,9 +369,7 @@ def _sampling_variance(sample: DrawnSample, line: FittedLine, residuals: NDArray
     by_stratum = []
     for stratum in np.unique(strata):
         rows = strata == stratum
-        by_stratum.append(
-            _stratum_variance(residuals[rows], weights[rows], line.share[rows], unexplained, slope_cost)
-        )
+        by_stratum.append(_stratum_variance(residuals[rows], weights[rows], line.share[rows], unexplained, slope_cost))
     return max(robust, sum(by_stratum))
 
 

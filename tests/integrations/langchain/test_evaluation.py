@@ -175,9 +175,9 @@ def test_clusters_are_those_of_the_core(clusters: Any, *, asynchronous: bool) ->
         result = asyncio.run(aevaluate_retriever(Prepared(answers=answers), dataset, "mrr", clusters=clusters))
     else:
         result = evaluate_retriever(Prepared(answers=answers), dataset, "mrr", clusters=clusters)
-    core = rm.evaluate({query: ["d"] for query in CLUSTERS}, answers, "mrr", clusters=clusters)
+    core = rm.evaluate({key: ["d"] for key in CLUSTERS}, answers, "mrr", clusters=clusters)
     assert dict(result.intervals()) == dict(core.intervals())
-    independent = rm.evaluate({query: ["d"] for query in CLUSTERS}, answers, "mrr", clusters=None)
+    independent = rm.evaluate({key: ["d"] for key in CLUSTERS}, answers, "mrr", clusters=None)
     assert (dict(core.intervals()) == dict(independent.intervals())) == (clusters is None or clusters == "source")
 
 
@@ -190,8 +190,8 @@ def test_clusters_that_know_no_question_are_refused_before_anything_is_asked() -
 
 
 def test_retrievers_of_langchain_are_compared_by_the_core() -> None:
-    better = Prepared(answers={query: ["d", "x"] for query in "abcdefgh"})
-    worse = Prepared(answers={query: ["x", "d"] for query in "abcdefgh"})
+    better = Prepared(answers={key: ["d", "x"] for key in "abcdefgh"})
+    worse = Prepared(answers={key: ["x", "d"] for key in "abcdefgh"})
     comparison = rm.compare_retrievers(
         {"worse": worse, "better": better}, [(query, ["d"]) for query in "abcdefgh"], "mrr"
     )

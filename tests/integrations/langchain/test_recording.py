@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import wrap_tool_call
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, messages_to_dict
@@ -15,45 +14,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from typing_extensions import TypedDict
 
 import retrieval_metrics as rm
-from corpus import topics
 from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever, record
-
-DOCUMENTS = [Document("one", id="d1"), Document("two", id="d2")]
-
-
-CALLS: list[str] = []
-
-
-class Finder(BaseRetriever):
-    def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
-    ) -> list[Document]:
-        return find(query)
-
-
-class State(TypedDict):
-    question: str
-    context: list[Document]
-
-
-def find(query: str) -> list[Document]:
-    assert query.startswith("question")
-    CALLS.append(query)
-    return DOCUMENTS
-
-
-def graph() -> Any:
-    builder: Any = StateGraph(State)
-    builder.add_node("retrieve", lambda state: {"context": Finder().invoke(state["question"])})
-    builder.add_edge(START, "retrieve")
-    return builder.compile()
-
 
 FOUND_FOR = {"close": ["d2", "d1"], "exit": ["d3", "d1"], "suppress": ["d7", "d4"]}
 
@@ -141,7 +104,7 @@ def test_an_agent_is_recorded_call_by_call() -> None:
         ("down", [], 3, "ConnectionError: index offline"),
         ("suppress", ["d7", "d4"], 4, None),
     ]
-    assert [item.id for item in t["q1"].context or ()] == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
+    assert item_ids(t["q1"].context or ()) == ["d2", "d1", "d3", "d7", "d4"]
     assert t["q1"].citations == ["d2", "d4", "d9"]
     result = rm.evaluate({"q1": {"d2": 1, "d3": 1, "d4": 2}}, t.union(), ["map", "ndcg", "recall@1calls"])
     assert [round(value, 6) for value in result.means.values()] == [0.755556, 0.726208, round(1 / 3, 6)]
@@ -179,7 +142,7 @@ def test_a_tool_without_a_retriever_is_named_and_keeps_its_documents_as_artifact
     with record() as unnamed, record(tools="search") as named:
         callbacks = [unnamed.handler("q1"), named.handler("q1")]
         agent([["close"]], search).invoke(MESSAGES, config={"callbacks": callbacks})
-    assert [item.id for item in named.trajectories.union()["q1"]] == ["d2", "d1"]
+    assert item_ids(named.trajectories.union()["q1"]) == ["d2", "d1"]
     with pytest.raises(ValueError, match=r"tools=\['search'\] says that one searches"):
         _ = unnamed.trajectories
 
@@ -189,7 +152,7 @@ def test_an_agent_is_a_target_of_an_evaluation() -> None:
         [{"id": "q1", "query": "How is a file closed?", "relevant": {"d2": 1, "d3": 1, "d4": 2}}]
     )
     run = rm.retrieve(agent(HOPS_WITHOUT_OUTAGE), questions)
-    assert [item.id for item in run["q1"]] == ["d2", "d3", "d7", "d1", "d4"]
+    assert item_ids(run["q1"]) == ["d2", "d3", "d7", "d1", "d4"]
     assert round(rm.evaluate(questions, run, "ndcg").means["ndcg"], 6) == 0.768026
     config: Any = {"tags": ["evaluation"]}
     ours = evaluate_retriever(agent(HOPS_WITHOUT_OUTAGE), questions, "ndcg", config=config)
@@ -240,7 +203,7 @@ def test_the_messages_in_the_state_of_an_agent_are_a_trace() -> None:
             ("down", [], 3, "error: index offline"),
             ("suppress", ["d7", "d4"], 4, None),
         ]
-        assert [item.id for item in t["q1"].context or ()] == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
+        assert item_ids(t["q1"].context or ()) == ["d2", "d1", "d3", "d7", "d4"]
         assert t["q1"].citations == ["d2", "d4", "d9"]
 
 
@@ -259,10 +222,3 @@ def test_tools_without_a_retriever_are_named_in_the_evaluation_too() -> None:
     assert [result.means["mrr"] for result in (ours, twin)] == [0.5] * 2
     with pytest.raises(TypeError, match=r"tools='search' names the tools of an agent .*, but Library is no agent"):
         evaluate_retriever(Library(), questions, "mrr", tools="search")
-
-
-TOPICS = {name: topics()[name] for name in ("with", "yield", "lambda", "assert", "del", "raise", "import")}
-
-
-def documents() -> list[Document]:
-    return [Document(text, id=name, metadata={"source": f"{name}.rst"}) for name, text in TOPICS.items()]

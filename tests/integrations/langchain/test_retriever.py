@@ -64,7 +64,7 @@ def test_the_same_ids_in_the_same_order_as_the_store_itself(lambda_mult: float, 
     )
     for query in ("one", "another", "a third"):
         expected = store.max_marginal_relevance_search(query, k=10, fetch_k=40, lambda_mult=lambda_mult)
-        assert [document.id for document in ours.invoke(query)] == [document.id for document in expected]
+        assert ids(ours.invoke(query)) == ids(expected)
 
 
 @given(seed=st.integers(0, 10**6), lambda_mult=st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))

@@ -25,7 +25,6 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from corpus import topics
 from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever, langsmith_target
 
 QUESTIONS = [(f"question {number}", ["d2"]) for number in range(6)]
@@ -228,10 +227,3 @@ def test_the_config_can_allow_fewer_questions_at_once() -> None:
     assert max_running == 2
     with pytest.raises(ValueError, match="max_concurrency of config must be"):
         evaluate_retriever(find, QUESTIONS, "mrr", config={"max_concurrency": 0})
-
-
-TOPICS = {name: topics()[name] for name in ("with", "yield", "lambda", "assert", "del", "raise", "import")}
-
-
-def documents() -> list[Document]:
-    return [Document(text, id=name, metadata={"source": f"{name}.rst"}) for name, text in TOPICS.items()]

@@ -14,7 +14,7 @@ from langchain_retrieval_metrics import MMRRetriever, atune_mmr, evaluate_retrie
 VECTORS = {"a": [1.0, 0.1], "same": [1.0, 0.1], "again": [1.0, 0.11], "other": [0.6, 1.0]}
 QUESTIONS = [f"question {number}" for number in range(20)]
 DOCUMENTS = [Document(text, id=text) for text in VECTORS]
-EMBEDDED = VECTORS | {question: [1.0, 0.05] for question in QUESTIONS}
+EMBEDDED = VECTORS | {key: [1.0, 0.05] for key in QUESTIONS}
 TWO_ASPECTS = [(question, [["a", "same"], ["other"]]) for question in QUESTIONS]  # two aspects
 REPEATS = [(question, ["a", "same"]) for question in QUESTIONS]  # repeats, both wanted
 
@@ -49,7 +49,7 @@ def test_where_repeats_are_wanted_the_base_is_kept() -> None:
 
 def test_the_bar_to_beat_is_the_order_of_the_base_and_not_that_of_the_embeddings() -> None:
     vectors = {"good": [0.5, 0.8, 0.33], "s1": [1, 0.1, 0], "s2": [1, 0.11, 0], "s3": [1, 0.12, 0]}
-    table = TableOfVectors(vectors | {question: [1.0, 0.0, 0.0] for question in QUESTIONS})
+    table = TableOfVectors(vectors | {key: [1.0, 0.0, 0.0] for key in QUESTIONS})
     reranked = [Document(name, id=name) for name in vectors]
     base = Prepared(answers=dict.fromkeys(QUESTIONS, reranked))
     ours = MMRRetriever(base_retriever=base, embeddings=table, k=2, fetch_k=4)
@@ -106,14 +106,14 @@ def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
 
 @pytest.mark.parametrize("metric", ["recall@2", "precision@2", "hit_rate@2", "f1@2", "full_recall@3"])
 def test_without_a_choice_what_no_order_changes_is_not_tuned(metric: str) -> None:
-    base = Prepared(answers={text: [DOCUMENTS[0], DOCUMENTS[3]] for text in QUESTIONS})
+    base = Prepared(answers={key: [DOCUMENTS[0], DOCUMENTS[3]] for key in QUESTIONS})
     ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
     with pytest.raises(ValueError, match=rf"no setting changes {metric} in any .* at most 2 documents, .* fetch_k=20"):
         tune_mmr(ours, TWO_ASPECTS, metric=metric)
 
 
 def test_without_a_choice_what_an_order_changes_is_tuned_and_said() -> None:
-    base = Prepared(answers={text: [DOCUMENTS[3], DOCUMENTS[0]] for text in QUESTIONS})
+    base = Prepared(answers={key: [DOCUMENTS[3], DOCUMENTS[0]] for key in QUESTIONS})
     ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
     with pytest.warns(rm.RetrievalWarning, match=r"at most 2 documents, and MMR selects k=2 of them, so it can only"):
         tuned = tune_mmr(ours, REPEATS, metric="mrr")

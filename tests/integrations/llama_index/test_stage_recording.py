@@ -18,8 +18,8 @@ from llama_index_hosts import Deliver, Prepared, node
 
 TEXTS = [f"question {number}?" for number in range(12)]
 ROWS: Any = [(text, ["a", "d", "u"]) for text in TEXTS]
-FIRST_ANSWERS: Any = {text: ["a", "b", "c"] for text in TEXTS}
-SECOND_ANSWERS: Any = {text: ["d", "a"] for text in TEXTS}
+FIRST_ANSWERS: Any = {key: ["a", "b", "c"] for key in TEXTS}
+SECOND_ANSWERS: Any = {key: ["d", "a"] for key in TEXTS}
 
 
 class Later(Prepared):
@@ -37,7 +37,7 @@ def fusion(**options: Any) -> QueryFusionRetriever:
 
 
 def engine(**options: Any) -> RetrieverQueryEngine:
-    last = Deliver(answers={text: ["b", "a"] for text in TEXTS})
+    last = Deliver(answers={key: ["b", "a"] for key in TEXTS})
     return RetrieverQueryEngine(fusion(**options), NoText(llm=MockLLM()), [last])
 
 
@@ -68,7 +68,7 @@ def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> Non
 
 def test_the_evaluator_tells_what_is_inside_its_retriever_and_behind_it() -> None:
     evaluator = RetrieverEvaluator.from_metric_names(
-        ["recall@2"], retriever=fusion(), node_postprocessors=[Deliver(answers={text: ["b", "a"] for text in TEXTS})]
+        ["recall@2"], retriever=fusion(), node_postprocessors=[Deliver(answers={key: ["b", "a"] for key in TEXTS})]
     )
     for result in (
         evaluator.evaluate_dataset(ROWS, stages=True),

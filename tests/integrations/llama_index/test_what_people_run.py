@@ -218,7 +218,7 @@ def test_stages_and_judgments_by_texts_are_kept_too(tmp_path: Path) -> None:
     evaluator = RetrieverEvaluator.from_metric_names(
         ["mrr"],
         retriever=Prepared(ANSWERS),
-        node_postprocessors=[Deliver(answers={text: ["n0", "n1"] for text in ANSWERS})],
+        node_postprocessors=[Deliver(answers={key: ["n0", "n1"] for key in ANSWERS})],
     )
     result = evaluator.evaluate_dataset(rows, stages=True)
     result.save(tmp_path / "results.json")

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable
 from langchain_retrieval_metrics.documents import convert_items, get_key
 from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
 from langchain_retrieval_metrics.stage_recording import with_stages
-from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Retrieved, aretrieve, retrieve
 from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
@@ -35,6 +35,8 @@ Answer: TypeAlias = Documents | Mapping[str, Any]
 Retriever: TypeAlias = (
     Runnable[str, Documents] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
 )
+# Questions with their judgments: rows, pairs, a mapping, a DataFrame, or LangSmith's Examples.
+Dataset: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
 # The Documents that chunks were cut from, as a loader returns them, or their texts by source.
 LoadedDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
@@ -50,7 +52,7 @@ class _PreparedEvaluation:
 
 def _prepare_evaluation(
     retriever: Retriever,
-    dataset: Any,
+    dataset: Dataset,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     match: MatchBy = "id",

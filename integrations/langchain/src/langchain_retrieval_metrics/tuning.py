@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.evaluation import LoadedDocuments, Retriever
+    from langchain_retrieval_metrics.evaluation import Dataset, LoadedDocuments, Retriever
     from langchain_retrieval_metrics.retriever import RetrieverOptions
     from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
@@ -219,7 +219,7 @@ class _PreparedTuning:
 
 def _prepare_tuning(
     retriever: Retriever,
-    questions: Any,
+    questions: Dataset,
     *,
     lambdas: Iterable[float] = DEFAULT_LAMBDAS,
     fetch_ks: Iterable[int] | None = None,

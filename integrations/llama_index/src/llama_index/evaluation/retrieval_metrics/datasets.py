@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, NodeWithScore
@@ -14,7 +14,36 @@ from retrieval_metrics import EvaluationSet, Text
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+    from typing import TypeAlias
+
     from retrieval_metrics.types import Judgments
+
+    # Questions with their judgments, or the path of the JSON file of a dataset of LlamaIndex.
+    Dataset: TypeAlias = (
+        EvaluationSet | "QueryDataset" | "ExampleDataset" | Mapping[Any, Any] | Iterable[Any] | PathLike[str]
+    )
+
+
+class QueryDataset(Protocol):
+    """A dataset of queries and the ids relevant to them, such as EmbeddingQAFinetuneDataset."""
+
+    @property
+    def queries(self) -> Mapping[Any, str]:
+        """The text of each query, by its id."""
+
+    @property
+    def relevant_docs(self) -> Mapping[Any, Any]:
+        """The judgments of each query, by its id."""
+
+
+class ExampleDataset(Protocol):
+    """A dataset of labelled examples, such as LabelledRagDataset."""
+
+    @property
+    def examples(self) -> Sequence[Any]:
+        """The questions with what should be found for them."""
 
 
 def read_dataset_content(dataset: Any) -> Any:
@@ -43,7 +72,7 @@ def get_dataset_mode(dataset: Any) -> RetrievalEvalMode:
     return RetrievalEvalMode.TEXT if mode is None else RetrievalEvalMode(mode)
 
 
-def match_by_text(dataset: Any) -> EvaluationSet:
+def match_by_text(dataset: Dataset) -> EvaluationSet:
     """Return a dataset with relevant ids replaced by their texts, so that it can judge other chunks.
 
     Node ids change whenever an index is built. The text of a relevant node becomes a `Text` of the core: it counts as

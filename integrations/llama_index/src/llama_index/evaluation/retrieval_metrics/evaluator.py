@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
     from os import PathLike
 
+    from llama_index.evaluation.retrieval_metrics.datasets import Dataset
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from llama_index.evaluation.retrieval_metrics.retriever_pipeline import ConvertItems
     from retrieval_metrics import RetrievedRun
@@ -282,7 +283,7 @@ class RetrieverEvaluator(EvaluationSetup):
 
     def _prepare_dataset(
         self,
-        dataset: Any,
+        dataset: Dataset,
         workers: int = WORKERS,
         show_progress: bool = False,  # noqa: FBT001, FBT002  (as in LlamaIndex)
         *,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.base.response.schema import Response
 
+    from llama_index.evaluation.retrieval_metrics.datasets import Dataset
     from retrieval_metrics.types import MatchBy
 
 
@@ -54,7 +55,7 @@ class ResponseEvaluator(BaseEvaluator):
     def __init__(
         self,
         metric: str | Metric,
-        dataset: Any,
+        dataset: Dataset,
         *,
         match: MatchBy = "id",
         source: Source = "ref_doc_id",
