@@ -41,8 +41,7 @@ def prompt_of(path: str, payload: Any) -> str:
 def answer_of(path: str, reply: str) -> Any:
     """Return the body of an answer by the protocol of a request."""
     if "chat/completions" in path:
-        message = {"role": "assistant", "content": reply}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        choice = {"index": 0, "message": {"role": "assistant", "content": reply}, "finish_reason": "stop"}
         return {"id": "1", "object": "chat.completion", "created": 1, "model": "fake", "choices": [choice]}
     if path.endswith("/converse"):
         message = {"role": "assistant", "content": [{"text": reply}]}

@@ -39,7 +39,7 @@ class TestAnswers:
     def test_an_answer_that_the_quotes_bear_out_is_kept(self, tmp_path: Path) -> None:
         generated, model = self.generate("The duty officer.", {"supported": True})
         assert [*generated.questions.answers.values()] == ["The duty officer."]
-        assert generated.findings.unsupported == 0
+        assert generated.findings.n_unsupported == 0
         (answer_prompt,) = [prompt for prompt in model.prompts if "<answer>" in prompt]
         assert OPENED in answer_prompt
         assert SECOND not in answer_prompt, "the quotes alone have to bear it out"
@@ -53,7 +53,7 @@ class TestAnswers:
         generated, _ = self.generate("The cook.", supported)
         assert len(generated) == 1
         assert generated.questions.answers == {}
-        assert generated.findings.unsupported == 1
+        assert generated.findings.n_unsupported == 1
 
     def test_a_number_that_stands_nowhere_is_left_out_whatever_the_model_says(self) -> None:
         generated, model = self.generate("The duty officer, with 2 others.", {"supported": True})
@@ -66,7 +66,7 @@ class TestAnswers:
     def test_a_model_need_not_give_one(self) -> None:
         generated = generate_of_kind(Told(WRITE, ANSWERS), "one_passage")
         assert len(generated) == 1
-        assert generated.findings.unsupported == 0
+        assert generated.findings.n_unsupported == 0
 
 
 class TestConversations:
@@ -328,10 +328,10 @@ def test_another_passage_that_answers_becomes_a_judgment_once_it_answers_alone()
     generated = generate_from_corpus(corpus, only_vault)
     assert [quote_.text for quote_ in list_groups(generated)[0] if isinstance(quote_, rm.Quote)] == [OPENED, quote]
     assert rm.Span("night", 13, 13 + len(quote)) in list_groups(generated)[0]
-    assert generated.findings.others == 1
+    assert generated.findings.n_other_answers == 1
     # Asked about that passage alone, the model says no: it is no judgment.
     doubted = generate_from_corpus(corpus, Told(WRITE, ANSWERS, other_answers))
     assert len(list_groups(doubted)[0]) == 2
-    assert doubted.findings.refused == 1
+    assert doubted.findings.n_refused == 1
     unasked = generate_from_corpus(corpus, Told(WRITE, ANSWERS), checks=["answerable"])
     assert len(list_groups(unasked)[0]) == 2

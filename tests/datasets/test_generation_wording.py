@@ -41,10 +41,14 @@ def test_sentences_are_the_golden_ones() -> None:
     nothing = make_result(rm.EvaluationSet({}, {}), CheckResults(), "the budget of 30 calls is spent")
     unchecked = make_result(questions_of_ranks([1, 1, 10, 11, None]), CheckResults(), None)
     suspicious = CheckResults(
-        unseen=1200, others=4, refused=0, unsupported=2, verdicts=Counter({Verdict(expected=False, answer=True): 12})
+        n_unknown=1200,
+        n_other_answers=4,
+        n_refused=0,
+        n_unsupported=2,
+        verdicts=Counter({Verdict(expected=False, answer=True): 12}),
     )
     answered = make_result(questions_of_ranks([2], answers={"q0": "The officer."}), suspicious, None)
-    refused = make_result(questions_of_ranks([2], answers={"q0": "The officer."}), CheckResults(refused=3), None)
+    refused = make_result(questions_of_ranks([2], answers={"q0": "The officer."}), CheckResults(n_refused=3), None)
     notes = []
     for result in (nothing, unchecked, answered, refused):
         notes += [*generation_notes(result), ""]

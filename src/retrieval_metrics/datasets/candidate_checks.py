@@ -82,17 +82,17 @@ class CheckResults:
     """The results of the checks.
 
     Attributes:
-        unseen: How often it is unknown which other passages answer, because the call failed.
-        others: How many other passages also answer a question.
-        refused: How many passages the model named as answers but rejected when asked about them alone.
-        unsupported: How many reference answers were left out, because the quotes do not bear them out.
+        n_unknown: How often it is unknown which other passages answer, because the call failed.
+        n_other_answers: How many other passages also answer a question.
+        n_refused: How many passages the model named as answers but rejected when asked about them alone.
+        n_unsupported: How many reference answers were left out, because the quotes do not bear them out.
         verdicts: How often yes or no was expected of the model, and what it said.
     """
 
-    unseen: int = 0
-    others: int = 0
-    refused: int = 0
-    unsupported: int = 0
+    n_unknown: int = 0
+    n_other_answers: int = 0
+    n_refused: int = 0
+    n_unsupported: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
 
     def count_contradicted(self, *, answer: bool) -> int:
@@ -207,7 +207,7 @@ class CandidateChecks:
         for candidate_id, candidate in with_answer.items():
             if ClaimKey(candidate_id, 0) not in claims or candidate_id in failures:
                 candidate.answer = None
-                self.findings.unsupported += 1
+                self.findings.n_unsupported += 1
 
     async def add_other_answers(self, candidates: Sequence[Candidate]) -> None:
         """Add to each question the other passages that answer it: those that the model names, and confirms alone."""
@@ -222,14 +222,14 @@ class CandidateChecks:
                     pieces.append(group[0])
             texts[key] = {"question": candidate.in_context, "text": join_evidence(pieces)}
         replies = await self._interview.ask_yes_or_no(ANSWERABLE, texts, "other answers")
-        self.findings.unseen += len(replies.failures)
+        self.findings.n_unknown += len(replies.failures)
         for key, is_answer in replies.parsed.items():
             self.findings.verdicts[Verdict(expected=True, answer=is_answer)] += 1
             if is_answer:
-                self.findings.others += 1
+                self.findings.n_other_answers += 1
                 candidate_by_id[key.candidate_id].groups[key.group].append(named_answers[key])
             else:
-                self.findings.refused += 1
+                self.findings.n_refused += 1
 
     async def _find_named_answers(self, candidates: Sequence[Candidate]) -> dict[OtherAnswerKey, Evidence]:
         """Return what the model names in other passages as an answer to a group of a question."""
@@ -242,7 +242,7 @@ class CandidateChecks:
                     task = OtherAnswersTask(candidate.in_context, group[0], passages)
                     tasks[GroupKey(candidate.id, number)] = task
         replies = await self._interview.find_other_answers(tasks)
-        self.findings.unseen += len(replies.failures)
+        self.findings.n_unknown += len(replies.failures)
         named_answers: dict[OtherAnswerKey, Evidence] = {}
         for group_key, pieces in replies.parsed.items():
             for number, evidence in enumerate(pieces):
@@ -252,7 +252,7 @@ class CandidateChecks:
     async def _find_other_passages(self, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
         """Return the passages that could also answer each question, by id; failed calls are counted."""
         passages_by_candidate, n_failed = await self._search.find_passages(candidates)
-        self.findings.unseen += n_failed
+        self.findings.n_unknown += n_failed
         return passages_by_candidate
 
     async def _find_refuted(

@@ -39,14 +39,14 @@ def generation_notes(generated: GeneratedQuestions) -> list[str]:
 
 def _other_answer_notes(findings: CheckResults) -> list[str]:
     notes = []
-    if findings.others or findings.refused:
+    if findings.n_other_answers or findings.n_refused:
         notes.append(
-            f"{findings.others:,} other passages answer a question too and are judged; {findings.refused:,} more "
-            "were named, but do not answer alone"
+            f"{findings.n_other_answers:,} other passages answer a question too and are judged; "
+            f"{findings.n_refused:,} more were named, but do not answer alone"
         )
-    if findings.unseen:
+    if findings.n_unknown:
         notes.append(
-            f"{findings.unseen:,} times it is unknown which other passages answer, because no reply could be used"
+            f"{findings.n_unknown:,} times it is unknown which other passages answer, because no reply could be used"
         )
     return notes
 
@@ -73,7 +73,7 @@ def _rank_note(generated: GeneratedQuestions) -> str:
 
 def _answer_note(generated: GeneratedQuestions) -> str:
     answers = generated.questions.answers
-    n_unsupported = generated.findings.unsupported
+    n_unsupported = generated.findings.n_unsupported
     if not answers and not n_unsupported:
         return ""
     note = f"{len(answers):,} have a reference answer that says what their quotes say"

@@ -25,7 +25,7 @@ def find_forbidden_judgments(subject: LintInput) -> Iterator[LintFinding]:
         n_judgments += n_forbidden
         n_questions += n_forbidden > 0
     if n_judgments:
-        message = wording.forbidden(n_judgments, n_questions)
+        message = wording.format_forbidden(n_judgments, n_questions)
         yield LintFinding("forbidden", None, message, {"judgments": n_judgments})
 
 
@@ -37,9 +37,9 @@ def find_questions_without_relevant(subject: LintInput) -> Iterator[LintFinding]
         grades = subject.graded[query].values()
         n_judged = len(grades)
         if all(grade < 0 for grade in grades):
-            yield LintFinding("unanswerable", query, wording.unanswerable(n_judged), {})
+            yield LintFinding("unanswerable", query, wording.format_unanswerable(n_judged), {})
         else:
-            yield LintFinding("no_relevant", query, wording.no_relevant(n_judged), {"judged": n_judged})
+            yield LintFinding("no_relevant", query, wording.format_no_relevant(n_judged), {"judged": n_judged})
 
 
 def find_unknown_documents(subject: LintInput) -> Iterator[LintFinding | str]:
@@ -61,8 +61,8 @@ def _unknown_document_finding(subject: LintInput, passages: CorpusIndex, query: 
     is_relevant = grade > 0
     fix = None
     if not is_relevant or _has_known_alternatives(subject, passages, query, document):
-        fix = LintFix(wording.unknown_document_fix(document, is_relevant=is_relevant), document)
-    message = wording.unknown_document(document, grade, len(passages.ids))
+        fix = LintFix(wording.format_unknown_document_fix(document, is_relevant=is_relevant), document)
+    message = wording.format_unknown_document(document, grade, len(passages.ids))
     return LintFinding("unknown_document", query, message, {"document": document, "grade": grade}, fix)
 
 
@@ -90,7 +90,7 @@ def find_impossible_groups(subject: LintInput) -> Iterator[LintFinding]:
         for number, group in enumerate(groups, start=1):
             relevant = [judged for judged, grade in group.items() if grade > 0]
             if len(group) > 1 and relevant and all(_is_missing(judged, subject.passages) for judged in relevant):
-                message = wording.impossible_group(number, len(groups), group)
+                message = wording.format_impossible_group(number, len(groups), group)
                 yield LintFinding("impossible_group", query, message, {"group": number, "alternatives": list(group)})
 
 

@@ -50,7 +50,7 @@ def find_dependent_questions(subject: LintInput) -> Iterator[LintFinding]:
         question = subject.texts[query]
         pointing_words = find_pointing_words(question)
         if pointing_words is not None:
-            message = wording.dependent_question(question, pointing_words)
+            message = wording.format_dependent_question(question, pointing_words)
             yield LintFinding("dependent_question", query, message, {"words": pointing_words})
 
 
@@ -58,7 +58,7 @@ def find_unknown_languages(subject: LintInput) -> Iterator[str]:
     """Say for how many questions it is unknown whether they make sense alone."""
     unknown = [query for query, tokens in subject.words.items() if is_unknown_language(tokens)]
     if unknown:
-        yield wording.unknown_languages_skipped(unknown, len(subject.queries), COMMON_WORDS)
+        yield wording.format_unknown_languages_skipped(unknown, len(subject.queries), COMMON_WORDS)
 
 
 def find_short_questions(subject: LintInput) -> Iterator[LintFinding]:
@@ -67,7 +67,7 @@ def find_short_questions(subject: LintInput) -> Iterator[LintFinding]:
         n_words = len(subject.words[query])
         n_content_words = len(subject.content[query])
         if n_words < MIN_WORDS or n_content_words < MIN_CONTENT_WORDS:
-            message = wording.short_question(subject.texts[query], n_words, n_content_words)
+            message = wording.format_short_question(subject.texts[query], n_words, n_content_words)
             yield LintFinding("short_question", query, message, {"words": n_words, "telling": n_content_words})
 
 
@@ -76,7 +76,7 @@ def find_leaked_ids(subject: LintInput) -> Iterator[LintFinding]:
     for query in subject.queries:
         document = _find_leaked_id(subject, query)
         if document is not None:
-            message = wording.leaked_id(subject.texts[query], document)
+            message = wording.format_leaked_id(subject.texts[query], document)
             yield LintFinding("leaked_id", query, message, {"document": document})
 
 
@@ -130,7 +130,7 @@ def find_echoes(subject: LintInput) -> Iterator[LintFinding]:
                 yield LintFinding(
                     "echo",
                     query,
-                    wording.echo(subject.texts[query], judged, echo.share, echo.shared_run, echo.length),
+                    wording.format_echo(subject.texts[query], judged, echo.share, echo.shared_run, echo.length),
                     {
                         "relevant": judged,
                         "run": echo.shared_run,

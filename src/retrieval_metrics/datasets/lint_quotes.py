@@ -28,7 +28,7 @@ def find_short_quotes(subject: LintInput) -> Iterator[LintFinding]:
                 continue
             length = len(normalise(judged.text))
             if length < min_length:
-                message = wording.short_quote(judged.text, length, min_length)
+                message = wording.format_short_quote(judged.text, length, min_length)
                 yield LintFinding("short_quote", query, message, {"quote": judged.text, "length": length})
 
 
@@ -56,7 +56,7 @@ def _check_quote(
         documents = list(n_places_by_document)
         if all(_covers_all_places(group, quote, n_places, documents) for group in groups):
             return None
-        message = wording.ambiguous_quote(quote.text, documents, n_places)
+        message = wording.format_ambiguous_quote(quote.text, documents, n_places)
         evidence = {"quote": quote.text, "documents": documents, "places": n_places}
         return LintFinding("ambiguous_quote", query, message, evidence)
     if n_places_by_document:
@@ -84,8 +84,8 @@ def _cut_quote_finding(passages: CorpusIndex, query: QueryId, quote: Quote, sour
     fix = None
     if quote_range is not None:
         span = Span(source, *quote_range)
-        fix = LintFix(wording.cut_quote_fix(span), quote, (quote, span))
-    message = wording.cut_quote(quote.text, source)
+        fix = LintFix(wording.format_cut_quote_fix(span), quote, (quote, span))
+    message = wording.format_cut_quote(quote.text, source)
     return LintFinding("cut_quote", query, message, {"quote": quote.text, "source": source}, fix)
 
 
@@ -93,8 +93,8 @@ def _missing_quote_finding(passages: CorpusIndex, query: QueryId, quote: Quote) 
     same_words = _find_same_words(passages, quote.text)
     fix = None
     if same_words is not None:
-        fix = LintFix(wording.missing_quote_fix(same_words), quote, (Quote(same_words),))
-    message = wording.missing_quote(quote.text, len(passages.items), same_words)
+        fix = LintFix(wording.format_missing_quote_fix(same_words), quote, (Quote(same_words),))
+    message = wording.format_missing_quote(quote.text, len(passages.items), same_words)
     return LintFinding("missing_quote", query, message, {"quote": quote.text, "same_words": same_words}, fix)
 
 

@@ -206,14 +206,14 @@ class Lint(Printed, Generic[QuestionsT]):
         for name, count in self.counts.items():
             severity, meaning = MEANING[name]
             rows.append([name, severity, str(count), meaning])
-            notes += [wording.finding_note(finding) for finding in self.named(name)[:MAX_SHOWN]]
+            notes += [wording.format_finding(finding) for finding in self.named(name)[:MAX_SHOWN]]
             if count > MAX_SHOWN:
-                notes.append(wording.further_findings_note(count - MAX_SHOWN))
+                notes.append(wording.format_further_findings(count - MAX_SHOWN))
         n_fixes = sum(finding.fix is not None for finding in self.findings)
         if n_fixes:
-            notes.append(wording.fixes_note(n_fixes))
+            notes.append(wording.format_fixes(n_fixes))
         notes += [f"unchecked: {sentence}" for sentence in self.skipped]
-        title = wording.title(len(self.questions), len(self.findings))
+        title = wording.format_title(len(self.questions), len(self.findings))
         header = ["finding", "severity", "n", "meaning"] if rows else []
         return [Table(header, rows, notes, title, (0, 1, 3))]
 

@@ -45,7 +45,7 @@ def find_few_sources(subject: LintInput) -> Iterator[LintFinding]:
     if effective >= MIN_SOURCES:
         return
     largest_first = dict(n_by_source.most_common())
-    message = wording.few_sources(largest_first, n_questions, effective)
+    message = wording.format_few_sources(largest_first, n_questions, effective)
     yield LintFinding("few_sources", None, message, {"sources": largest_first, "effective": effective})
 
 
@@ -82,7 +82,7 @@ def find_too_few_questions(subject: LintInput, metric: Metric, difference: float
         yield LintFinding(
             "too_few_questions",
             None,
-            wording.too_few_questions(
+            wording.format_too_few_questions(
                 metric=str(metric),
                 difference=difference,
                 n_needed=n_needed,

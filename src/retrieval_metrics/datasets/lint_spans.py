@@ -52,19 +52,19 @@ class _SpanChecks:
         if source is None:
             if self._passages.has_source(judged.source):
                 return None
-            return LintFinding("unknown_source", query, wording.unknown_source(judged), {"span": judged})
+            return LintFinding("unknown_source", query, wording.format_unknown_source(judged), {"span": judged})
         span = self._locate(judged, groups)
         if span.end > len(source):
-            message = wording.span_after_end(judged, len(source))
+            message = wording.format_span_after_end(judged, len(source))
             return LintFinding("moved_span", query, message, {"span": judged, "length": len(source)})
         text = source[span.start : span.end]
         if WORD_SEPARATOR in text:
             n_missing = text.count(WORD_SEPARATOR)
-            message = wording.uncovered_span(judged, n_missing, len(text))
+            message = wording.format_uncovered_span(judged, n_missing, len(text))
             return LintFinding("uncovered_span", query, message, {"span": judged, "missing": n_missing})
         if _is_within_word(source, span.start) or _is_within_word(source, span.end):
             surroundings = source[max(span.start - SHOWN_AROUND, 0) : span.end + SHOWN_AROUND]
-            message = wording.cut_span(judged, text, surroundings)
+            message = wording.format_cut_span(judged, text, surroundings)
             return LintFinding("cut_span", query, message, {"span": judged, "text": text})
         return None
 
@@ -87,8 +87,8 @@ class _SpanChecks:
         if len(new_ranges) == 1:
             start, end = new_ranges[0]
             moved = Span(span.source, start, end, span.uncertain)
-            fix = LintFix(wording.moved_span_fix(span, moved), span, (moved,))
-        message = wording.moved_span(span, text, quotes[0], new_ranges[0] if new_ranges else None)
+            fix = LintFix(wording.format_moved_span_fix(span, moved), span, (moved,))
+        message = wording.format_moved_span(span, text, quotes[0], new_ranges[0] if new_ranges else None)
         return LintFinding("moved_span", query, message, {"span": span, "holds": text, "quote": quotes[0]}, fix)
 
     def _find_ranges_of_quotes(self, source: str, quotes: Sequence[str]) -> list[tuple[int, int]]:

@@ -57,8 +57,8 @@ def find_repeated_questions(
 
 def _duplicate_finding(subject: LintInput, first: QueryId, repeat: QueryId) -> LintFinding:
     is_judged_alike = subject.groups(first) == subject.groups(repeat)
-    fix = LintFix(wording.duplicate_question_fix(first, repeat)) if is_judged_alike else None
-    message = wording.duplicate_question(subject.texts[repeat], first)
+    fix = LintFix(wording.format_duplicate_question_fix(first, repeat)) if is_judged_alike else None
+    message = wording.format_duplicate_question(subject.texts[repeat], first)
     return LintFinding("duplicate_question", repeat, message, {"other": first, "judged_alike": is_judged_alike}, fix)
 
 
@@ -72,7 +72,7 @@ def _find_near_duplicates(
         share = _measure_likeness(subject, first, repeat, shares_relevant=shares_relevant)
         min_share = MIN_SHARE_IF_JUDGED_ALIKE if shares_relevant else MIN_SHARE
         if share >= min_share:
-            message = wording.near_duplicate_question(subject.texts[repeat], first, subject.texts[first], share)
+            message = wording.format_near_duplicate_question(subject.texts[repeat], first, subject.texts[first], share)
             yield LintFinding("near_duplicate_question", repeat, message, {"other": first, "share": share})
             if _measure_likeness(subject, first, repeat, shares_relevant=False) >= MIN_SHARE:
                 yield from _find_contradiction(subject, first, repeat)
@@ -169,9 +169,9 @@ def _find_contradiction(subject: LintInput, first: QueryId, repeat: QueryId) -> 
     only_first = subject.relevant[first].keys() - subject.relevant[repeat].keys()
     only_repeat = subject.relevant[repeat].keys() - subject.relevant[first].keys()
     if opposed:
-        contradiction = wording.opposed_grades(opposed[0])
+        contradiction = wording.format_opposed_grades(opposed[0])
     elif only_first and only_repeat:
-        contradiction = wording.different_relevant(
+        contradiction = wording.format_different_relevant(
             first, min(map(repr, only_first)), repeat, min(map(repr, only_repeat))
         )
     else:
@@ -179,7 +179,7 @@ def _find_contradiction(subject: LintInput, first: QueryId, repeat: QueryId) -> 
     yield LintFinding(
         "contradicting_judgments",
         repeat,
-        wording.contradicting_judgments(subject.texts[repeat], first, contradiction),
+        wording.format_contradicting_judgments(subject.texts[repeat], first, contradiction),
         {"other": first, "opposed": opposed, "only_other": sorted(only_first, key=repr)},
     )
 

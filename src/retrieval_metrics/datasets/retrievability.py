@@ -159,13 +159,13 @@ class Search:
             "share_of_best_score": quality.share,
         }
         if quality.is_unanswered:
-            message = wording.unanswered_by_bm25(question, quality.chance)
+            message = wording.format_unanswered_by_bm25(question, quality.chance)
             return LintFinding("unanswered", query, message, evidence)
         if better is not None and quality.share < MIN_SHARE_OF_BETTER:
-            message = wording.judgments_of_other_question(question, self._subject.texts[better])
+            message = wording.format_judgments_of_other_question(question, self._subject.texts[better])
             return LintFinding("unanswered", query, message, evidence | {"same_judgments_as": better})
         if quality.is_easy:
-            return LintFinding("easy", query, wording.easy_for_bm25(question), evidence)
+            return LintFinding("easy", query, wording.format_easy_for_bm25(question), evidence)
         return None
 
     def _find_group(self, group: Mapping[Any, float]) -> list[int]:
@@ -259,7 +259,7 @@ def _find_by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintF
         return
     search = Search(subject, passages)
     if not search.is_informative:
-        yield wording.few_passages_skipped(MIN_PASSAGES)
+        yield wording.format_few_passages_skipped(MIN_PASSAGES)
         return
     findings = list(search.find_all())
     suspects = [finding for finding in findings if finding.name == "unanswered"]
@@ -271,7 +271,7 @@ def _find_by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintF
         if finding.name != "unanswered":
             yield finding
     suspects.sort(key=lambda finding: (finding.evidence["share_of_best_score"], -finding.evidence["chance"]))
-    yield wording.unanswered_skipped([finding.query for finding in suspects], n_judged)
+    yield wording.format_unanswered_skipped([finding.query for finding in suspects], n_judged)
 
 
 def _find_by_runs(subject: LintInput) -> Iterator[LintFinding]:
@@ -283,8 +283,8 @@ def _find_by_runs(subject: LintInput) -> Iterator[LintFinding]:
         if query not in subject.texts or np.isnan(values).any():
             continue
         if (values == 0).all():
-            message = wording.unanswered_by_runs(subject.texts[query], runs)
+            message = wording.format_unanswered_by_runs(subject.texts[query], runs)
             yield LintFinding("unanswered", query, message, {"runs": runs})
         elif (values == 1).all():
-            message = wording.easy_for_runs(subject.texts[query], runs)
+            message = wording.format_easy_for_runs(subject.texts[query], runs)
             yield LintFinding("easy", query, message, {"runs": runs})

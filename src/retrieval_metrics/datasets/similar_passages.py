@@ -83,11 +83,11 @@ class _SimilarPassageCheck:
             reported.add(other)
             fix = None
             if similarity.shared is None:
-                fix = LintFix(wording.copy_fix(document, relevant), relevant, (relevant, document))
+                fix = LintFix(wording.format_copy_fix(document, relevant), relevant, (relevant, document))
             yield LintFinding(
                 "unjudged_duplicate" if similarity.is_copy else "possible_answer",
                 query,
-                wording.similar_passage(document, relevant, similarity.share, similarity.shared),
+                wording.format_similar_passage(document, relevant, similarity.share, similarity.shared),
                 {"document": document, "like": relevant, "share": similarity.share},
                 fix,
             )
@@ -124,7 +124,7 @@ class _SimilarPassageCheck:
             yield LintFinding(
                 "possible_answer",
                 query,
-                wording.text_elsewhere(span, text, documents[0]),
+                wording.format_text_elsewhere(span, text, documents[0]),
                 {"document": documents[0], "like": span, "documents": documents},
             )
 

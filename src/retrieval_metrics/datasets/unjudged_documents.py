@@ -27,7 +27,7 @@ def find_unjudged_at_top(subject: LintInput) -> Iterator[LintFinding | str]:
     has_pieces = subject.qrels.has_pieces
     runs = list(subject.runs)
     if has_pieces or len(runs) < MIN_RUNS:
-        yield wording.agreement_skipped(has_pieces=has_pieces)
+        yield wording.format_agreement_skipped(has_pieces=has_pieces)
         return
     first_by_query = _find_first_documents(subject)
     if not _any_is_judged(subject, first_by_query):
@@ -37,7 +37,7 @@ def find_unjudged_at_top(subject: LintInput) -> Iterator[LintFinding | str]:
             document for document in _find_common_documents(first_of_runs) if document not in subject.graded[query]
         ]
         if documents:
-            message = wording.unjudged_at_top(subject.texts[query], documents[0], N_FIRST, runs)
+            message = wording.format_unjudged_at_top(subject.texts[query], documents[0], N_FIRST, runs)
             evidence = {"document": documents[0], "documents": documents, "runs": runs}
             yield LintFinding("unjudged_at_top", query, message, evidence)
 
