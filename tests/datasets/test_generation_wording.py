@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.candidate_checks import CheckResults, Verdict
+from retrieval_metrics.datasets.candidate_checks import CheckResults, CheckVerdict
 from retrieval_metrics.datasets.generated import GeneratedQuestions
 from retrieval_metrics.datasets.generation_wording import generation_notes, model_note
 from retrieval_metrics.datasets.llm_client import Calls
@@ -45,7 +45,7 @@ def test_sentences_are_the_golden_ones() -> None:
         n_other_answers=4,
         n_refused=0,
         n_unsupported=2,
-        verdicts=Counter({Verdict(expected=False, answer=True): 12}),
+        verdicts=Counter({CheckVerdict(expected=False, answer=True): 12}),
     )
     answered = make_result(questions_of_ranks([2], answers={"q0": "The officer."}), suspicious, None)
     refused = make_result(questions_of_ranks([2], answers={"q0": "The officer."}), CheckResults(n_refused=3), None)
@@ -67,9 +67,9 @@ def test_a_model_is_suspected_that_gave_ten_wrong_answers_and_no_other(
 ) -> None:
     verdicts = Counter(
         {
-            Verdict(expected=False, answer=True): n_contradicted,
-            Verdict(expected=True, answer=True): n_confirmed,
-            Verdict(expected=False, answer=False): n_denied,
+            CheckVerdict(expected=False, answer=True): n_contradicted,
+            CheckVerdict(expected=True, answer=True): n_confirmed,
+            CheckVerdict(expected=False, answer=False): n_denied,
         }
     )
     assert bool(model_note(CheckResults(verdicts=verdicts))) is is_named

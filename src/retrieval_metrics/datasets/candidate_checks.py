@@ -70,7 +70,7 @@ class OtherAnswerKey(NamedTuple):
     number: int
 
 
-class Verdict(NamedTuple):
+class CheckVerdict(NamedTuple):
     """Whether the model was expected to say yes, and whether it did."""
 
     expected: bool
@@ -93,15 +93,15 @@ class CheckResults:
     n_other_answers: int = 0
     n_refused: int = 0
     n_unsupported: int = 0
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    verdicts: Counter[CheckVerdict] = field(default_factory=Counter)
 
     def count_contradicted(self, *, answer: bool) -> int:
         """Return how often the model gave an answer where the opposite was expected, if it gave no other answer.
 
         0 stands for a model that gives both answers, or of which too few verdicts are known.
         """
-        n_contradicted = self.verdicts[Verdict(not answer, answer)]
-        n_same = self.verdicts[Verdict(answer, answer)] + n_contradicted
+        n_contradicted = self.verdicts[CheckVerdict(not answer, answer)]
+        n_same = self.verdicts[CheckVerdict(answer, answer)] + n_contradicted
         if n_contradicted >= MIN_VERDICTS and n_same == self.verdicts.total():
             return n_contradicted
         return 0
@@ -224,7 +224,7 @@ class CandidateChecks:
         replies = await self._interview.ask_yes_or_no(ANSWERABLE, texts, "other answers")
         self.findings.n_unknown += len(replies.failures)
         for key, is_answer in replies.parsed.items():
-            self.findings.verdicts[Verdict(expected=True, answer=is_answer)] += 1
+            self.findings.verdicts[CheckVerdict(expected=True, answer=is_answer)] += 1
             if is_answer:
                 self.findings.n_other_answers += 1
                 candidate_by_id[key.candidate_id].groups[key.group].append(named_answers[key])
@@ -266,7 +266,7 @@ class CandidateChecks:
             failures[key.candidate_id] = Failure(NOT_CHECKED, f"{failure.reason}: {failure.message}")
         for key, answer in replies.parsed.items():
             claim = claims[key]
-            self.findings.verdicts[Verdict(claim.expected, answer)] += 1
+            self.findings.verdicts[CheckVerdict(claim.expected, answer)] += 1
             if answer is not claim.expected:
                 failures[key.candidate_id] = claim.failure
         return failures
