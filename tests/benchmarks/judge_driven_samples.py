@@ -27,7 +27,7 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_metrics.datasets.grading import first_stratum
+from retrieval_metrics.datasets.disagreement_strata import choose_first_stratum
 from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.statistics import CorrectedMean, corrected_mean, spending_levels
 
@@ -102,8 +102,9 @@ def differences(judge: str, share: float, queries: int, random: np.random.Genera
 
 def estimated(people: Floats, model: Floats, n: int, seed: int, *, in_strata: bool) -> CorrectedMean:
     """Draw n queries, label them, and estimate; a larger draw with the same seed holds the smaller one."""
-    size, share = first_stratum(np.sort(np.abs(model))[::-1])
-    first = set(np.argsort(-np.abs(model), kind="stable")[:size].tolist())
+    first_stratum = choose_first_stratum(np.sort(np.abs(model))[::-1])
+    share = first_stratum.share_of_labels
+    first = set(np.argsort(-np.abs(model), kind="stable")[: first_stratum.size].tolist())
     strata = {query: int(query not in first) for query in range(len(model))} if in_strata else None
     sample = draw(range(len(model)), n, strata, seed, {0: share, 1: 1 - share} if in_strata else None)
     labelled = [int(query) for query in sample.queries]

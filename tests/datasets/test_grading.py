@@ -8,11 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.grading import first_stratum
 from retrieval_metrics.datasets.labels import RUBRIC
 
 QUERIES: dict[Any, str] = {f"question-{at}": f"What is said about subject {at}?" for at in range(6)}
@@ -281,21 +279,3 @@ def test_the_schema_is_that_of_the_prompt_also_for_the_last_passage_of_a_questio
 
     assert POOL.grade(model, batch=4).qrels == TRUE
     assert {(True, ("grades",)), (False, ("grade", "reason"))} == {(several, tuple(form)) for several, form in asked}
-
-
-@pytest.mark.parametrize(
-    ("apart", "size", "share"),
-    [
-        ([1.0] * 20 + [0.0] * 60, 20, 0.6),  # all of the differences: at most 60 % of the labels
-        ([1.0] * 80, 10, 0.125),  # no query tells more than another: as many as there are
-        ([3.0] * 10 + [1.0] * 70, 10, 30 / 100),  # 10 * 3 of 10 * 3 + 70 * 1
-        ([1.0] * 2 + [0.0] * 3, 2, 0.6),
-        ([1.0] * 60 + [0.0] * 20, 40, 40 / (40 + 800**0.5)),  # at most half of the queries; sqrt(40 * 20) of the others
-        ([1.0, 0.0, 0.0], 2, 0.6),  # at least two queries, whose variance can be told
-        ([1.0] + [0.0] * 79, 10, 0.6),  # at least an eighth of them
-    ],
-)
-def test_the_first_stratum_holds_the_differences(apart: list[float], size: int, share: float) -> None:
-    found = first_stratum(np.array(apart))
-    assert found[0] == size
-    assert found[1] == pytest.approx(share)

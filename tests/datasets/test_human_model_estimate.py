@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from graded_systems import MODEL, PEOPLE, QUERIES, QUESTIONS, RUNS, SAMPLE, TRUTH, estimate, judge, system
-from retrieval_metrics.datasets.labels import Scale
 from retrieval_metrics.reports import numbers
 
 
@@ -122,35 +121,6 @@ def test_a_judge_who_errs_where_people_see_no_difference_proves_nothing() -> Non
     assert not found.significant
 
 
-def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() -> None:
-    pool = rm.pool({query: f"{query}?" for query in QUERIES}, RUNS, depth=12)
-    runs = {name: RUNS[name] for name in ("weak", "best")}
-    sample = pool.sample(30, graded=MODEL, runs=runs)
-    values = [rm.evaluate(MODEL.qrels, run, "ndcg@10").per_query["ndcg@10"] for run in runs.values()]
-    apart = sorted(QUERIES, key=lambda query: -abs(values[0][query] - values[1][query]))
-    assert sample.strata is not None
-    first = [query for query in QUERIES if sample.strata[query] == "differ most"]
-    assert set(first) == set(apart[: len(first)])
-    drawn = sum(query in sample for query in first)
-    assert drawn / 30 > 1.3 * len(first) / 120
-    assert {sample.probabilities[query] for query in sample} == {drawn / len(first), (30 - drawn) / (120 - len(first))}
-    assert re.search(rf"differ most +{drawn} +{len(first)}", str(sample))
-    assert set(pool.sample(20, graded=MODEL, runs=runs)) < set(sample)
-    people = {query: TRUTH[query] for query in sample}
-    found = estimate(human=people, sample=sample, runs=runs).difference("ndcg@10")
-    means = [rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"] for run in runs.values()]
-    assert found.interval.low < means[1] - means[0] < found.interval.high
-    with pytest.raises(ValueError, match="graded and runs go together"):
-        pool.sample(30, graded=MODEL)
-    none = rm.Labels(
-        rm.Labels.from_qrels({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale()
-    )
-    with pytest.raises(ValueError, match=r"differ on none of the 120 queries in mrr\(rel=2\)"):
-        pool.sample(30, graded=none, runs=runs, metrics="mrr")
-    with pytest.raises(ValueError, match="two or more systems"):
-        pool.sample(30, graded=MODEL, runs={"weak": RUNS["weak"]})
-
-
 def test_a_model_with_its_scale_turned_round_is_told_from_one_that_guesses() -> None:
     turned = {query: {document: 3 - grade for document, grade in held.items()} for query, held in TRUTH.items()}
     found = estimate(model=rm.Labels.from_qrels(turned, "a model", kind="model"))
@@ -203,7 +173,9 @@ class TestToldApart:
     def test_by_people_alone_too_where_the_model_extrapolates(self, alone: float, decided: bool) -> None:  # noqa: FBT001
         people = replace(self.PLAIN, mean=alone * self.HALF)
         assert self.decided(mean=2 * self.HALF, extrapolated=0.11 * self.HALF, human_only=people) is decided
-        assert self.decided(mean=2 * self.HALF, extrapolated=0.09 * self.HALF, human_only=people)  # too little to matter
+        assert self.decided(
+            mean=2 * self.HALF, extrapolated=0.09 * self.HALF, human_only=people
+        )  # too little to matter
 
     def test_rare_changes_matter_if_they_could_shift_it_beyond_its_interval(self) -> None:
         shift = self.FOUND.rare_effect.mean_shift

@@ -63,11 +63,3 @@ def test_probabilities_that_are_given_are_checked() -> None:
         rm.types.Sample.from_probabilities({"q9": 0.5}, population=["q1"])
     with pytest.raises(ValueError, match="a sample has queries, each with its probability"):
         rm.types.Sample.from_probabilities({}, population=["q1"])
-
-
-@pytest.mark.parametrize("secret", ["secret", ~rm.Metadata(tenant="acme"), rm.Span("secret.md", 0, 9)])
-def test_one_secret_forbidden_to_all_does_not_keep_them_together(secret: Any) -> None:
-    questions = rm.EvaluationSet(
-        {f"q{at}": "?" for at in range(40)}, {f"q{at}": {f"d{at}": 1, secret: -1} for at in range(40)}
-    )
-    assert [len(part) for part in questions.split(0.5, 0.5)] == [20, 20]

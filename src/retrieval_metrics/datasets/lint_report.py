@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from retrieval_metrics._internal.validation import group_pairs, python_or_cli_text, to_data_frame
 from retrieval_metrics.datasets.bm25 import content_words
-from retrieval_metrics.datasets.sample import select_queries
+from retrieval_metrics.datasets.merge_and_split import select_queries
 from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
