@@ -133,7 +133,7 @@ def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -
         labels,
         rm.load(tmp_path / "labels.json"),
         labels.from_grader("Ada"),
-        labels.of_queries("qr"),
+        labels.for_queries("qr"),
         labels.merge(),
     ):
         found = rm.evaluate(each.qrels, run, ["mrr", "hit_rate@1", "precision(rel=1)@2", "ndcg@3"])

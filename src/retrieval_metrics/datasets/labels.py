@@ -238,7 +238,7 @@ class Labels(Printed):
             notes |= dict.fromkeys(part.notes)
         return Labels(labels, notes, scale)
 
-    def of_queries(self, queries: Iterable[Any]) -> Labels:
+    def for_queries(self, queries: Iterable[Any]) -> Labels:
         """Return the grades of the given queries."""
         selected = set(queries)
         return Labels([label for label in self.labels if label.query in selected], self.notes, self.scale)
