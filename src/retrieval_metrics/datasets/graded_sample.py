@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.comparison.unjudged_bounds import largest_cutoff
+from retrieval_metrics.comparison.partly_judged import largest_cutoff
 from retrieval_metrics.datasets.grader_agreement import Agreement
 from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.sample import Sample

@@ -19,8 +19,9 @@ from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
+from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

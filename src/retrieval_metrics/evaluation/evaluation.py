@@ -41,13 +41,14 @@ TOTALS_WITHOUT_CLUSTERS = (
 )
 
 
-_ELSEWHERE = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
+# What to write in place of names that data frames and other evaluations have.
+_REPLACEMENTS = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
 
 
-def _found_under(name: Any) -> str:
+def _missing_name_hint(name: Any) -> str:
     """Return what to write in place of a name that an evaluation does not have; empty if it means nothing here."""
-    if isinstance(name, str) and name in _ELSEWHERE:
-        return f"; write {_ELSEWHERE[name]}"
+    if isinstance(name, str) and name in _REPLACEMENTS:
+        return f"; write {_REPLACEMENTS[name]}"
     try:
         metric = str(as_metric(name))
     except (TypeError, ValueError):
@@ -202,11 +203,11 @@ class Evaluation(Printed):
     if not TYPE_CHECKING:  # type checkers find such names by themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            said = "" if name.startswith("_") else _found_under(name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
+            hint = "" if name.startswith("_") else _missing_name_hint(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
         def __getitem__(self, name: Any) -> NoReturn:
-            raise TypeError(f"an Evaluation is no mapping{_found_under(name) or '; its means are result.means'}")
+            raise TypeError(f"an Evaluation is no mapping{_missing_name_hint(name) or '; its means are result.means'}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -454,7 +455,7 @@ class Evaluation(Printed):
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.comparison_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.evaluation.evaluation_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
         return evaluation_figure(self._record, kind, metric, across)
 
@@ -491,14 +492,14 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.comparison.comparison_report import evaluation_report  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.evaluation_report import evaluation_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        known = self.scores.query_texts
-        shown = ReportOptions.of(
-            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        judged_texts = self.scores.query_texts
+        options = ReportOptions.read(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        evaluation_report(self.scores, path, title, shown)
+        evaluation_report(self.scores, path, title, options)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
@@ -518,7 +519,7 @@ class Evaluation(Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.saved_results import save_evaluation  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.evaluation_file import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
         save_evaluation(self._record, path, labels, rankings=rankings)
@@ -538,7 +539,7 @@ class Evaluation(Printed):
         return [summary.summary_table(self._record)]
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_report import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.evaluation.evaluation_html import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
         return evaluation_html(self._record)
 

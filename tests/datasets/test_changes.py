@@ -13,12 +13,12 @@ TEXTS = {"q1": "first?", "q2": "second?", "q3": "third?"}
 
 
 def test_the_numbers_and_what_is_said_of_them() -> None:
-    found = rm.changes(BEFORE, AFTER, ["overlap@3", "rbo", "precision@3"])
-    assert found.per_query["overlap@3"] == {"q1": 2 / 3, "q2": 1.0, "q3": 1.0}
-    assert found.per_query["max_loss(precision@3)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
-    assert found.moved(metric="overlap@3") == [("q1", 2 / 3)]
-    assert [query for query, _ in found.moved(5)] == ["q1", "q2"]  # by rbo, which goes on as a ranking ends
-    text = str(found)
+    changes = rm.changes(BEFORE, AFTER, ["overlap@3", "rbo", "precision@3"])
+    assert changes.per_query["overlap@3"] == {"q1": 2 / 3, "q2": 1.0, "q3": 1.0}
+    assert changes.per_query["max_loss(precision@3)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
+    assert changes.moved(metric="overlap@3") == [("q1", 2 / 3)]
+    assert [query for query, _ in changes.moved(5)] == ["q1", "q2"]  # by rbo, which goes on as a ranking ends
+    text = str(changes)
     assert "1 of 3 queries have the same first 3, in the same order; changed most in rbo: q1" in text
     assert (
         "2 documents entered or left the first 3: their grades settle precision@3; .pool(questions) collects them"
@@ -34,8 +34,8 @@ def test_what_is_too_wide_says_so() -> None:
 
 
 def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None:
-    found = rm.changes(BEFORE, AFTER, "precision@3")
-    pool = found.pool(TEXTS, {one: one for one in "abcdefgx"})
+    changes = rm.changes(BEFORE, AFTER, "precision@3")
+    pool = changes.pool(TEXTS, {one: one for one in "abcdefgx"})
     assert [(item.query, item.document, item.why) for item in pool] == [("q1", "c", "before 3"), ("q1", "x", "after 3")]
     grades = {"q1": {"x": 1, "c": 0, "a": 1}, "q2": {"d": 1}, "q3": {"g": 1}}
     only = {"q1": {"x": 1, "c": 0}}
@@ -47,9 +47,9 @@ def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None
     assert difference(grades) == pytest.approx(difference(only))
     assert pool.top(1, "effect").items[0].effect == pytest.approx(0.5 / 3)  # 1 / log2(4), of three queries
     with pytest.warns(rm.RetrievalWarning, match=r"1 of the . queries that changed have no text .*'q1'"):
-        assert len(found.pool({query: text for query, text in TEXTS.items() if query != "q1"})) == 0
-    found.save(tmp_path / "changes.json")
-    assert rm.load(tmp_path / "changes.json") == found
+        assert len(changes.pool({query: text for query, text in TEXTS.items() if query != "q1"})) == 0
+    changes.save(tmp_path / "changes.json")
+    assert rm.load(tmp_path / "changes.json") == changes
 
 
 def test_each_document_has_two_ranks() -> None:
@@ -94,14 +94,14 @@ def test_items_meet_by_what_match_says() -> None:
 
 
 def test_distances_are_warned_of_on_either_side() -> None:
-    scores = {f"q{at}": {"a": 0.9, "b": 0.8, "c": 0.7} for at in range(20)}
+    scores = {f"q{number}": {"a": 0.9, "b": 0.8, "c": 0.7} for number in range(20)}
     distances = {query: {"a": 0.1, "b": 0.2, "c": 0.3} for query in scores}
     with pytest.warns(rm.RetrievalWarning, match=r"^after: the scores of the run rise .* pass \{id: -distance\}"):
         rm.changes(scores, distances, "overlap@1")
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "said"),
+    ("call", "error", "message"),
     [
         (lambda: rm.changes({}, AFTER), ValueError, "before holds no query"),
         (lambda: rm.changes(BEFORE, AFTER, "rbo@5"), ValueError, "must be written overlap@10 or rbo"),
@@ -115,20 +115,20 @@ def test_distances_are_warned_of_on_either_side() -> None:
         (lambda: rm.changes({"q": "abc"}, {"q": ["a"]}), TypeError, "q"),
     ],
 )
-def test_what_cannot_be_right_is_refused(call: Callable[[], object], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_what_cannot_be_right_is_refused(call: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         call()
 
 
 def test_it_is_compared_and_sliced_as_an_evaluation() -> None:
-    queries = [f"q{at}" for at in range(12)]
+    queries = [f"q{number}" for number in range(12)]
     before = {query: ["a", "b", "c", "d"] for query in queries}
     good, bad = ({query: ["a", "b", *rest] for query in queries} for rest in (["c", "x"], ["y", "x"]))
-    one, other = (rm.changes(before, after, "overlap@4", clusters=None) for after in (good, bad))
-    (conclusion,) = rm.compare({"bad": other, "good": one}, baseline="bad").conclusions
+    first, other = (rm.changes(before, after, "overlap@4", clusters=None) for after in (good, bad))
+    (conclusion,) = rm.compare({"bad": other, "good": first}, baseline="bad").conclusions
     assert conclusion.kind == "better"
     assert conclusion.difference == pytest.approx(0.25)
-    assert one.group_by(lambda query: int(query[1:]) % 2)[0].means == {"overlap@4": 0.75}
+    assert first.group_by(lambda query: int(query[1:]) % 2)[0].means == {"overlap@4": 0.75}
 
 
 def test_eight_times_the_queries_are_read_once_each() -> None:
@@ -140,6 +140,6 @@ def test_eight_times_the_queries_are_read_once_each() -> None:
             reads.append(key)
             return super().get(key, default)
 
-    before = Counting({f"q{at}": ["a", "b"] for at in range(50)})
+    before = Counting({f"q{number}": ["a", "b"] for number in range(50)})
     rm.changes(before, Counting(before), "overlap@2")
     assert len(reads) == 2 * 50

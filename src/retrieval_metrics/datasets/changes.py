@@ -15,12 +15,9 @@ from retrieval_metrics._internal.validation import (
     require_same_id_type,
     warn,
 )
-from retrieval_metrics.comparison.ranking_overlap import (
-    RBO_PERSISTENCE,
-    as_similarity,
-    distinct_ranking,
-    is_change_bound,
-)
+from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
+from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
+from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE
 from retrieval_metrics.datasets.pool import pool
 from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -37,7 +34,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.validation import DocumentId, QueryId
-    from retrieval_metrics.comparison.ranking_overlap import DistinctRanking, RankingSimilarity
+    from retrieval_metrics.comparison.change_measures import ChangeMeasure
+    from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
     from retrieval_metrics.datasets.pool import Pool
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
@@ -101,14 +99,14 @@ def changes(
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance!r}")
     named = [metrics] if isinstance(metrics, str) or not hasattr(metrics, "__iter__") else list(metrics)
-    measures = {column: one for name in named for one in [as_similarity(name, tolerance)] for column in one.columns}
+    measures = {column: one for name in named for one in [as_change_measure(name, tolerance)] for column in one.columns}
     if not measures:
         raise ValueError("name at least one metric, such as 'overlap@10'")
     pairs = _pairs(before, after, match)
     columns: dict[str, dict[QueryId, float]] = {column: {} for column in measures}
     for query, (one, other) in pairs.items():
         for measure in dict.fromkeys(measures.values()):
-            for column, value in zip(measure.columns, measure.of(one, other), strict=True):
+            for column, value in zip(measure.columns, measure.compute(one, other), strict=True):
                 columns[column][query] = value
     lower = [column for column in columns if is_change_bound(column)]
     scores = make_given_scores(columns, (0, 1), lower, clusters)
@@ -129,7 +127,7 @@ class Changes(Evaluation):
         runs: Mapping[str, Mapping[Any, Any]],
         match: str | Key | Matching,
         pairs: Mapping[QueryId, tuple[DistinctRanking, DistinctRanking]],
-        measures: Sequence[RankingSimilarity],
+        measures: Sequence[ChangeMeasure],
     ) -> None:
         """Set what was compared."""
         super().__init__(record)
@@ -223,7 +221,7 @@ class Changes(Evaluation):
         Raises:
             ValueError: If `n` is not positive.
         """
-        from retrieval_metrics.comparison.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
+        from retrieval_metrics.datasets.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
 
         texts, known = _query_texts(queries), self._texts(corpus)
         first = str(self.metrics[min(1, len(self.metrics) - 1)])
