@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import retrieval_metrics as rm
-from two_graders import ADA, ADA_SAYS, BEN, PAIRS, by_rubric
+from two_graders import ADA, ADA_GRADES, BEN, PAIRS, label_by_rubric
 
 
 def test_kappa_is_that_of_scikit_learn() -> None:
@@ -94,7 +94,7 @@ def test_what_cannot_be_measured_is_nan() -> None:
 
 
 def test_the_confusion_and_the_kinds_of_passages_say_where_they_disagree() -> None:
-    kinds = {(q, d): {"length": "long" if d in {"d6", "d7"} else "short"} for q in ADA_SAYS for d in ADA_SAYS[q]}
+    kinds = {(q, d): {"length": "long" if d in {"d6", "d7"} else "short"} for q in ADA_GRADES for d in ADA_GRADES[q]}
     found = ADA.agreement(BEN, kinds=kinds)
     assert found.confusion.sum() == 96
     for one in range(4):
@@ -108,13 +108,13 @@ def test_the_confusion_and_the_kinds_of_passages_say_where_they_disagree() -> No
 
 def test_one_grader_cannot_contradict_himself() -> None:
     with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* remove one of them"):
-        ADA.merge(rm.Labels.from_qrels({"q0": {"d0": (ADA_SAYS["q0"]["d0"] + 1) % 4}}, "Ada"))
+        ADA.merge(rm.Labels.from_qrels({"q0": {"d0": (ADA_GRADES["q0"]["d0"] + 1) % 4}}, "Ada"))
     assert len(ADA.merge(ADA)) == len(ADA)
 
 
 def test_kappa_takes_what_the_rubric_calls_relevant() -> None:
-    ada = by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([0, 1, 1, 2, 3, 0])}})
-    ben = by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([1, 0, 1, 3, 2, 1])}}, "Ben")
+    ada = label_by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([0, 1, 1, 2, 3, 0])}})
+    ben = label_by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([1, 0, 1, 3, 2, 1])}}, "Ben")
     agreed = ada.agreement(ben)
     assert agreed.binary_kappa.value == 1
     assert "relevant (from 2) or not" in str(agreed)

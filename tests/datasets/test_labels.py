@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from two_graders import ADA, ADA_SAYS, BEN, PAIRS, by_rubric
+from two_graders import ADA, ADA_GRADES, BEN, PAIRS, label_by_rubric
 
 PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "grader": "Ada"}
 
@@ -19,10 +19,10 @@ def test_conflicts_are_never_averaged_silently() -> None:
     with pytest.raises(ValueError, match=r"got different grades, for example .* Choose between them with"):
         _ = both.qrels
     with pytest.raises(ValueError, match="different grades"):
-        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", human=both, model=ADA_SAYS, sample={"q0": 0.5})
+        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", human=both, model=ADA_GRADES, sample={"q0": 0.5})
     for rule, choose in (("lowest", min), ("highest", max)):
         qrels = both.resolved(rule).qrels
-        assert [qrels[q][d] for q in ADA_SAYS for d in ADA_SAYS[q]] == [choose(pair) for pair in PAIRS]
+        assert [qrels[q][d] for q in ADA_GRADES for d in ADA_GRADES[q]] == [choose(pair) for pair in PAIRS]
     assert both.resolved("Ben").qrels == BEN.qrels
     assert f"{len(both.conflicts)} documents with different grades: .conflicts" in str(both)
     assert "Ada and Ben: weighted kappa" in str(both)
@@ -126,7 +126,7 @@ def test_judgments_of_pieces_are_no_labels() -> None:
 
 
 def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -> None:
-    labels = by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
+    labels = label_by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
     run = {"q": ["d1", "d2", "d3"], "r": ["d2", "d1"]}
     labels.save(tmp_path / "labels.json")
     for each in (
@@ -151,8 +151,8 @@ def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -
 
 def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"Ada graded document 'd1' for query 'q' 4, but the grades .* 0, 1, 2, 3"):
-        by_rubric({"q": {"d1": 4}})
-    by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
+        label_by_rubric({"q": {"d1": 4}})
+    label_by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
     content = json.loads((tmp_path / "labels.json").read_text())
     del content["digest"]
     content["labels"][0]["grade"] = 30
@@ -164,7 +164,7 @@ def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="relevant_from must be one of the grades 1, 2, 3, got 0"):
         rm.load(tmp_path / "labels.json")
     with pytest.raises(ValueError, match="different rubrics"):
-        by_rubric({"q": {"d1": 1}}).merge(by_rubric({"q": {"d1": 1}}, "Ben", 1))
+        label_by_rubric({"q": {"d1": 1}}).merge(label_by_rubric({"q": {"d1": 1}}, "Ben", 1))
 
 
 def test_labels_without_a_scale_take_none_from_others() -> None:
