@@ -12,10 +12,10 @@ from two_questions import QRELS, QUERIES, ROWS
 class TestBeir:
     def test_a_folder_is_read_as_it_was_written(self, tmp_path: Path) -> None:
         graded = {"q1": {"d7": 2, "d8": 0}, "q2": {"d1": 1}}
-        given = rm.EvaluationSet(QUERIES, graded, rm.EvaluationSet.from_dataset(ROWS).provenance)
-        given.to_beir(tmp_path / "new" / "set", {"d1": "one", "d7": "seven"})
+        questions = rm.EvaluationSet(QUERIES, graded, rm.EvaluationSet.from_dataset(ROWS).provenance)
+        questions.to_beir(tmp_path / "new" / "set", {"d1": "one", "d7": "seven"})
         read = rm.EvaluationSet.from_dataset(tmp_path / "new" / "set")
-        assert (read.queries, read.qrels, read.provenance) == (given.queries, given.qrels, given.provenance)
+        assert (read.queries, read.qrels, read.provenance) == (questions.queries, questions.qrels, questions.provenance)
         assert rm.read_corpus(tmp_path / "new" / "set" / "corpus.jsonl") == {"d1": "one", "d7": "seven"}
 
     def test_a_split_holds_the_questions_that_it_judges(self, tmp_path: Path) -> None:

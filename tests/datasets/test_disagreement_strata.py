@@ -12,7 +12,7 @@ from retrieval_metrics.datasets.labels import Scale
 
 
 @pytest.mark.parametrize(
-    ("apart", "size", "share"),
+    ("differences", "size", "share"),
     [
         ([1.0] * 20 + [0.0] * 60, 20, 0.6),  # all of the differences: at most 60 % of the labels
         ([1.0] * 80, 10, 0.125),  # no query tells more than another: as many as there are
@@ -23,8 +23,8 @@ from retrieval_metrics.datasets.labels import Scale
         ([1.0] + [0.0] * 79, 10, 0.6),  # at least an eighth of them
     ],
 )
-def test_the_first_stratum_holds_the_differences(apart: list[float], size: int, share: float) -> None:
-    first = choose_first_stratum(np.array(apart))
+def test_the_first_stratum_holds_the_differences(differences: list[float], size: int, share: float) -> None:
+    first = choose_first_stratum(np.array(differences))
     assert first.size == size
     assert first.share_of_labels == pytest.approx(share)
 
@@ -34,25 +34,25 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
     runs = {name: RUNS[name] for name in ("weak", "best")}
     sample = pool.sample(30, graded=MODEL, runs=runs)
     values = [rm.evaluate(MODEL.qrels, run, "ndcg@10").per_query["ndcg@10"] for run in runs.values()]
-    apart = sorted(QUERIES, key=lambda query: -abs(values[0][query] - values[1][query]))
+    in_order = sorted(QUERIES, key=lambda query: -abs(values[0][query] - values[1][query]))
     assert sample.strata is not None
     first = [query for query in QUERIES if sample.strata[query] == "differ most"]
-    assert set(first) == set(apart[: len(first)])
+    assert set(first) == set(in_order[: len(first)])
     drawn = sum(query in sample for query in first)
     assert drawn / 30 > 1.3 * len(first) / 120
     assert {sample.probabilities[query] for query in sample} == {drawn / len(first), (30 - drawn) / (120 - len(first))}
     assert re.search(rf"differ most +{drawn} +{len(first)}", str(sample))
     assert set(pool.sample(20, graded=MODEL, runs=runs)) < set(sample)
     people = {query: TRUTH[query] for query in sample}
-    found = estimate(human=people, sample=sample, runs=runs).difference("ndcg@10")
+    difference = estimate(human=people, sample=sample, runs=runs).difference("ndcg@10")
     means = [rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"] for run in runs.values()]
-    assert found.interval.low < means[1] - means[0] < found.interval.high
+    assert difference.interval.low < means[1] - means[0] < difference.interval.high
     with pytest.raises(ValueError, match="graded and runs go together"):
         pool.sample(30, graded=MODEL)
-    none = rm.Labels(
+    equal = rm.Labels(
         rm.Labels.from_qrels({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale()
     )
     with pytest.raises(ValueError, match=r"differ on none of the 120 queries in mrr\(rel=2\)"):
-        pool.sample(30, graded=none, runs=runs, metrics="mrr")
+        pool.sample(30, graded=equal, runs=runs, metrics="mrr")
     with pytest.raises(ValueError, match="two or more systems"):
         pool.sample(30, graded=MODEL, runs={"weak": RUNS["weak"]})

@@ -54,7 +54,7 @@ def estimate_extrapolated() -> list[str]:
     for query in unsampled[:4]:
         model[query].update(a=0, b=3)
     human = {query: truth[query] for query in SAMPLE}
-    runs = {"old": dict.fromkeys(QUERIES, ["a", "b"]), "new": dict.fromkeys(QUERIES, ["b", "a"])}
+    runs = {"old": {query: ["a", "b"] for query in QUERIES}, "new": {query: ["b", "a"] for query in QUERIES}}
     return str(rm.evaluate_with_labels(runs, "ndcg@2", human=human, model=model, sample=SAMPLE)).splitlines()
 
 

@@ -39,12 +39,12 @@ class TestReading:
         assert read.provenance_values("source") == {"q1": "account.md"}
 
     def test_one_split_of_a_hugging_face_dataset_is_chosen(self) -> None:
-        both = datasets.DatasetDict(
+        splits = datasets.DatasetDict(
             {"train": datasets.Dataset.from_list(ROWS), "test": datasets.Dataset.from_list(ROWS)}
         )
         with pytest.raises(ValueError, match="splits 'train', 'test'; choose one"):
-            rm.EvaluationSet.from_dataset(both)
-        assert len(rm.EvaluationSet.from_dataset(both["test"])) == 2
+            rm.EvaluationSet.from_dataset(splits)
+        assert len(rm.EvaluationSet.from_dataset(splits["test"])) == 2
 
     def test_a_labelled_rag_dataset_and_its_json_hold_texts(self, tmp_path: Path) -> None:
         example = {
@@ -96,16 +96,16 @@ class TestReading:
         assert read.provenance_values("kind") == {"why?": "single_hop", "how?": "single_hop"}
 
     def test_the_record_becomes_a_set_and_a_set_stays_itself(self) -> None:
-        given = rm.EvaluationSet.from_dataset(ROWS)
-        assert rm.EvaluationSet.from_dataset(given) is given
+        questions = rm.EvaluationSet.from_dataset(ROWS)
+        assert rm.EvaluationSet.from_dataset(questions) is questions
 
 
 class TestOthers:
     def test_rows_for_ragas_are_read_by_ragas_and_by_us(self) -> None:
         ragas = pytest.importorskip("ragas")
         qrels: dict[str, Any] = {"q1": {"d7": 2, "d8": 0}, "q2": [[rm.Text("By doing it this way.")]]}
-        given = rm.EvaluationSet({"q1": "why?", "q2": "how?"}, qrels)
-        rows = given.to_ragas()
+        questions = rm.EvaluationSet({"q1": "why?", "q2": "how?"}, qrels)
+        rows = questions.to_ragas()
         assert rows == [
             {"user_input": "why?", "reference_context_ids": ["d7"]},
             {"user_input": "how?", "reference_contexts": ["By doing it this way."]},
@@ -114,9 +114,9 @@ class TestOthers:
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
         with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
-        apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
+        groups: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
         with pytest.raises(ValueError, match="cannot hold Span"):
-            rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
+            rm.EvaluationSet({"q1": "why?"}, {"q1": groups}).to_ragas()
 
     def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
         groups: Any = [[rm.Quote("one quote"), rm.Span("a.md", 0, 9)], [rm.Quote("another"), rm.Span("b.md", 3, 10)]]
@@ -144,7 +144,7 @@ def test_a_set_serves_where_query_texts_are_asked_for() -> None:
 
 
 def test_a_set_is_printed_in_a_line() -> None:
-    questions = rm.EvaluationSet({f"q{at}": "Why? " * 50 for at in range(60)}, {})
+    questions = rm.EvaluationSet({f"q{number}": "Why? " * 50 for number in range(60)}, {})
     assert str(questions).startswith("<EvaluationSet: 60 questions, such as 'q0': 'Why? Why?")
     assert len(str(questions)) < 120
     assert str(rm.EvaluationSet({}, {})) == "<EvaluationSet: 0 questions>"

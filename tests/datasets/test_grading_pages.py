@@ -26,43 +26,47 @@ def test_the_page_holds_no_system_and_no_rank(tmp_path: Path) -> None:
     path = tmp_path / "label.html"
     rm.pool(QUERIES, RUNS, CORPUS).labelling_page(path)
     data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
-    known = {"file", "digest", "label", "grader", "rubric", "rubric_key", "scale", "questions"}
-    assert set(data) == known
+    sections = {"file", "digest", "label", "grader", "rubric", "rubric_key", "scale", "questions"}
+    assert set(data) == sections
     for question in data["questions"]:
         assert set(question) == {"query", "text", "passages"}
         assert {tuple(passage) for passage in question["passages"]} == {("document", "text", "key")}
     assert "bm25" not in path.read_text()
 
 
-def shares(paths: tuple[Path, ...]) -> list[dict[str, int]]:
+def count_passages(paths: tuple[Path, ...]) -> list[dict[str, int]]:
     """Return the questions of each page, with the number of their passages."""
-    found = []
+    n_by_page = []
     for path in paths:
         data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
         assert path.stem == f"label-{data['grader'].replace(' ', '-')}"
-        found.append({json.loads(one["query"]): len(one["passages"]) for one in data["questions"]})
-    return found
+        n_by_page.append({json.loads(question["query"]): len(question["passages"]) for question in data["questions"]})
+    return n_by_page
 
 
-@pytest.mark.parametrize(("overlap", "common"), [(0.0, 0), (0.2, 6), (0.21, 7), (1.0, 30)])
-def test_assignments_share_whole_questions_out_evenly(tmp_path: Path, overlap: float, common: int) -> None:
-    corpus = {f"d{at}": f"text {at}" for at in range(9)}
-    texts = {f"q{at}": f"what is {at}?" for at in range(30)}
-    run = {query: [f"d{(at + number) % 9}" for at in range(2 + number % 4)] for number, query in enumerate(texts)}
+@pytest.mark.parametrize(("overlap", "n_common"), [(0.0, 0), (0.2, 6), (0.21, 7), (1.0, 30)])
+def test_assignments_share_whole_questions_out_evenly(tmp_path: Path, overlap: float, n_common: int) -> None:
+    corpus = {f"d{number}": f"text {number}" for number in range(9)}
+    texts = {f"q{number}": f"what is {number}?" for number in range(30)}
+    run = {}
+    for number, query in enumerate(texts):
+        run[query] = [f"d{(number + rank) % 9}" for rank in range(2 + number % 4)]
     pooled = rm.pool(texts, {"one": run}, corpus)
     options: dict[str, Any] = {"people": ["Ada", "Ben B", "Cy"], "overlap": overlap}
     paths = pooled.labelling_page(tmp_path / "label.html", **options)
     assert [path.name for path in paths] == ["label-Ada.html", "label-Ben-B.html", "label-Cy.html"]
-    first, second, third = held = shares(paths)
-    everybody = set(first) & set(second) & set(third)
-    assert len(everybody) == common
-    assert sum(map(len, held)) == 30 + 2 * common  # nobody else's questions are graded twice
+    first, second, third = pages = count_passages(paths)
+    shared = set(first) & set(second) & set(third)
+    assert len(shared) == n_common
+    assert sum(map(len, pages)) == 30 + 2 * n_common  # nobody else's questions are graded twice
     assert set(first) | set(second) | set(third) == set(texts)
-    assert all(number == len(run[query]) for share in held for query, number in share.items())
-    passages = [sum(share.values()) for share in held]
+    for n_by_query in pages:
+        assert n_by_query == {query: len(run[query]) for query in n_by_query}
+    passages = [sum(n_by_query.values()) for n_by_query in pages]
     assert max(passages) - min(passages) <= 5  # less than one question
     assert (
-        shares(pooled.labelling_page(tmp_path / "label.html", people=["Ada", "Ben B", "Cy"], overlap=overlap)) == held
+        count_passages(pooled.labelling_page(tmp_path / "label.html", people=["Ada", "Ben B", "Cy"], overlap=overlap))
+        == pages
     )
 
 

@@ -8,13 +8,13 @@ import retrieval_metrics as rm
 from vault_runs import CORPUS, QUERIES, QUESTIONS, RUNS
 
 
-def found(pool: rm.types.Pool) -> list[tuple[Any, Any, str]]:
-    return [(item.query, item.document, item.why) for item in pool]
+def list_documents(pool: rm.types.Pool) -> list[tuple[Any, Any, str]]:
+    return [(document.query, document.document, document.why) for document in pool]
 
 
 def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> None:
     pool = rm.pool(QUESTIONS, RUNS, CORPUS, depth=2)
-    assert found(pool) == [
+    assert list_documents(pool) == [
         ("q1", "b", "bm25 2"),
         ("q1", "c", "dense 1"),
         ("q1", "e", "dense 2"),
@@ -25,19 +25,19 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
     assert [item.text for item in pool] == [CORPUS[item.document] for item in pool]
     assert len(rm.pool(QUESTIONS, RUNS, CORPUS, depth=2, judged=True)) == 6
     assert len(rm.pool(QUERIES, RUNS, CORPUS, depth=2)) == 6
-    said = str(pool)
-    assert said.startswith("5 documents to grade, of 2 queries")
-    assert "dense alone     2" in said
-    assert "1 more are judged and were left out" in said
+    text = str(pool)
+    assert text.startswith("5 documents to grade, of 2 queries")
+    assert "dense alone     2" in text
+    assert "1 more are judged and were left out" in text
 
 
 def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:
-    chunks = [rm.Retrieved(None, text, "gate.md", 40 * at) for at, text in enumerate(CORPUS.values())]
+    chunks = [rm.Retrieved(None, text, "gate.md", 40 * number) for number, text in enumerate(CORPUS.values())]
     runs = {"bm25": {"q1": chunks[:3]}}
     with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no id"):
         rm.pool(QUERIES, runs)
     pool = rm.pool(QUERIES, runs, match=lambda item: f"{item.source}@{item.start}")
-    assert found(pool) == [("q1", f"gate.md@{40 * at}", f"bm25 {at + 1}") for at in range(3)]
+    assert list_documents(pool) == [("q1", f"gate.md@{40 * number}", f"bm25 {number + 1}") for number in range(3)]
 
 
 def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:
@@ -58,14 +58,14 @@ def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_
     assert {min(item.ranks.values()) for item in pool.top(3)} == {1}
     assert {item.query for item in pool.top(3)} == {"q1", "q2"}
     comparison = rm.compare(QUESTIONS, RUNS, "ndcg@3")
-    expected = {(one.query, one.document): one.effect for one in comparison.to_judge(100)}
+    expected = {(document.query, document.document): document.effect for document in comparison.to_judge(100)}
     assert {(item.query, item.document): item.effect for item in pool} == pytest.approx(expected)
     best = max(expected, key=expected.__getitem__)
     (first,) = pool.top(1, "effect")
     assert expected[first.query, first.document] == expected[best]
-    drawn = [tuple(item.document for item in pool.top(3, "random", seed=seed)) for seed in range(8)]
-    assert len(set(drawn)) > 1
-    assert drawn[0] == tuple(item.document for item in pool.top(3, "random", seed=0))
+    drawn = [pool.top(3, "random", seed=seed).items for seed in range(8)]
+    assert any(items != drawn[0] for items in drawn)
+    assert drawn[0] == pool.top(3, "random", seed=0).items
     with pytest.raises(ValueError, match="the pool has no effects"):
         rm.pool(QUERIES, RUNS).top(2, "effect")
     with pytest.raises(ValueError, match="by must be"):
@@ -75,9 +75,9 @@ def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_
 def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
     pool = rm.pool(QUERIES, RUNS, CORPUS, depth=2)
     sample = pool.sample(1, seed=1)
-    held = pool.for_queries(sample)
-    assert {item.query for item in held} == set(sample)
-    assert len(held) == sum(item.query in sample for item in pool)
+    sampled = pool.for_queries(sample)
+    assert {item.query for item in sampled} == set(sample)
+    assert len(sampled) == sum(item.query in sample for item in pool)
     with pytest.raises(KeyError, match="query 'q9' is not among the"):
         pool.for_queries(["q9"])
 

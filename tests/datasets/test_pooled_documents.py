@@ -18,8 +18,10 @@ def test_kinds_at_their_borders() -> None:
     run = {"q1": ["a", "c", "d", "e"]}
     corpus = {"a": "guard", "c": "the vault opens", "d": "opens vault now", "e": "he opens the vault by night"}
     kinds = rm.pool(QUERIES, {"alone": run}, corpus).kinds
-    assert [kinds["q1", one]["best rank"] for one in "acde"] == ["1 to 3", "1 to 3", "1 to 3", "beyond 3"]
+    assert [kinds["q1", document]["best rank"] for document in "acde"] == ["1 to 3", "1 to 3", "1 to 3", "beyond 3"]
     # The median itself is not over it: 3 words, and both content words of the question.
-    assert [kinds["q1", one]["length"] for one in "acde"] == [*["up to 3 words"] * 3, "over 3 words"]
-    assert {kinds["q1", one]["words of the question"] for one in "acde"} == {"up to 100%"}
-    assert {kinds["q1", one]["found by"] for one in "acde"} == {"alone"}  # the name of the only system, and no more
+    assert [kinds["q1", document]["length"] for document in "acde"] == [*["up to 3 words"] * 3, "over 3 words"]
+    assert {kinds["q1", document]["words of the question"] for document in "acde"} == {"up to 100%"}
+    assert {kinds["q1", document]["found by"] for document in "acde"} == {
+        "alone"
+    }  # the name of the only system, and no more
