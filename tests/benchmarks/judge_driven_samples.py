@@ -31,7 +31,8 @@ from retrieval_metrics.datasets.disagreement_strata import choose_first_stratum
 from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.statistics import CorrectedMean, corrected_mean, spending_levels
 
-QUERIES, DOCUMENTS = 200, 10
+QUERIES = 200
+DOCUMENTS = 10
 DISCOUNTS = 1 / np.log2(np.arange(2, DOCUMENTS + 2))
 GRADES = (0, 0, 1, 2, 3)
 BEST = 3
@@ -74,9 +75,11 @@ def ranked(true: NDArray[np.int64], strength: float, random: np.random.Generator
 
 def exchanged(order: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
     """Return rankings in which two neighbours have changed places."""
-    swapped, row = order.copy(), np.arange(len(order))
+    swapped = order.copy()
+    row = np.arange(len(order))
     position = random.integers(0, order.shape[1] - 1, len(order))
-    swapped[row, position], swapped[row, position + 1] = order[row, position + 1], order[row, position]
+    swapped[row, position] = order[row, position + 1]
+    swapped[row, position + 1] = order[row, position]
     return swapped
 
 
@@ -86,12 +89,15 @@ def differences(judge: str, share: float, queries: int, random: np.random.Genera
     read = judged(judge, true, random)
     chance = random.random(queries)
     favours = judge == "favours"
-    of_new, of_old = chance < share, (share <= chance) & (chance < 2 * share)
+    of_new = chance < share
+    of_old = (share <= chance) & (chance < 2 * share)
     if favours:  # two systems that hardly differ: each exchanges two neighbours of one ranking
         common_ranking = ranked(true, 1.0, random)
-        old, new = exchanged(common_ranking, random), exchanged(common_ranking, random)
+        old = exchanged(common_ranking, random)
+        new = exchanged(common_ranking, random)
     else:
-        old, new = ranked(true, 0.8, random), ranked(true, 1.0, random)
+        old = ranked(true, 0.8, random)
+        new = ranked(true, 1.0, random)
     nothing = np.zeros(queries)
     liked = np.where(of_new, float(BEST), 0.0)
     people = ndcg(true, new, of_new, nothing) - ndcg(true, old, of_old, nothing)
@@ -131,20 +137,22 @@ def line(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
         intervals["random"].append(estimate.difference_interval())
         intervals["strata"].append(estimated(people, model, n, seed, in_strata=True).difference_interval())
     usual = np.mean([high - low for low, high in intervals["people"]])
-    cells = [
-        f"{100 * np.mean([low <= truth <= high for low, high in ends]):8.1f}"
-        f"{np.mean([high - low for low, high in ends]) / usual:7.2f}"
-        for ends in intervals.values()
-    ]
+    cells = []
+    for ends in intervals.values():
+        lows, highs = np.array(ends).T
+        coverage = 100 * np.mean((lows <= truth) & (truth <= highs))
+        cells.append(f"{coverage:8.1f}{np.mean(highs - lows) / usual:7.2f}")
     low, high = np.array(intervals["people"]).T
     return "".join(cells), 100 * float(np.mean((low <= truth) & (truth <= high)))
 
 
 def needed(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     """Return the cells of the second table: how many more labels were asked for, how often they were enough."""
-    cells, rates = [], []
+    cells = []
+    rates = []
     for in_strata in (False, True):
-        n_labels, enough = [], []
+        n_labels = []
+        enough = []
         for seed in range(draws):
             people, model = differences(judge, share, 1_000, np.random.default_rng(seed * 11 + n))
             before = estimated(people, model, n, seed, in_strata=in_strata)
@@ -162,14 +170,17 @@ def needed(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
 def looks(judge: str, counts: list[int], draws: int) -> tuple[str, float]:
     """Return the cells of the third table: how often equal systems are told apart."""
     levels = spending_levels(counts)
-    cells, rates = [], []
+    cells = []
+    rates = []
     for in_strata in (False, True):
-        plain, spent = 0, 0
+        plain = 0
+        spent = 0
         for seed in range(draws):
             random = np.random.default_rng(seed * 13 + 5)
             people, model = differences(judge, 0.0, QUERIES, random)
             sign = random.choice([-1, 1], len(people))  # neither system is better
-            people, model = people * sign, model * sign
+            people = people * sign
+            model = model * sign
             means = [estimated(people, model, n, seed, in_strata=in_strata) for n in counts]
             plain += any(_apart(mean, 0.95) for mean in means)
             spent += any(_apart(mean, level) for mean, level in zip(means, levels, strict=True))
@@ -192,7 +203,8 @@ def main() -> None:
     options.add_argument("--draws", type=int, default=500)
     options.add_argument("--only", choices=("coverage", "needed", "looks"), nargs="+", help="some of the tables")
     chosen = options.parse_args()
-    draws, tables = chosen.draws, chosen.only or ("coverage", "needed", "looks")
+    draws = chosen.draws
+    tables = chosen.only or ("coverage", "needed", "looks")
     if "coverage" in tables:
         names = ("people", "random", "strata")
         print(f"{'judge':10}{'share':>6}{'n':>6}" + "".join(f"{name:>8}  width" for name in names))

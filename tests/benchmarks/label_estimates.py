@@ -36,8 +36,8 @@ from retrieval_metrics.statistics import corrected_mean, mean_interval
 Values = NDArray[np.float64]
 Grades = NDArray[np.int64]
 
+# Documents of a query.
 POOL = 20
-"""Documents of a query."""
 POPULATION = 60_000
 LABELLED = (15, 25, 50)
 QUERIES = (150, 500)
@@ -109,14 +109,16 @@ def population(judge: Judge, metric: str, skill: float, seed: int) -> NDArray[An
     read = judge.grades(truth, favoured, random)
     value = METRICS[metric]
     truth_and_read = (truth, read)
-    return np.array(
-        [[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in truth_and_read]
-    )
+    values = []
+    for grades in truth_and_read:
+        values.append([value(np.take_along_axis(grades, order, axis=1)) for order in orders])
+    return np.array(values)
 
 
 def ppi(people: Values, model: Values, n: int) -> tuple[float, float]:
     """The power-tuned prediction-powered interval (Angelopoulos 2023), unlabelled queries apart from labelled."""
-    labelled, unlabelled = model[:n], model[n:]
+    labelled = model[:n]
+    unlabelled = model[n:]
     share = n / len(unlabelled)
     tuned = np.cov(people, labelled)[0, 1] / ((1 + share) * model.var(ddof=1)) if model.var() else 0.0
     tuned = min(max(tuned, 0.0), 1.0)
@@ -157,7 +159,8 @@ def simulate(
         cells = []
         for _ in range(draws):
             drawn = random.integers(0, len(people), queries)
-            labelled, graded = people[drawn[:n]], model[drawn]
+            labelled = people[drawn[:n]]
+            graded = model[drawn]
             mean = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
             ours = mean.difference_interval() if difference else mean.interval(binary=binary)
             alone = student(labelled)
@@ -194,7 +197,8 @@ def main() -> None:
                 values = population(JUDGES[name], metric, skill, seed=7)
                 people, model = values[:, 1] if quantity.startswith("mean") else values[:, 1] - values[:, 0]
                 print(f"{name}: people {people.mean():.3f}, judge {np.nanmean(model):.3f}")
-                difference, binary = quantity.startswith("difference"), metric == "hit_rate@3"
+                difference = quantity.startswith("difference")
+                binary = metric == "hit_rate@3"
                 for queries, n, cells, _ in simulate(
                     people, model, arguments.draws, difference=difference, binary=binary
                 ):

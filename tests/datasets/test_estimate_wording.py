@@ -31,11 +31,17 @@ def estimate_of_model(grades: dict[Any, dict[str, int]], **options: Any) -> list
 
 def guess() -> dict[Any, dict[str, int]]:
     random = np.random.default_rng(0)
-    return {query: {document: int(random.integers(0, 4)) for document in grades} for query, grades in TRUTH.items()}
+    guesses = {}
+    for query, grades in TRUTH.items():
+        guesses[query] = {document: int(random.integers(0, 4)) for document in grades}
+    return guesses
 
 
 def reverse_scale() -> dict[Any, dict[str, int]]:
-    return {query: {document: 3 - grade for document, grade in grades.items()} for query, grades in TRUTH.items()}
+    reversed_grades = {}
+    for query, grades in TRUTH.items():
+        reversed_grades[query] = {document: 3 - grade for document, grade in grades.items()}
+    return reversed_grades
 
 
 def estimate_few(n: int) -> list[str]:
