@@ -29,7 +29,7 @@ from retrieval_metrics.datasets.rechunk_labels import relabel as relabel
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
-from retrieval_metrics.evaluation.merge_and_slices import merge as merge
+from retrieval_metrics.evaluation.merge import merge as merge
 from retrieval_metrics.evaluation.scores import Totals as Totals
 from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels

@@ -33,7 +33,7 @@ from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import percentage_hint
+from retrieval_metrics.evaluation.mean_limits import percentage_hint
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run

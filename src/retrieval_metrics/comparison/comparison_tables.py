@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.comparison.comparison_wording import format_judged_shares
 from retrieval_metrics.comparison.conclusion_wording import format_graded_documents
-from retrieval_metrics.evaluation.summary import few_clusters_notes, format_cluster_count, given_metric_notes
+from retrieval_metrics.evaluation.summary_wording import cluster_count_notes, format_cluster_count, metric_notes
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 
@@ -144,7 +144,7 @@ def method_notes(comparison: ComparisonRecord, *, pairs: bool = True) -> list[st
     """Return how the differences were tested, and what was left out."""
     notes = [_format_test(comparison)]
     notes += _missing_interval_notes(comparison)
-    notes += given_metric_notes(comparison.metrics)
+    notes += metric_notes(comparison.metrics)
     notes += _cluster_notes(comparison)
     if comparison.margin is not None:
         notes.append(_format_margin_level(comparison, pairs=pairs))
@@ -209,7 +209,7 @@ def _cluster_notes(comparison: ComparisonRecord) -> list[str]:
     if clusters is None or clusters.labels is None:
         return []
     note = f"queries in {format_cluster_count(clusters)}; intervals and tests take whole clusters"
-    return [note, *few_clusters_notes(clusters.count)]
+    return [note, *cluster_count_notes(clusters.count)]
 
 
 def design_effect_notes(comparison: ComparisonRecord) -> list[str]:

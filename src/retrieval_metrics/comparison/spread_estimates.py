@@ -10,7 +10,8 @@ import numpy as np
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.difference import Difference
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import few_clusters_notes, metric_bounds
+from retrieval_metrics.evaluation.summary import metric_bounds
+from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.statistics import Sums, Units
@@ -117,7 +118,7 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
     if labels is None:
         return SpreadEstimates(spreads, source, 1.0, pilot.max_difference)
     source = f"{source} in {numbers.format_count(n_units, 'cluster')}"
-    source = "; ".join([source, *few_clusters_notes(n_units)])
+    source = "; ".join([source, *cluster_count_notes(n_units)])
     return SpreadEstimates(spreads, source, max(units.design_effect, 1.0), pilot.max_difference)
 
 

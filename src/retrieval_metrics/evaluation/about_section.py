@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.evaluation.counts import describe_counts
 from retrieval_metrics.evaluation.evaluation_wording import COLUMN_MEANINGS, format_shortened_texts
+from retrieval_metrics.evaluation.summary_wording import describe_counts
 from retrieval_metrics.reports import page
 from retrieval_metrics.reports.tables import Table
 

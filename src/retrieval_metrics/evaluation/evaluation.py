@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from retrieval_metrics._internal.validation import import_optional
 from retrieval_metrics.evaluation import summary
 from retrieval_metrics.evaluation.scores import Scores
-from retrieval_metrics.evaluation.summary import TieRange
+from retrieval_metrics.evaluation.summary_table import summary_table
+from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
-    from retrieval_metrics.evaluation.merge_and_slices import Slices
     from retrieval_metrics.evaluation.scores import ByMetric, Totals
+    from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
@@ -128,7 +129,7 @@ class Evaluation(Printed):
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
-        from retrieval_metrics.evaluation.merge_and_slices import make_given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.given_scores import make_given_scores  # noqa: PLC0415  (seldom asked for)
 
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
 
@@ -166,7 +167,7 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.merge_and_slices import make_given_scores, read_scores_frame  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.given_scores import make_given_scores, read_scores_frame  # noqa: PLC0415  (as above)
 
         scores = read_scores_frame(frame, query, metric, value)
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
@@ -196,7 +197,7 @@ class Evaluation(Printed):
             >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
             {'mrr': 0.5, 'latency': 0.25}
         """
-        from retrieval_metrics.evaluation.merge_and_slices import with_given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.given_scores import with_given_scores  # noqa: PLC0415  (seldom asked for)
 
         return Evaluation(with_given_scores(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
@@ -269,7 +270,7 @@ class Evaluation(Printed):
     @cached_property
     def tie_range(self) -> TieRange | None:
         """The smallest and the largest means over all orders of equal scores; None unless ties="expected"."""
-        return TieRange.of(self._record)
+        return TieRange.from_record(self._record)
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
@@ -415,9 +416,9 @@ class Evaluation(Printed):
             >>> result.group_by({"q1": "short", "q2": "long"})["short"].means["mrr"]
             1.0
         """
-        from retrieval_metrics.evaluation.merge_and_slices import slices  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.slices import cut_into_slices  # noqa: PLC0415  (seldom asked for)
 
-        return slices(self.scores, labels, Evaluation)
+        return cut_into_slices(self.scores, labels, Evaluation)
 
     def at_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
         """Return the mean of a metric at each of several cut-offs.
@@ -431,7 +432,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.evaluation.summary import mean_by_cutoff  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff  # noqa: PLC0415  (seldom asked for)
 
         return mean_by_cutoff(self.scores, metric, cutoffs)
 
@@ -536,7 +537,7 @@ class Evaluation(Printed):
         return frame
 
     def _tables(self) -> list[Table]:
-        return [summary.summary_table(self._record)]
+        return [summary_table(self._record)]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.evaluation.evaluation_html import evaluation_html  # noqa: PLC0415  (only needed in a notebook)

@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.evaluation.cutoffs import (
+    choose_cutoffs,
+    cutoff_size,
+    cutoff_unit,
+    mean_by_cutoff,
+    means_and_intervals,
+)
 from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, format_stage_flow
 from retrieval_metrics.evaluation.explainer import target_of_metric
 from retrieval_metrics.evaluation.stage_losses import (
@@ -20,17 +27,7 @@ from retrieval_metrics.evaluation.stage_losses import (
     loss_column,
     loss_shares,
 )
-from retrieval_metrics.evaluation.summary import (
-    LEVEL,
-    choose_cutoffs,
-    cutoff_size,
-    cutoff_unit,
-    intervals,
-    mean_by_cutoff,
-    means,
-    means_and_intervals,
-    n_queries_by_metric,
-)
+from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import ChartRow, ChartRows, CutoffLines, Line, Point, PointLines, StageFlow

@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.report_sections import (
     queries_section,
     unjudged_sentences,
 )
-from retrieval_metrics.evaluation.summary import plain_summary_table
+from retrieval_metrics.evaluation.summary_table import plain_summary_table
 from retrieval_metrics.evaluation.value_counts import format_value_counts, values_chart
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import charts, numbers, page

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff
 from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines
 from retrieval_metrics.evaluation.evaluation_wording import (
     OUTCOME_LABELS,
@@ -13,7 +14,6 @@ from retrieval_metrics.evaluation.evaluation_wording import (
     format_unjudged,
 )
 from retrieval_metrics.evaluation.static_queries import format_static_queries
-from retrieval_metrics.evaluation.summary import mean_by_cutoff
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import charts, page
 from retrieval_metrics.reports.tables import Table
