@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.datasets.label_wording import format_grades
 from retrieval_metrics.files.questions_file import encode_answer_and_conversation
 from retrieval_metrics.inputs.foreign_datasets import QUERY_ID_KEY
 from retrieval_metrics.inputs.items import Piece, Quote, Text
@@ -69,15 +70,17 @@ def mlflow_rows(questions: Questions) -> list[dict[str, Any]]:
 def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:
     """Return the arguments of cases of Pydantic Evals, with judgments as `save` writes them."""
     _require_no_conversation(questions, "a case of Pydantic Evals")
-    return [
-        {
-            "name": str(row["id"]),
-            "inputs": row["text"],
-            "expected_output": row.get("answer"),
-            "metadata": {**row["provenance"], "relevant": row["relevant"]},
-        }
-        for row in _json_rows(questions)
-    ]
+    cases = []
+    for row in _json_rows(questions):
+        cases.append(
+            {
+                "name": str(row["id"]),
+                "inputs": row["text"],
+                "expected_output": row.get("answer"),
+                "metadata": {**row["provenance"], "relevant": row["relevant"]},
+            }
+        )
+    return cases
 
 
 def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
@@ -106,7 +109,7 @@ def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, 
     queries: Mapping[Any, str] = questions.queries
     relevant_docs = {}
     for question in relevant:
-        relevant_docs[str(question.query)] = [str(document) for document in question.relevant]
+        relevant_docs[str(question.query)] = list(map(str, question.relevant))
     return {
         "queries": {str(query): text for query, text in queries.items()},
         "corpus": {str(name): text for name, text in (corpus or {}).items()},
@@ -165,7 +168,7 @@ def _require_nothing_forbidden(query: Any, groups: Iterable[Mapping[Any, float]]
 
 
 def _require_representable_group(query: Any, group: Mapping[Any, float], target: str, *, lossy: bool) -> None:
-    relevant = [judged for judged, grade in group.items() if grade > 0]
+    relevant = _select_relevant(group)
     writable = [judged for judged in relevant if not isinstance(judged, Piece) or isinstance(judged, (Quote, Text))]
     if relevant and not writable:
         raise ValueError(f"{target} cannot hold {relevant[0]!r} of query {query!r}, only ids, quotes and texts")
@@ -182,11 +185,15 @@ def _require_one_grade(query: Any, groups: Iterable[Mapping[Any, float]], target
         grades.update(group.values())
     positive_grades = sorted(grade for grade in grades if grade > 0)
     if len(positive_grades) > 1:
-        names = ", ".join(f"{grade:g}" for grade in positive_grades)
+        names = format_grades(positive_grades)
         raise ValueError(
             f"{target} cannot hold grades, and query {query!r} has {names}; with lossy=True "
             "everything relevant is listed alike"
         )
+
+
+def _select_relevant(grades: Mapping[Any, float]) -> list[Any]:
+    return [judged for judged, grade in grades.items() if grade > 0]
 
 
 def _select_texts(relevant: Iterable[Any]) -> list[str]:
@@ -209,7 +216,7 @@ class _RelevantOfQuestion:
 def _iterate_relevant(questions: Questions) -> Iterator[_RelevantOfQuestion]:
     texts: Mapping[Any, str] = questions.queries
     for query, grades in as_qrels(questions).graded().items():
-        relevant = [judged for judged, grade in grades.items() if grade > 0]
+        relevant = _select_relevant(grades)
         yield _RelevantOfQuestion(query, texts[query], relevant)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparison.partly_judged import largest_cutoff
 from retrieval_metrics.datasets.grader_agreement import Agreement
+from retrieval_metrics.datasets.label_wording import format_grades
 from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
@@ -174,7 +175,7 @@ def _require_grades_of_scale(graders: str, qrels: Qrels, scale: Scale) -> None:
     if unknown:
         raise ValueError(
             f"{graders} gave the grade {min(unknown):g}, but the grades of the other's rubric are "
-            f"{', '.join(f'{grade:g}' for grade in scale.grades)}; convert one to the other's"
+            f"{format_grades(scale.grades)}; convert one to the other's"
         )
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from retrieval_metrics._internal.validation import group_pairs, integer, positive_integer, warn
+from retrieval_metrics._internal.validation import integer, positive_integer, warn
 from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
 from retrieval_metrics.datasets.labels import GRADES, RELEVANT_FROM, RUBRIC, Label, Labels, Scale
 from retrieval_metrics.datasets.llm_client import LlmClient
-from retrieval_metrics.datasets.pooled_documents import require_texts
+from retrieval_metrics.datasets.pooled_documents import group_by_query, require_texts
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.reports import numbers
 
@@ -165,7 +165,7 @@ def _make_batches(items: Sequence[PooledDocument], size: int, seed: int) -> list
     """Return the passages in random order, in batches of one question."""
     generator = random.Random(seed)  # noqa: S311  (not a secret)
     batches = []
-    for query_items in group_pairs((item.query, item) for item in items).values():
+    for query_items in group_by_query(items).values():
         generator.shuffle(query_items)
         for start in range(0, len(query_items), size):
             batches.append(query_items[start : start + size])

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.append_log import FORMAT, VERSION
-from retrieval_metrics._internal.validation import group_pairs, integer
+from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.datasets.grading import resolve_rubric
 from retrieval_metrics.datasets.labels import Scale
+from retrieval_metrics.datasets.pooled_documents import group_by_query
 from retrieval_metrics.files.saved_format import DIGEST_PREFIX
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.reports import numbers, page
@@ -63,7 +64,7 @@ def _write_page(
 ) -> None:
     meanings = resolve_rubric(rubric)
     generator = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
-    items_by_query = group_pairs((item.query, item) for item in items)
+    items_by_query = group_by_query(items)
     order = list(items_by_query)
     generator.shuffle(order)
     questions = []
@@ -109,7 +110,7 @@ def share_out(
     names = _check_people(people)
     if isinstance(overlap, bool) or not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be a part of the questions from 0 to 1, got {overlap!r}")
-    items_by_query = group_pairs((item.query, item) for item in items)
+    items_by_query = group_by_query(items)
     order = list(items_by_query)
     random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
     n_common = ceil(round(overlap * len(order), 9)) if len(names) > 1 else 0

@@ -8,6 +8,8 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics.datasets.labels import LabelsSummary
 
 # How many reasons for missing grades are printed.
@@ -51,3 +53,8 @@ def _grader_notes(summary: LabelsSummary) -> list[str]:
     if summary.n_conflicts:
         notes.append(f"{numbers.format_count(summary.n_conflicts, 'document')} with different grades: .conflicts")
     return notes
+
+
+def format_grades(grades: Iterable[float]) -> str:
+    """Return grades as a list in words, such as `0, 1, 2.5`."""
+    return ", ".join(f"{grade:g}" for grade in grades)

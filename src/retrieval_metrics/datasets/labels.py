@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import common_id_type, group_pairs, to_data_frame
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
-from retrieval_metrics.datasets.label_wording import labels_table
+from retrieval_metrics.datasets.label_wording import format_grades, labels_table
 from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
 from retrieval_metrics.inputs.items import Piece, Quote
 from retrieval_metrics.inputs.json_codec import to_json_value
@@ -75,10 +75,9 @@ class Labels(Printed):
                     f"{label.grade}; remove one of them"
                 )
             if scale is not None and label.grade is not None and label.grade not in scale.grades:
-                grades = ", ".join(f"{grade:g}" for grade in scale.grades)
                 raise ValueError(
                     f"{label.grader} graded document {label.document!r} for query {label.query!r} {label.grade:g}, "
-                    f"but the grades of the rubric are {grades}"
+                    f"but the grades of the rubric are {format_grades(scale.grades)}"
                 )
         self.labels = tuple(label_by_key.values())
         self.notes = tuple(notes)
@@ -131,7 +130,7 @@ class Labels(Printed):
         """
         if grader not in self.graders:
             raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
-        return Labels([label for label in self.labels if label.grader == grader], scale=self.scale)
+        return Labels(self._labels_of_grader(grader), scale=self.scale)
 
     @cached_property
     def conflicts(self) -> dict[Key, dict[str, float]]:
@@ -388,7 +387,7 @@ class Labels(Printed):
         )
 
     def _count_grades(self, grader: str) -> GraderCounts:
-        labels = [label for label in self.labels if label.grader == grader]
+        labels = self._labels_of_grader(grader)
         n_by_grade = Counter(float(label.grade) for label in labels if label.grade is not None)
         return GraderCounts(
             grader=grader,
@@ -397,6 +396,9 @@ class Labels(Printed):
             n_by_grade=n_by_grade,
             n_ungraded=len(labels) - n_by_grade.total(),
         )
+
+    def _labels_of_grader(self, grader: str) -> list[Label]:
+        return [label for label in self.labels if label.grader == grader]
 
     def _pair_agreements(self) -> tuple[Agreement, ...]:
         """Return the agreement of each two graders who graded a document in common."""
@@ -525,7 +527,7 @@ class Scale(NamedTuple):
         if any(higher <= lower for lower, higher in pairwise(all_grades)):
             raise ValueError(f"the grades of a rubric must rise, got {list(all_grades)}")
         if isinstance(relevant_from, bool) or relevant_from not in all_grades[1:]:
-            options = ", ".join(f"{grade:g}" for grade in all_grades[1:])
+            options = format_grades(all_grades[1:])
             raise ValueError(f"relevant_from must be one of the grades {options}, got {relevant_from!r}")
         return cls(all_grades, relevant_from)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics._internal.validation import group_pairs
 from retrieval_metrics.datasets.bm25 import content_words
 from retrieval_metrics.matching.words import words
 
@@ -62,6 +63,11 @@ def require_texts(items: Sequence[PooledDocument], queries: Mapping[Any, str]) -
         if item.query not in queries:
             raise ValueError(f"query {item.query!r} has no text")
     return items
+
+
+def group_by_query(items: Iterable[PooledDocument]) -> dict[Any, list[PooledDocument]]:
+    """Return the documents of each query, in their order."""
+    return group_pairs((item.query, item) for item in items)
 
 
 def format_found_by(found_by: Sequence[str], systems: Sequence[str]) -> str:

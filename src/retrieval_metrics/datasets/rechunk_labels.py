@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
 
-Status: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
+LabelStatus: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 
-_MEANING_OF_STATUS: Mapping[Status, str] = {
+_MEANING_OF_STATUS: Mapping[LabelStatus, str] = {
     "kept": "the same chunk has the same id",
     "moved": "one new chunk holds it, under another id or with other boundaries",
     "split": "it takes several new chunks to hold it",
@@ -56,7 +56,7 @@ class Relabelled:
 
     query: QueryId
     old_id: DocumentId
-    status: Status
+    status: LabelStatus
     span: Span | None
     new_ids: tuple[DocumentId | None, ...]
     coverage: float
@@ -76,7 +76,7 @@ class RelabelResult(Printed):
         self.qrels: Any = qrels
         self.labels = list(labels)
         counts = Counter(label.status for label in self.labels)
-        self.counts: dict[Status, int] = {status: counts[status] for status in _MEANING_OF_STATUS}
+        self.counts: dict[LabelStatus, int] = {status: counts[status] for status in _MEANING_OF_STATUS}
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per label and the columns of `Relabelled`.
@@ -249,7 +249,7 @@ class _ChunkFinder:
         new_ids = tuple(holder.id for holder in holders)
         return Relabelled(query, label, self._find_status(chunk, holders, coverage), span, new_ids, coverage)
 
-    def _find_status(self, chunk: Retrieved, holders: Sequence[Retrieved], coverage: float) -> Status:
+    def _find_status(self, chunk: Retrieved, holders: Sequence[Retrieved], coverage: float) -> LabelStatus:
         if coverage < self._min_coverage:
             return "lost"
         largest = holders[0]
