@@ -22,9 +22,9 @@ from retrieval_metrics.datasets.generate import generate_questions as generate_q
 from retrieval_metrics.datasets.labels import Label as Label
 from retrieval_metrics.datasets.labels import Labels as Labels
 from retrieval_metrics.datasets.llm_client import Model as Model
+from retrieval_metrics.datasets.matches import match as match
 from retrieval_metrics.datasets.pool import pool as pool
 from retrieval_metrics.datasets.prompts import QuestionPrompts as QuestionPrompts
-from retrieval_metrics.datasets.rechunk_labels import match as match
 from retrieval_metrics.datasets.rechunk_labels import relabel as relabel
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from retrieval_metrics._internal.validation import to_data_frame
 from retrieval_metrics.datasets import lint_wording as wording
-from retrieval_metrics.datasets.sample import select_queries
+from retrieval_metrics.datasets.merge_and_split import select_queries
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.reports import numbers
