@@ -19,14 +19,14 @@ def means(qrels: Any, run: Any, metrics: Any) -> list[float]:
         return list(rm.evaluate(qrels, run, metrics).means.values())
 
 
-def make_searches(found: Any) -> list[rm.SearchCall]:
+def make_searches(results: Any) -> list[rm.SearchCall]:
     return [
-        rm.SearchCall("q", error="down", turn=turn) if one is None else rm.SearchCall("q", one, turn=turn)
-        for turn, one in enumerate(found, start=1)
+        rm.SearchCall("q", error="down", turn=turn) if result is None else rm.SearchCall("q", result, turn=turn)
+        for turn, result in enumerate(results, start=1)
     ]
 
 
-def make_trajectories(found: Any, **more: Any) -> rm.Trajectories:
-    rows = {"q": rm.Trajectory(make_searches(found), **more)}
+def make_trajectories(results: Any, **options: Any) -> rm.Trajectories:
+    rows = {"q": rm.Trajectory(make_searches(results), **options)}
     # A run in which everything failed is refused, so another question has an answer.
-    return rm.Trajectories(rows if any(found) else rows | {"other": rm.Trajectory(make_searches([["a"]]), **more)})
+    return rm.Trajectories(rows if any(results) else rows | {"other": rm.Trajectory(make_searches([["a"]]), **options)})

@@ -19,13 +19,13 @@ def _dot(a: Array, b: Array) -> Any:
     return np.einsum("i,i->", a, b)
 
 
-def cosines(ones: Array, others: Array) -> list[list[float]]:
+def cosines(rows: Array, columns: Array) -> list[list[float]]:
     """Return the cosine of each vector with each."""
-    ones, others = ones.astype(np.float64), others.astype(np.float64)
-    measured = [(b, np.sqrt(_dot(b, b))) for b in others]
+    rows, columns = rows.astype(np.float64), columns.astype(np.float64)
+    measured = [(b, np.sqrt(_dot(b, b))) for b in columns]
     return [
         [float(_dot(a, b) / (of_a * of_b)) if of_a * of_b > 0 else 0.0 for b, of_b in measured]
-        for a, of_a in ((a, np.sqrt(_dot(a, a))) for a in ones)
+        for a, of_a in ((a, np.sqrt(_dot(a, a))) for a in rows)
     ]
 
 

@@ -55,16 +55,16 @@ class Quick:
 
     def pytest_report_header(self) -> str:
         unseen = [path for path in self.changed if not belonging([path], 0)]
-        said = f"quick: {len(self.chosen)} files belong to {len(self.changed)} changed"
+        header = f"quick: {len(self.chosen)} files belong to {len(self.changed)} changed"
         if unseen:
-            said += f"; nothing here belongs to {', '.join(unseen)}"
+            header += f"; nothing here belongs to {', '.join(unseen)}"
         if len(self.chosen) > LARGE:
             nearer = len([distance for distance in self.chosen.values() if distance <= 1])
-            said += (
+            header += (
                 f"; that is much: -x stops at the first failure, and the nearest run first; --depth=1 takes the "
                 f"{nearer} of what imports a change directly, --changed=FILE a single file"
             )
-        return said
+        return header
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         if collection_path.is_dir():
@@ -103,32 +103,36 @@ def _git(*arguments: str) -> list[str]:
 
 def belonging(changed: Iterable[str], depth: int | None = None) -> dict[Path, int]:
     """Return the files whose tests belong to changed files, each with how many imports lie between the two."""
-    found: dict[Path, int] = {}
+    distances: dict[Path, int] = {}
     for path in (ROOT / name for name in changed if name.endswith(".py")):
         if path.is_relative_to(CORE):
             for user, distance in _users(path, depth).items():
-                for one in (user, _test_of(user)):
-                    found[one] = min(distance, found.get(one, distance))
+                for changed_path in (user, _test_of(user)):
+                    distances[changed_path] = min(distance, distances.get(changed_path, distance))
             module, beside = _module(path), _test_of(path).parent
             tests = [test for test in _files(ROOT / "tests") if module in _imported(test)]
             tests += beside.rglob("test_*.py") if beside != ROOT / "tests" else []
-            found |= dict.fromkeys([*tests, ROOT / "tests" / "test_architecture.py"], 0)
+            distances |= dict.fromkeys([*tests, ROOT / "tests" / "test_architecture.py"], 0)
         elif path.is_relative_to(ROOT / "tests"):
             tests = [test for test in _files(ROOT / "tests") if path.stem in _helpers(test)]
-            found |= dict.fromkeys([path, *tests], 0)
+            distances |= dict.fromkeys([path, *tests], 0)
     left_out = tuple(ROOT / folder for folder in LEFT_OUT)
-    return {path: at for path, at in found.items() if path.exists() and not any(map(path.is_relative_to, left_out))}
+    return {
+        path: steps
+        for path, steps in distances.items()
+        if path.exists() and not any(map(path.is_relative_to, left_out))
+    }
 
 
 def _users(path: Path, depth: int | None) -> dict[Path, int]:
     """Return a module and all that import it, also through others, each with how many imports lie between."""
-    found, latest = {path: 0}, [path]
-    while latest and (depth is None or found[latest[0]] < depth):
-        modules = {_module(one) for one in latest}
-        distance = found[latest[0]] + 1
-        latest = [user for user in _files(CORE) if user not in found and modules & _imported(user)]
-        found |= dict.fromkeys(latest, distance)
-    return found
+    distances, latest = {path: 0}, [path]
+    while latest and (depth is None or distances[latest[0]] < depth):
+        modules = {_module(latest_path) for latest_path in latest}
+        distance = distances[latest[0]] + 1
+        latest = [user for user in _files(CORE) if user not in distances and modules & _imported(user)]
+        distances |= dict.fromkeys(latest, distance)
+    return distances
 
 
 def _test_of(path: Path) -> Path:
@@ -144,17 +148,17 @@ def _files(folder: Path) -> list[Path]:
 @cache
 def _imported(path: Path) -> frozenset[str]:
     """Return every module that a file names in an import which runs; what is imported for types alone never does."""
-    found = set()
+    modules = set()
     left: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while left:
         node = left.pop()
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         left += [] if for_types else ast.iter_child_nodes(node)
-    return frozenset(found)
+    return frozenset(modules)
 
 
 @cache

@@ -29,53 +29,63 @@ def unspaced(key: str) -> bool:
 
 
 def read(text: str) -> list[Character]:
-    found: list[Character] = []
+    characters: list[Character] = []
     gap = ""
-    for one in re.sub("&#?[A-Za-z0-9]+;", lambda entity: html.unescape(entity[0]), unicodedata.normalize("NFC", text)):
-        if one in INVISIBLE and one != "\u00ad":
+    for character in re.sub(
+        "&#?[A-Za-z0-9]+;", lambda entity: html.unescape(entity[0]), unicodedata.normalize("NFC", text)
+    ):
+        if character in INVISIBLE and character != "\u00ad":
             continue
-        if one.isspace():
-            gap = "\n" if "\n" in gap + one else " "
+        if character.isspace():
+            gap = "\n" if "\n" in gap + character else " "
             continue
-        if one in SUPERSCRIPTS and len(found) > 2 and all(each.key.isalpha() for each in found[-3:]):  # a footnote
-            gap = gap or ("" if found[-1].gap or found[-2].gap else " ")
-        if one == "\u00ad":
-            found.append(Character(one, gap))
+        if (
+            character in SUPERSCRIPTS
+            and len(characters) > 2
+            and all(before.key.isalpha() for before in characters[-3:])
+        ):  # a footnote
+            gap = gap or ("" if characters[-1].gap or characters[-2].gap else " ")
+        if character == "\u00ad":
+            characters.append(Character(character, gap))
             gap = ""
             continue
-        key = "'" if one in SINGLE else '"' if one in DOUBLE else "-" if one in HYPHENS else one
+        key = "'" if character in SINGLE else '"' if character in DOUBLE else "-" if character in HYPHENS else character
         for letter in unicodedata.normalize("NFKC", key).casefold():
-            found.append(Character(letter, gap))
+            characters.append(Character(letter, gap))
             gap = ""
-    kept: list[Character] = []
-    for at, this in enumerate(found):
-        after = found[at + 1] if at + 1 < len(found) else None
+    kept_characters: list[Character] = []
+    for position, character in enumerate(characters):
+        after = characters[position + 1] if position + 1 < len(characters) else None
         breaks = (
-            after is not None and after.gap == "\n" and after.key.isalpha() and bool(kept) and kept[-1].key.isalpha()
+            after is not None
+            and after.gap == "\n"
+            and after.key.isalpha()
+            and bool(kept_characters)
+            and kept_characters[-1].key.isalpha()
         )
-        if this.key in {"-", "\u00ad"} and this.gap == "" and breaks and after is not None:
-            found[at + 1] = Character(after.key, "")  # the word goes on in the next line
+        if character.key in {"-", "\u00ad"} and character.gap == "" and breaks and after is not None:
+            characters[position + 1] = Character(after.key, "")  # the word goes on in the next line
             continue
-        if this.key == "\u00ad":
+        if character.key == "\u00ad":
             continue
-        kept.append(this)
-    return kept
+        kept_characters.append(character)
+    return kept_characters
 
 
 def letters(characters: list[Character]) -> list[tuple[str, int]]:
     """The characters that are compared, with their places: without hyphens between letters, white space aside."""
-    keys = [one.key for one in characters]
+    keys = [character.key for character in characters]
     compared = []
-    for at, key in enumerate(keys):
+    for position, key in enumerate(keys):
         if key in {"-", "\u2013", "\u2014"}:
-            left, right = at - 1, at + 1
+            left, right = position - 1, position + 1
             while left >= 0 and keys[left] in {"-", "\u2013", "\u2014"}:
                 left -= 1
             while right < len(keys) and keys[right] in {"-", "\u2013", "\u2014"}:
                 right += 1
             if (left < 0 or keys[left].isalpha()) and (right == len(keys) or keys[right].isalpha()):
                 continue
-        compared.append(("-" if key in {"\u2013", "\u2014"} else key, at))
+        compared.append(("-" if key in {"\u2013", "\u2014"} else key, position))
     return compared
 
 
@@ -83,15 +93,15 @@ def word_character(key: str) -> bool:
     return (key.isalnum() or unicodedata.category(key) in {"Mn", "Mc"}) and not unspaced(key)
 
 
-def continues(text: list[Character], at: int, *, begins: bool) -> bool:
-    """Whether a word or a number goes on from the character before `at` to the one at it, where a quote begins."""
-    if not 0 < at < len(text):
+def continues(text: list[Character], position: int, *, begins: bool) -> bool:
+    """Whether a word or a number goes on from the character before `position` to the one at it, where a quote begins."""
+    if not 0 < position < len(text):
         return False
-    left, right = text[at - 1], text[at]
-    before = text[at - 2] if at > 1 else Character(" ", "")
-    after = text[at + 1] if at + 1 < len(text) else Character(" ", "")
+    left, right = text[position - 1], text[position]
+    before = text[position - 2] if position > 1 else Character(" ", "")
+    after = text[position + 1] if position + 1 < len(text) else Character(" ", "")
     if right.gap:
-        return left.key.isdigit() and thousands(text, at)
+        return left.key.isdigit() and thousands(text, position)
     near, far = left.gap == "", after.gap == ""
     word, number = word_character, str.isdigit
     inside = [
@@ -108,35 +118,45 @@ def continues(text: list[Character], at: int, *, begins: bool) -> bool:
     return any(inside) or (begins and any(beginning))
 
 
-def contracted(text: list[Character], at: int) -> bool:
-    """Whether an apostrophe and a letter follow the letter before `at`, as in "can't"."""
-    if not (0 < at < len(text) - 1) or text[at].gap or text[at + 1].gap:
+def contracted(text: list[Character], position: int) -> bool:
+    """Whether an apostrophe and a letter follow the letter before `position`, as in "can't"."""
+    if not (0 < position < len(text) - 1) or text[position].gap or text[position + 1].gap:
         return False
-    return text[at].key == "'" and text[at - 1].key.isalpha() and text[at + 1].key.isalpha()
+    return text[position].key == "'" and text[position - 1].key.isalpha() and text[position + 1].key.isalpha()
 
 
-def thousands(text: list[Character], at: int) -> bool:
+def thousands(text: list[Character], position: int) -> bool:
     """Whether a space parts the thousands of a number: one to three digits before it, three behind."""
     left = right = 0
-    while at - 1 - left >= 0 and text[at - 1 - left].key.isdigit() and (left == 0 or not text[at - left].gap):
+    while (
+        position - 1 - left >= 0
+        and text[position - 1 - left].key.isdigit()
+        and (left == 0 or not text[position - left].gap)
+    ):
         left += 1
-    while at + right < len(text) and text[at + right].key.isdigit() and (right == 0 or not text[at + right].gap):
+    while (
+        position + right < len(text)
+        and text[position + right].key.isdigit()
+        and (right == 0 or not text[position + right].gap)
+    ):
         right += 1
-    before = text[at - 1 - left] if at - 1 - left >= 0 and not text[at - left].gap else Character(" ", "")
+    before = (
+        text[position - 1 - left] if position - 1 - left >= 0 and not text[position - left].gap else Character(" ", "")
+    )
     return 1 <= left <= 3 and right == 3 and not (before.key.isalnum() or before.key in "_.,")
 
 
 def holds(text: str, quote: str) -> bool:
-    there = read(text)
-    compared, wanted = letters(there), [key for key, _ in letters(read(quote))]
+    characters = read(text)
+    compared, quoted = letters(characters), [key for key, _ in letters(read(quote))]
     keys = [key for key, _ in compared]
-    for at in range(len(keys) - len(wanted) + 1):
-        if keys[at : at + len(wanted)] == wanted:
-            first, last = compared[at][1], compared[at + len(wanted) - 1][1]
+    for start in range(len(keys) - len(quoted) + 1):
+        if keys[start : start + len(quoted)] == quoted:
+            first, last = compared[start][1], compared[start + len(quoted) - 1][1]
             if not (
-                continues(there, first, begins=True)
-                or continues(there, last + 1, begins=False)
-                or contracted(there, last + 1)
+                continues(characters, first, begins=True)
+                or continues(characters, last + 1, begins=False)
+                or contracted(characters, last + 1)
             ):
                 return True
     return False

@@ -46,17 +46,17 @@ def hit_rate(truth: Truth, ranking: list[str], k: int | None = None, rel: float 
     return float(any(grade is not None for _, grade in rows(truth, ranking, k, rel)))
 
 
-def found(truth: Truth, ranking: list[str], k: int | None, rel: float | None) -> int:
+def count_relevant(truth: Truth, ranking: list[str], k: int | None, rel: float | None) -> int:
     first = set(ranking[:k])
     return sum(any(d in first and relevant(g, rel) for d, g in group.items()) for group in truth)
 
 
 def recall(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
-    return found(truth, ranking, k, rel) / needed(truth, rel)
+    return count_relevant(truth, ranking, k, rel) / needed(truth, rel)
 
 
 def full_recall(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
-    return float(found(truth, ranking, k, rel) == needed(truth, rel))
+    return float(count_relevant(truth, ranking, k, rel) == needed(truth, rel))
 
 
 def precision(
@@ -109,12 +109,12 @@ def average_precision(
 ) -> float:
     if per == "group":
 
-        def of_group(group: set[str]) -> float:
+        def group_precision(group: set[str]) -> float:
             ranks = ranks_of(group, ranking, k)
             precisions = sum(hit / rank for hit, rank in enumerate(ranks, start=1))
             return precisions / ((len(group) if norm == "relevant" else len(ranks)) or 1)
 
-        return mean_over_groups(truth, of_group, rel)
+        return mean_over_groups(truth, group_precision, rel)
     hits, total = 0, 0.0
     for row, (_, grade) in enumerate(rows(truth, ranking, k, rel), start=1):
         if grade is not None:
@@ -152,13 +152,13 @@ def ndcg(
     gain: str = "linear",
     gains: str | None = None,
     ideal: str = "all",
-    of: str = "groups",
+    level: str = "groups",
 ) -> float:
     best = [max(group.values()) for group in truth]
     achieved = dcg(truth, ranking, k, gain, gains)
-    if of == "documents":  # each member of each group is needed; an item gains at its rank, once
+    if level == "documents":  # each member of each group is needed; an item gains at its rank, once
         best = [grade for group in truth for grade in group.values()]
-        first = [document if document not in ranking[:at] else "" for at, document in enumerate(ranking[:k])]
+        first = [document if document not in ranking[:rank] else "" for rank, document in enumerate(ranking[:k])]
         achieved = discounted((grade_of(truth, document) for document in first), gain, gains)
     # "expanded" adds what repeats earn, which is nothing here.
     places = {"all": k, "uncut": None}.get(ideal, min(len(ranking), k or len(ranking)))
@@ -170,14 +170,14 @@ def ndcg(
 
 
 def alpha_dcg(truth: Truth, ranking: list[str], k: int | None, alpha: float, rel: float | None) -> float:
-    total, seen = 0.0, [0] * len(truth)
+    total, counts = 0.0, [0] * len(truth)
     for rank, document in enumerate(ranking[:k], start=1):
         if document in ranking[: rank - 1]:
             continue
         for number, group in enumerate(truth):
             if document in group and relevant(group[document], rel):
-                total += (1 - alpha) ** seen[number] / math.log2(rank + 1)
-                seen[number] += 1
+                total += (1 - alpha) ** counts[number] / math.log2(rank + 1)
+                counts[number] += 1
     return total
 
 
@@ -193,21 +193,21 @@ def alpha_ndcg(
 
 
 def r_precision(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
-    wanted = needed(truth, rel)
-    return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:wanted]) / wanted
+    n_relevant = needed(truth, rel)
+    return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:n_relevant]) / n_relevant
 
 
 def iprec(
     truth: Truth, ranking: list[str], rel: float | None = None, recall: float | None = None, rounding: str = "up"
 ) -> float:
-    wanted, found, points = needed(truth, rel), 0, []
+    n_relevant, n_found, points = needed(truth, rel), 0, []
     least = {"up": 0.9, "nearest": 0.5}[rounding]
     for place, (_, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
         if grade is not None:
-            found += 1
-            points.append((found, found / place))
-    recalls = [at / 10 for at in range(11)] if recall is None else [recall]
-    best = [max([p for n, p in points if n >= int(each * wanted + least)], default=0.0) for each in recalls]
+            n_found += 1
+            points.append((n_found, n_found / place))
+    recalls = [step / 10 for step in range(11)] if recall is None else [recall]
+    best = [max([p for n, p in points if n >= int(level * n_relevant + least)], default=0.0) for level in recalls]
     return sum(best) / len(best)
 
 
@@ -217,14 +217,14 @@ def rbp(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8, 
 
 
 def rbp_residual(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8) -> float:
-    known, seen = 0.0, set()
+    total, seen_documents = 0.0, set()
     for place, (rank, grade) in enumerate(rows(truth, ranking, k)):
         document = ranking[rank - 1]
         # What is judged is known, and a repeat gains nothing whatever it is.
-        if grade is not None or grade_of(truth, document) is not None or document in seen:
-            known += (1 - p) * p**place
-        seen.add(document)
-    return 1 - known
+        if grade is not None or grade_of(truth, document) is not None or document in seen_documents:
+            total += (1 - p) * p**place
+        seen_documents.add(document)
+    return 1 - total
 
 
 def err(truth: Truth, ranking: list[str], k: int | None = None, max_grade: float = 1.0) -> float:
@@ -237,15 +237,15 @@ def err(truth: Truth, ranking: list[str], k: int | None = None, max_grade: float
 
 
 def bpref(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
-    wanted = needed(truth, rel)
+    n_relevant = needed(truth, rel)
     grades = {document: grade_of(truth, document) or 0.0 for group in truth for document in group}
     nonrelevant = {d for d, grade in grades.items() if grade >= 0 and not relevant(grade, rel)}
-    fewer, total = min(wanted, len(nonrelevant)), 0.0
+    fewer, total = min(n_relevant, len(nonrelevant)), 0.0
     for rank, grade in rows(truth, ranking, None, rel):
         if grade is not None:
             above = len(nonrelevant & set(ranking[: rank - 1]))
-            total += 1 - min(above, wanted) / fewer if above else 1
-    return total / wanted
+            total += 1 - min(above, n_relevant) / fewer if above else 1
+    return total / n_relevant
 
 
 def infap(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
@@ -254,16 +254,16 @@ def infap(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
     total, good, epsilon = 0.0, 0, 1e-5
     for place, (rank, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
         if grade is not None:
-            seen = good + len(nonrelevant & set(ranking[: rank - 1]))
-            total += (1 + seen * (good + epsilon) / (seen + 2 * epsilon)) / place
+            n_judged = good + len(nonrelevant & set(ranking[: rank - 1]))
+            total += (1 + n_judged * (good + epsilon) / (n_judged + 2 * epsilon)) / place
             good += 1
     return total / needed(truth, rel)
 
 
 def judged(truth: Truth, ranking: list[str], k: int | None = None) -> float:
     first = ranking[:k]
-    known = set(itertools.chain.from_iterable(truth))
-    return len(known & set(first)) / len(first) if first else math.nan
+    judged_ids = set(itertools.chain.from_iterable(truth))
+    return len(judged_ids & set(first)) / len(first) if first else math.nan
 
 
 def forbidden(truth: Truth, document: str, grade: float | None = None) -> bool:

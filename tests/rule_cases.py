@@ -57,10 +57,10 @@ def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], rules: str) -
     for number, case in chosen:
         by_cutoff.setdefault(case.k, {})[number] = case
     values: dict[tuple[int, str], float] = {}
-    for some in by_cutoff.values():
-        metrics = {name: next(iter(some.values())).metric(name) for name in names}
-        qrels = {number: case.groups for number, case in some.items()}
-        run = {number: case.ranking for number, case in some.items()}
+    for cutoffs in by_cutoff.values():
+        metrics = {name: next(iter(cutoffs.values())).metric(name) for name in names}
+        qrels = {number: case.groups for number, case in cutoffs.items()}
+        run = {number: case.ranking for number, case in cutoffs.items()}
         result = rm.evaluate(qrels, run, list(metrics.values()), rules=rules).per_query
-        values |= {(number, name): result[metric][number] for name, metric in metrics.items() for number in some}
+        values |= {(number, name): result[metric][number] for name, metric in metrics.items() for number in cutoffs}
     return values

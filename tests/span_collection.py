@@ -30,7 +30,8 @@ def questions_in(shared_data: Path) -> dict[str, list[Span]]:
     with (shared_data / "chroma_spans" / "questions_df.csv").open(newline="") as file:
         return {
             f"q{number}": [
-                Span(row["corpus_id"], one["start_index"], one["end_index"]) for one in json.loads(row["references"])
+                Span(row["corpus_id"], reference["start_index"], reference["end_index"])
+                for reference in json.loads(row["references"])
             ]
             for number, row in enumerate(csv.DictReader(file))
         }
@@ -56,7 +57,12 @@ def recursive(text: str, start: int, end: int, size: int) -> Iterator[tuple[int,
     while end - start > size:
         window = text[start : start + size]
         cut = next(
-            (at + len(mark) for mark in ("\n\n", "\n", ". ", " ") if (at := window.rfind(mark)) > size // 4), size
+            (
+                position + len(mark)
+                for mark in ("\n\n", "\n", ". ", " ")
+                if (position := window.rfind(mark)) > size // 4
+            ),
+            size,
         )
         yield from _stripped(text, start, start + cut)
         start += cut

@@ -46,7 +46,7 @@ def sections(counts: Sequence[int]) -> str:
 
 
 def page(number: int) -> str:
-    return f"Page {number}. " + " ".join(fact(number, each) for each in range(40))
+    return f"Page {number}. " + " ".join(fact(number, topic) for topic in range(40))
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,25 @@ class Case:
 
     def spans(self) -> dict[str, list[rm.Span]]:
         """Return the span of every seventh fact that a chunk holds whole."""
-        found = {}
+        span_by_answer = {}
         for source, text in self.texts.items():
             start = 0
             while (start := text.find("Fact ", start)) >= 0:
                 end = text.index(".", start) + 1
-                found[text[start:end]] = [rm.Span(source, start, end)]
+                span_by_answer[text[start:end]] = [rm.Span(source, start, end)]
                 start = end
-        told = {told: span for told, span in found.items() if any(told in text_of(chunk) for chunk in self.chunks)}
-        return dict(list(told.items())[::7])
+        answer = {
+            answer: span
+            for answer, span in span_by_answer.items()
+            if any(answer in text_of(chunk) for chunk in self.chunks)
+        }
+        return dict(list(answer.items())[::7])
 
     def answers(self, *, right: bool) -> dict[str, list[Any]]:
         """Return for each fact the chunks that hold it, or all the others."""
-        return {told: [one for one in self.chunks if (told in text_of(one)) == right] for told in self.spans()}
+        return {
+            answer: [chunk for chunk in self.chunks if (answer in text_of(chunk)) == right] for answer in self.spans()
+        }
 
     def retrieved(self, *, right: bool) -> int:
         """Return how many chunks that are in all."""
@@ -88,8 +94,10 @@ class Case:
                 result = self.door(answers, spans, self.documents if documents else None)
             except ValueError as error:
                 return Outcome(None, 0, said=str(error))
-        said = " ".join(str(one.message) for one in caught if issubclass(one.category, rm.RetrievalWarning))
-        return Outcome(result.means["hit_rate"], result.counts["unlocated"], said)
+        message = " ".join(
+            str(warning.message) for warning in caught if issubclass(warning.category, rm.RetrievalWarning)
+        )
+        return Outcome(result.means["hit_rate"], result.counts["unlocated"], message)
 
 
 @dataclass(frozen=True)
@@ -123,8 +131,8 @@ def llama_index(source: str) -> Callable[..., rm.Evaluation]:
 
         options = {"retriever": retriever, "source": source, "documents": documents}
         evaluator = RetrieverEvaluator.from_metric_names(["hit_rate"], **options)
-        found: rm.Evaluation = evaluator.evaluate_dataset(list(spans.items())).evaluation
-        return found
+        evaluation: rm.Evaluation = evaluator.evaluate_dataset(list(spans.items())).evaluation
+        return evaluation
 
     return door
 
@@ -134,17 +142,17 @@ def langchain(answers: dict[str, list[Any]], spans: dict[str, list[rm.Span]], do
 
 
 def haystack(answers: dict[str, list[Any]], spans: dict[str, list[rm.Span]], documents: Any) -> rm.Evaluation:
-    run = rm.retrieve(answers.__getitem__, {told: told for told in spans})
+    run = rm.retrieve(answers.__getitem__, {question: question for question in spans})
     return rm.evaluate(spans, run, "hit_rate", documents=documents)
 
 
 def cases() -> list[Case]:
     """Return all cases."""
-    found = []
+    all_cases = []
     for name, counts in SECTIONS.items():
         text = sections(counts)
-        found += [*_llama_index(name, text), *_langchain(name, text), *_haystack(name, text)]
-    return [*found, *_pages()]
+        all_cases += [*_llama_index(name, text), *_langchain(name, text), *_haystack(name, text)]
+    return [*all_cases, *_pages()]
 
 
 def _llama_index(name: str, text: str) -> list[Case]:
@@ -160,8 +168,8 @@ def _langchain(name: str, text: str) -> list[Case]:
     characters = RecursiveCharacterTextSplitter(chunk_size=400, chunk_overlap=0, add_start_index=True)
     larger = RecursiveCharacterTextSplitter(chunk_size=1500, chunk_overlap=0, add_start_index=True)
     by_heading = MarkdownHeaderTextSplitter([("#", "heading")], strip_headers=False).split_text(text)
-    for one in by_heading:
-        one.metadata["source"] = "doc"
+    for document in by_heading:
+        document.metadata["source"] = "doc"
     cut = {
         "headings > characters": characters.split_documents(by_heading),
         "characters > characters": characters.split_documents(larger.split_documents(documents)),
@@ -173,13 +181,13 @@ def _haystack(name: str, text: str) -> list[Case]:
     documents = [HaystackDocument(id="doc", content=text)]
     words = DocumentSplitter(split_by="word", split_length=300)
     passages = DocumentSplitter(split_by="passage", split_length=1)
-    few = DocumentSplitter(split_by="word", split_length=60)
+    few_words = DocumentSplitter(split_by="word", split_length=60)
     cut = {
         "Markdown, then words": MarkdownHeaderSplitter(secondary_split="word", split_length=60).run(documents),
         "Markdown": MarkdownHeaderSplitter().run(documents),
         "hierarchical": HierarchicalDocumentSplitter({300, 60}).run(documents),
-        "words > words": few.run(words.run(documents)["documents"]),
-        "passages > words": few.run(passages.run(documents)["documents"]),
+        "words > words": few_words.run(words.run(documents)["documents"]),
+        "passages > words": few_words.run(passages.run(documents)["documents"]),
     }
     return [
         Case(f"Haystack: {how}, {name}", {"doc": text}, documents, _leaves(got["documents"]), haystack)
@@ -189,7 +197,7 @@ def _haystack(name: str, text: str) -> list[Case]:
 
 def _leaves(chunks: Sequence[Any]) -> list[Any]:
     """Return the chunks that have no children, as a retriever over the leaves finds them."""
-    return [one for one in chunks if not one.meta.get("__children_ids")]
+    return [chunk for chunk in chunks if not chunk.meta.get("__children_ids")]
 
 
 def _pages() -> list[Case]:
@@ -200,7 +208,7 @@ def _pages() -> list[Case]:
     nodes = SentenceSplitter(chunk_size=80, chunk_overlap=0).get_nodes_from_documents(of_llama)
     by_page = {f"page {number}": page(number) for number in numbers}
     one_name = {"a.pdf": page(1)}
-    found = [
+    single_pages = [
         Case("LlamaIndex: 5 pages by file_name", one_name, of_llama, nodes, llama_index("file_name")),
         Case("LlamaIndex: 5 pages by ref_doc_id", by_page, of_llama, nodes, llama_index("ref_doc_id")),
     ]
@@ -214,11 +222,14 @@ def _pages() -> list[Case]:
             for number, source in zip(numbers, names, strict=True)
         ]
         chunks = characters.split_documents(pages)
-        found.append(Case(f"LangChain: 5 pages, {name}", texts, pages, chunks, langchain))
-    whole = [HaystackDocument(id="doc", content="\f".join(by_page.values()))]
-    cut = DocumentSplitter(split_by="page", split_length=1).run(whole)["documents"]
+        single_pages.append(Case(f"LangChain: 5 pages, {name}", texts, pages, chunks, langchain))
+    documents = [HaystackDocument(id="doc", content="\f".join(by_page.values()))]
+    cut = DocumentSplitter(split_by="page", split_length=1).run(documents)["documents"]
     again = DocumentSplitter(split_by="word", split_length=60).run(cut)["documents"]
-    return [*found, Case("Haystack: pages > words", {"doc": str(whole[0].content)}, whole, again, haystack)]
+    return [
+        *single_pages,
+        Case("Haystack: pages > words", {"doc": str(documents[0].content)}, documents, again, haystack),
+    ]
 
 
 def table(shown: Sequence[Case]) -> str:
@@ -227,7 +238,11 @@ def table(shown: Sequence[Case]) -> str:
         ("splitters", "chunks", "facts", "right", "wrong", "right, without documents=", "wrong, without documents=")
     ]
     for case in shown:
-        outcomes = [case.scored(right=right, documents=given) for given in (True, False) for right in (True, False)]
+        outcomes = [
+            case.scored(right=right, documents=with_documents)
+            for with_documents in (True, False)
+            for right in (True, False)
+        ]
         rows.append((case.name, str(len(case.chunks)), str(len(case.spans())), *map(str, outcomes)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

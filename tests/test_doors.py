@@ -25,7 +25,7 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
 
-QRELS: Any = {f"q{at}": {"a": 1} for at in range(12)}
+QRELS: Any = {f"q{number}": {"a": 1} for number in range(12)}
 RULES: dict[str, tuple[Any, str]] = {
     "distances": ({query: {"a": 0.1, "b": 0.2, "c": 0.4} for query in QRELS}, "if they are distances, "),
     "no_common_ids": ({query: {"x": 2.0, "y": 1.0} for query in QRELS}, "the judgments have 'a', the run 'x' and 'y'"),
@@ -34,7 +34,11 @@ RULES: dict[str, tuple[Any, str]] = {
 
 
 def rows(run: Any) -> list[dict[str, Any]]:
-    return [{"query": query, "document": doc, "score": one} for query, of in run.items() for doc, one in of.items()]
+    return [
+        {"query": query, "document": doc, "score": score}
+        for query, ranking in run.items()
+        for doc, score in ranking.items()
+    ]
 
 
 def as_dict(run: Any, _: Path) -> Any:
@@ -72,9 +76,9 @@ def test_every_door_of_the_core_says_the_same(rule: str, door: Any, tmp_path: Pa
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         rm.evaluate(QRELS, door(run, tmp_path / "run"), "mrr")
-    said = [str(one.message) for one in caught]
-    assert len(said) == bool(sentence), said
-    assert sentence in "".join(said)
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == bool(sentence), messages
+    assert sentence in "".join(messages)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -84,24 +88,24 @@ def test_the_command_line_says_it_in_its_words(rule: str, tmp_path: Path, capsys
     rm.write_qrels(QRELS, tmp_path / "qrels.trec")
     files = [str(tmp_path / "qrels.trec"), str(tmp_path / "run.trec")]
     assert main(["evaluate", *files, "-m", "mrr"]) == 0
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert bool(said) is bool(sentence)
-    assert ("write -distance as the score" in said) is (rule == "distances")
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert bool(printed) is bool(sentence)
+    assert ("write -distance as the score" in printed) is (rule == "distances")
     decided = main(["compare", files[0], f"one={files[1]}", f"other={files[1]}", "-m", "mrr"])
     assert ("nothing can be decided on this data" in capsys.readouterr().err) is (rule == "no_common_ids")
     assert (decided == 0) is (rule != "no_common_ids")
 
 
 def test_unequal_depth_is_a_sentence_of_the_comparison() -> None:
-    qrels: Any = {query: [f"d{at}" for at in range(30)] for query in QRELS}
-    deep: Any = {query: [f"d{at}" for at in range(100)] for query in QRELS}
-    runs = {"deep": deep, "cut": {query: found[:20] for query, found in deep.items()}}
-    said = (
+    qrels: Any = {query: [f"d{index}" for index in range(30)] for query in QRELS}
+    deep: Any = {query: [f"d{index}" for index in range(100)] for query in QRELS}
+    runs = {"deep": deep, "cut": {query: ranking[:20] for query, ranking in deep.items()}}
+    sentence = (
         "cut is 20 deep and deep 100, so recall@50 compares unequal depths; retrieve 50 results with each, or compare "
         "at @20."
     )
-    assert rm.compare(qrels, runs, ["recall@50", "ndcg@10"]).summary[0] == said
-    assert said not in rm.compare(qrels, runs, ["recall@20", "map"]).summary
-    of_their_own: Any = {query: found[: 5 + at] for at, (query, found) in enumerate(deep.items())}
+    assert rm.compare(qrels, runs, ["recall@50", "ndcg@10"]).summary[0] == sentence
+    assert sentence not in rm.compare(qrels, runs, ["recall@20", "map"]).summary
+    of_their_own: Any = {query: ranking[: 5 + index] for index, (query, ranking) in enumerate(deep.items())}
     assert "deep and" not in rm.compare(qrels, {"deep": deep, "some": of_their_own}, "recall@50").summary[0]

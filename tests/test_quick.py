@@ -38,12 +38,12 @@ def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_typ
 
 
 def test_a_large_choice_says_how_to_narrow_it() -> None:
-    few, many = (
+    short_header, many = (
         Quick(["tests/_internal/test_lazy.py"], None),
         Quick(["src/retrieval_metrics/_internal/validation.py"], None),
     )
-    assert len(few.chosen) <= LARGE < len(many.chosen)
-    assert "--depth=1" not in few.pytest_report_header()
+    assert len(short_header.chosen) <= LARGE < len(many.chosen)
+    assert "--depth=1" not in short_header.pytest_report_header()
     assert "--depth=1" in many.pytest_report_header()
 
 

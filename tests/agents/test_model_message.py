@@ -9,7 +9,7 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import D1, call_ids, chat
 from agent_scenarios import ids_of
-from trace_spans import OTEL_ROOT, RETRIEVAL, ROOT, found, otel, read, search, span
+from trace_spans import OTEL_ROOT, RETRIEVAL, ROOT, search_results, otel, read, search, span
 
 
 def test_a_tool_of_the_provider_that_is_named_is_counted_and_not_left_out() -> None:
@@ -65,7 +65,7 @@ def test_what_the_provider_of_a_model_searched_itself_is_not_nothing(part: Any, 
     note = f"1 span with a tool of the model's provider ('{said}') left out, span '1' (model) of trace 't'"
     with pytest.raises(ValueError, match=re.escape(note)):
         read(answer)
-    t = rm.read_traces([ROOT, answer, search("2", 1, "a", found("x"))])
+    t = rm.read_traces([ROOT, answer, search("2", 1, "a", search_results("x"))])
     assert t.notes == (note,)
     flat = {"llm.output_messages.0.message.content": "It is x.", "output.value": json.dumps({"output": [part]})}
     listed = otel("4", "model", "1", attributes={"openinference.span.kind": "LLM", **flat})

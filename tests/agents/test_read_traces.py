@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from trace_spans import CHAT, OTEL_ROOT, RETRIEVAL, ROOT, TAIL, cited, found, ids, model, otel, read, search, span
+from trace_spans import (
+    CHAT,
+    OTEL_ROOT,
+    RETRIEVAL,
+    ROOT,
+    TAIL,
+    cited,
+    search_results,
+    ids,
+    model,
+    otel,
+    read,
+    search,
+    span,
+)
 
 DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
 RECORDED = Path(DATA or "") / "agent_traces"
@@ -20,18 +34,18 @@ QRELS: Any = {"d2": 1, "d3": 1, "d4": 2}
 
 class TestWhatIsRefusedOrCounted:
     def test_circles(self) -> None:
-        spans = [search("1", 1, "a", found("x"), parent="2"), span("2", "other", "1")]
+        spans = [search("1", 1, "a", search_results("x"), parent="2"), span("2", "other", "1")]
         with pytest.raises(ValueError, match="lies inside itself"):
             read(*spans)
 
     def test_orphans_and_repeats_are_counted(self) -> None:
-        one = search("1", 1, "a", found("x"), parent="lost")
+        one = search("1", 1, "a", search_results("x"), parent="lost")
         t = rm.read_traces([ROOT, one, one])
         assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 span whose parent is missing; 1 repeated span>"
 
     def test_spans_of_no_known_kind_are_counted_and_named(self) -> None:
-        without = {key: value for key, value in search("2", 2, "b", found("y")).items() if key != "kind"}
-        t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), without])
+        without = {key: value for key, value in search("2", 2, "b", search_results("y")).items() if key != "kind"}
+        t = rm.read_traces([ROOT, search("1", 1, "a", search_results("x")), without])
         assert t.notes == ("1 span without a kind left out, span '2' (retriever) of trace 't'",)
         with pytest.raises(ValueError, match="nothing is known of what was found; 1 span without a kind left out"):
             rm.read_traces([ROOT, without])
@@ -95,7 +109,7 @@ class TestWhatIsRefusedOrCounted:
         assert ids(call) == ["x"]
 
     def test_a_span_that_says_two_things_is_refused_in_any_order(self) -> None:
-        one, other = (search("1", 1, "a", found(name)) for name in ("x", "y"))
+        one, other = (search("1", 1, "a", search_results(name)) for name in ("x", "y"))
         begun = {**one, "output": None}
         for spans in ([one, other], [other, one], [begun, one, other]):
             with pytest.raises(ValueError, match=r"span '1' .* was recorded twice, with different outputs"):
@@ -103,7 +117,11 @@ class TestWhatIsRefusedOrCounted:
         assert ids(read(begun, one).calls[0]) == ids(read(one, begun).calls[0]) == ["x"]
 
     def test_a_span_of_a_model_that_had_begun_is_replaced_by_the_one_that_ended(self) -> None:
-        spans = [model("m", 0, "b", "a"), search("1", 1, "a", found("x")), search("2", 1, "b", found("y"))]
+        spans = [
+            model("m", 0, "b", "a"),
+            search("1", 1, "a", search_results("x")),
+            search("2", 1, "b", search_results("y")),
+        ]
         begun = {**spans[0], "output": None}
         for order in ([begun, *spans], [*spans, begun]):
             assert [call.query for call in read(*order).calls] == ["b", "a"]
@@ -119,10 +137,10 @@ class TestWhatIsRefusedOrCounted:
         with pytest.raises(
             TypeError, match=f"must return a list of ids, an empty one if nothing is cited, got {wrong!r}"
         ):
-            read(search("1", 1, "a", found("x")), model("m", 2, said="It is d2."), citations=lambda _: wrong)
+            read(search("1", 1, "a", search_results("x")), model("m", 2, answer="It is d2."), citations=lambda _: wrong)
 
     def test_a_tool_of_another_name(self) -> None:
-        one = search("1", 1, "a", found("x"))
+        one = search("1", 1, "a", search_results("x"))
         with pytest.raises(ValueError, match="no tool is called 'seek'; no tool ran, so leave tools= out"):
             read(one, tools="seek")
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'tool'"):
@@ -133,7 +151,7 @@ class TestWhatIsRefusedOrCounted:
             read(span("s", "other"))
         assert read(model("m", 1)).calls == []  # an agent that answered at once
         with pytest.raises(ValueError, match=r"tools that ran are 'tool'; tools=\['tool'\] says that one searches"):
-            read(span("1", "tool", output=found("x")))
+            read(span("1", "tool", output=search_results("x")))
 
     def test_what_holds_no_spans(self) -> None:
         with pytest.raises(TypeError, match="takes a file, a DataFrame, or a list of spans, got int"):
@@ -148,16 +166,18 @@ class TestWhatIsRefusedOrCounted:
             rm.read_traces([ROOT], context="all")  # type: ignore[arg-type]
 
     def test_traces_without_the_id_of_a_question_are_left_out_and_counted(self) -> None:
-        other = [{**one, "trace": "u"} for one in (span("root", "other", None), search("1", 1, "b", found("y")))]
-        t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="input")
+        other = [
+            {**one, "trace": "u"} for one in (span("root", "other", None), search("1", 1, "b", search_results("y")))
+        ]
+        t = rm.read_traces([ROOT, search("1", 1, "a", search_results("x")), *other], query="input")
         assert list(t) == ["q1"]
         assert "1 trace without the id of a question left out" in repr(t)
         with pytest.raises(ValueError, match=r"of 2 traces, none has 'metadata.qid', .* has neither attributes"):
-            rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="metadata.qid")
+            rm.read_traces([ROOT, search("1", 1, "a", search_results("x")), *other], query="metadata.qid")
 
     def test_several_traces_of_one_question_are_rows_of_one_cluster(self) -> None:
-        again = [{**one, "trace": "u", "start": 20} for one in (ROOT, search("1", 1, "b", found("y")))]
-        t = rm.read_traces([*again, ROOT, search("1", 1, "a", found("x"))], query=lambda root: root["input"])
+        again = [{**one, "trace": "u", "start": 20} for one in (ROOT, search("1", 1, "b", search_results("y")))]
+        t = rm.read_traces([*again, ROOT, search("1", 1, "a", search_results("x"))], query=lambda root: root["input"])
         assert t.questions == {"q1#1": "q1", "q1#2": "q1"}
         assert [ids(t.union()[row]) for row in t] == [["x"], ["y"]]
 
@@ -187,12 +207,21 @@ class TestWhatIsEasilyLost:
         ("spans", "says"),
         [
             ([span("root2", "other", None, input="q2")], "trace 't' name the questions 'q1' and 'q2'"),
-            ([search("1", 1, "a", found("x")), search("1", 1, "a", error="lost")], "recorded twice"),
-            ([search("1", 1, "a", found("x"), error="lost"), search("1", 1, "a", found("x"))], "recorded twice"),
-            ([search("1", float("inf"), "a", found("x"))], "the time of span '1' .*inf is no time"),
+            ([search("1", 1, "a", search_results("x")), search("1", 1, "a", error="lost")], "recorded twice"),
+            (
+                [search("1", 1, "a", search_results("x"), error="lost"), search("1", 1, "a", search_results("x"))],
+                "recorded twice",
+            ),
+            ([search("1", float("inf"), "a", search_results("x"))], "the time of span '1' .*inf is no time"),
             ([search("1", 1, "a", [{"id": "x", "metadata": "{'a"}])], "the output of span '1' .*cannot be read"),
-            ([search("1", 1, "a", found("x")), model("m", 2, read=ENDLESS)], "in trace 't' is nested too deeply"),
-            ([search("1", 1, "a", found("x")), {**span("m", "model"), "attributes": CUT}], "input of span 'm' .*cut"),
+            (
+                [search("1", 1, "a", search_results("x")), model("m", 2, input_text=ENDLESS)],
+                "in trace 't' is nested too deeply",
+            ),
+            (
+                [search("1", 1, "a", search_results("x")), {**span("m", "model"), "attributes": CUT}],
+                "input of span 'm' .*cut",
+            ),
             ([{**span("1", "retriever"), "droppedAttributesCount": 9, "attributes": TAIL}], "9 attributes of span '1'"),
             ([{"resourceSpans": [{"scopeSpans": 3}]}], "resourceSpans must hold lists"),
         ],

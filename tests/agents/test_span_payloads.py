@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from agent_forms import D1, FOUND, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
+from agent_forms import D1, RESULTS, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
 from agent_scenarios import TEXTS, ids_of
-from trace_spans import found, ids, read, search, span
+from trace_spans import search_results, ids, read, search, span
 
 
 class TestToolsOfOnesOwn:
@@ -50,7 +50,7 @@ class TestBlocksOfText:
         "block", [{"type": "text", "id": "lc_6134"}, {"type": "input_text"}, {"type": "output_text"}]
     )
     def test_hold_json_or_are_no_documents(self, block: Any) -> None:
-        for text, expected in ((json.dumps(FOUND), ["d1", "d2"]), ("[]", [])):
+        for text, expected in ((json.dumps(RESULTS), ["d1", "d2"]), ("[]", [])):
             (one,) = rm.read_traces(
                 [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": text}]))], tools="search"
             ).values()
@@ -92,11 +92,11 @@ def test_an_outage_that_comes_with_an_empty_list_is_one(result: Any, error: str 
 
 @pytest.mark.parametrize("answer", ["[^2]", "\u30102\u3011", "[ 2 ]", "[2]"])
 def test_an_answer_is_the_text_that_it_is(answer: str) -> None:
-    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer=answer)
+    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)), answer=answer)
     (one,) = rm.read_traces([said], tools="search", citations="numbered").values()
     assert one.citations == ["d2"]
     said = converse_with_tools(
-        ("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer='{"answer": "So.", "sources": ["d2"]}'
+        ("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)), answer='{"answer": "So.", "sources": ["d2"]}'
     )
     (one,) = rm.read_traces([said], tools="search", citations=lambda text: json.loads(text)["sources"]).values()
     assert one.citations == ["d2"]
@@ -131,7 +131,11 @@ def test_a_block_of_a_message_is_no_document() -> None:
 
 
 @pytest.mark.parametrize(
-    "output", [{"documents": [], "rows": found("x")}, {"data": {"documents": []}, "rows": {"page": found("x")}}]
+    "output",
+    [
+        {"documents": [], "rows": search_results("x")},
+        {"data": {"documents": []}, "rows": {"page": search_results("x")}},
+    ],
 )
 def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output: Any) -> None:
     with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):
@@ -142,10 +146,10 @@ def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output:
 
 def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
     for output in (
-        {"documents": [], "nodes": found("x")},
-        {"output": {"documents": found("x")}, "metadata": {"documents": []}},
-        {"documents": found("x"), "nodes": found("x")},
-        [{"documents": []}, {"documents": found("x")}],
+        {"documents": [], "nodes": search_results("x")},
+        {"output": {"documents": search_results("x")}, "metadata": {"documents": []}},
+        {"documents": search_results("x"), "nodes": search_results("x")},
+        [{"documents": []}, {"documents": search_results("x")}],
     ):
         (call,) = read(search("1", 1, "a", output)).calls
         assert ids(call) == ["x"]
@@ -155,7 +159,10 @@ def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     "output",
-    [{"documents": found("x"), "nodes": found("y")}, [{"documents": found("x", "y")}, {"documents": found("y")}]],
+    [
+        {"documents": search_results("x"), "nodes": search_results("y")},
+        [{"documents": search_results("x", "y")}, {"documents": search_results("y")}],
+    ],
 )
 def test_lists_of_documents_that_differ_are_refused(output: Any) -> None:
     with pytest.raises(ValueError, match=r"span '1' .* it holds 2 lists of documents that differ; documents= takes"):

@@ -10,7 +10,7 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import SPANS
 from agent_scenarios import SCENARIOS, check
-from trace_spans import TAIL, found, ids, otel, read, search, span
+from trace_spans import TAIL, search_results, ids, otel, read, search, span
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -26,7 +26,9 @@ class TestWhatIsNoSpan:
         kinds = {"1": "RETRIEVER", "2": "RETREIVER", "3": "RETREIVER", "4": kind}
         t = rm.read_traces(
             [
-                otel(id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(found("x"))})
+                otel(
+                    id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(search_results("x"))}
+                )
                 for id_, said in kinds.items()
             ]
         )
@@ -95,7 +97,7 @@ def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
 
 def test_an_observation_of_langfuses_api() -> None:
     one = {"traceId": "t", "id": "o", "parentObservationId": None, "type": "RETRIEVER", "name": "docs"}
-    one |= {"input": {"query": "a"}, "output": {"documents": found("x")}, "metadata": {"question": "q9"}}  # type: ignore[dict-item]
+    one |= {"input": {"query": "a"}, "output": {"documents": search_results("x")}, "metadata": {"question": "q9"}}  # type: ignore[dict-item]
     failed = {**one, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
     t = rm.read_traces([{"id": "t", "observations": [one, failed]}], query="metadata.question")
     assert [(ids(call), call.error) for call in t["q9"].calls] == [(["x"], None), ([], "down")]
@@ -139,7 +141,7 @@ NO_DOCUMENTS: list[Any] = []
 class TestErrorsAndTimes:
     @pytest.mark.parametrize("nothing", ["", False, 0, [], {}])
     def test_an_empty_error_is_none(self, nothing: Any) -> None:
-        assert ids(read(search("1", 1, "a", found("x"), error=nothing)).calls[0]) == ["x"]
+        assert ids(read(search("1", 1, "a", search_results("x"), error=nothing)).calls[0]) == ["x"]
 
     @pytest.mark.parametrize("failed", [{"error": {"type": "Timeout"}}, {"status": "error"}])
     def test_a_failure_without_a_message_is_one(self, failed: Any) -> None:
@@ -148,7 +150,7 @@ class TestErrorsAndTimes:
     @pytest.mark.parametrize("unit", [1, 1e3, 1e6, 1e9])
     def test_a_time_is_in_seconds_whatever_its_unit(self, unit: float) -> None:
         now = 1.76e9
-        (call,) = read(span("1", "retriever", start=now * unit, end=(now + 2) * unit, output=found("x"))).calls
+        (call,) = read(span("1", "retriever", start=now * unit, end=(now + 2) * unit, output=search_results("x"))).calls
         assert call.seconds == 2
 
     def test_the_searches_in_an_old_export_of_a_collector_count(self) -> None:

@@ -74,28 +74,28 @@ def ranked(true: NDArray[np.int64], strength: float, random: np.random.Generator
 
 def exchanged(order: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
     """Return rankings in which two neighbours have changed places."""
-    other, each = order.copy(), np.arange(len(order))
-    at = random.integers(0, order.shape[1] - 1, len(order))
-    other[each, at], other[each, at + 1] = order[each, at + 1], order[each, at]
+    other, row = order.copy(), np.arange(len(order))
+    position = random.integers(0, order.shape[1] - 1, len(order))
+    other[row, position], other[row, position + 1] = order[row, position + 1], order[row, position]
     return other
 
 
 def differences(judge: str, share: float, queries: int, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the differences of two systems for each query, by people and by the judge."""
     true = random.choice(GRADES, (queries, DOCUMENTS))
-    seen = judged(judge, true, random)
+    judged_values = judged(judge, true, random)
     chance = random.random(queries)
     favours = judge == "favours"
     of_new, of_old = chance < share, (share <= chance) & (chance < 2 * share)
     if favours:  # two systems that hardly differ: each exchanges two neighbours of one ranking
-        same = ranked(true, 1.0, random)
-        old, new = exchanged(same, random), exchanged(same, random)
+        unchanged = ranked(true, 1.0, random)
+        old, new = exchanged(unchanged, random), exchanged(unchanged, random)
     else:
         old, new = ranked(true, 0.8, random), ranked(true, 1.0, random)
     nothing = np.zeros(queries)
     liked = np.where(of_new, float(BEST), 0.0)
     people = ndcg(true, new, of_new, nothing) - ndcg(true, old, of_old, nothing)
-    model = ndcg(seen, new, of_new, liked) - ndcg(seen, old, of_old, liked)
+    model = ndcg(judged_values, new, of_new, liked) - ndcg(judged_values, old, of_old, liked)
     defined = ~np.isnan(people) & ~np.isnan(model)
     return people[defined], model[defined]
 
@@ -122,20 +122,20 @@ def population(judge: str, share: float) -> float:
 def line(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     """Return the cells of a line of the first table, and the coverage of people alone in per cent."""
     truth = population(judge, share)
-    found: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
-    for at in range(draws):
-        people, model = differences(judge, share, QUERIES, np.random.default_rng(at * 7 + n))
-        whole = estimated(people, model, n, at, in_strata=False)
-        found["people"].append((whole.human_only or whole).difference_interval())
-        found["random"].append(whole.difference_interval())
-        found["strata"].append(estimated(people, model, n, at, in_strata=True).difference_interval())
-    usual = np.mean([high - low for low, high in found["people"]])
+    estimates: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
+    for draw in range(draws):
+        people, model = differences(judge, share, QUERIES, np.random.default_rng(draw * 7 + n))
+        estimate = estimated(people, model, n, draw, in_strata=False)
+        estimates["people"].append((estimate.human_only or estimate).difference_interval())
+        estimates["random"].append(estimate.difference_interval())
+        estimates["strata"].append(estimated(people, model, n, draw, in_strata=True).difference_interval())
+    usual = np.mean([high - low for low, high in estimates["people"]])
     cells = [
-        f"{100 * np.mean([low <= truth <= high for low, high in each]):8.1f}"
-        f"{np.mean([high - low for low, high in each]) / usual:7.2f}"
-        for each in found.values()
+        f"{100 * np.mean([low <= truth <= high for low, high in values]):8.1f}"
+        f"{np.mean([high - low for low, high in values]) / usual:7.2f}"
+        for values in estimates.values()
     ]
-    low, high = np.array(found["people"]).T
+    low, high = np.array(estimates["people"]).T
     return "".join(cells), 100 * float(np.mean((low <= truth) & (truth <= high)))
 
 
@@ -143,18 +143,18 @@ def needed(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     """Return the cells of the second table: how many more labels were asked for, how often they were enough."""
     cells, rates = [], []
     for in_strata in (False, True):
-        asked, enough = [], []
-        for at in range(draws):
-            people, model = differences(judge, share, 1_000, np.random.default_rng(at * 11 + n))
-            before = estimated(people, model, n, at, in_strata=in_strata)
-            wanted = 2 / 3 * 2 * before.half_width()
-            more = before.labels_needed(wanted)
-            if np.isfinite(more):
-                after = estimated(people, model, n + int(more), at, in_strata=in_strata)
-                asked.append(more)
-                enough.append(2 * after.half_width() <= wanted)
+        n_asked, enough = [], []
+        for draw in range(draws):
+            people, model = differences(judge, share, 1_000, np.random.default_rng(draw * 11 + n))
+            before = estimated(people, model, n, draw, in_strata=in_strata)
+            half_width = 2 / 3 * 2 * before.half_width()
+            n_more = before.labels_needed(half_width)
+            if np.isfinite(n_more):
+                after = estimated(people, model, n + int(n_more), draw, in_strata=in_strata)
+                n_asked.append(n_more)
+                enough.append(2 * after.half_width() <= half_width)
         rates.append(100 * float(np.mean(enough)))
-        cells.append(f"{np.median(asked):8.0f}{rates[-1]:7.1f}")
+        cells.append(f"{np.median(n_asked):8.0f}{rates[-1]:7.1f}")
     return "".join(cells), rates[0]
 
 
@@ -164,21 +164,21 @@ def looks(judge: str, counts: list[int], draws: int) -> tuple[str, float]:
     cells, rates = [], []
     for in_strata in (False, True):
         plain, spent = 0, 0
-        for at in range(draws):
-            random = np.random.default_rng(at * 13 + 5)
+        for draw in range(draws):
+            random = np.random.default_rng(draw * 13 + 5)
             people, model = differences(judge, 0.0, QUERIES, random)
             sign = random.choice([-1, 1], len(people))  # neither system is better
             people, model = people * sign, model * sign
-            found = [estimated(people, model, n, at, in_strata=in_strata) for n in counts]
-            plain += any(_apart(each, 0.95) for each in found)
-            spent += any(_apart(each, level) for each, level in zip(found, levels, strict=True))
+            estimates = [estimated(people, model, n, draw, in_strata=in_strata) for n in counts]
+            plain += any(_apart(estimate, 0.95) for estimate in estimates)
+            spent += any(_apart(estimate, level) for estimate, level in zip(estimates, levels, strict=True))
         rates.append(100 * plain / draws)
         cells.append(f"{rates[-1]:8.1f}{100 * spent / draws:8.1f}")
     return "".join(cells), rates[0]
 
 
-def _apart(found: CorrectedMean, level: float) -> bool:
-    low, high = found.difference_interval(level)
+def _apart(estimate: CorrectedMean, level: float) -> bool:
+    low, high = estimate.difference_interval(level)
     return low > 0 or high < 0
 
 

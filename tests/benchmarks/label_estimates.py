@@ -108,18 +108,18 @@ def population(judge: Judge, metric: str, skill: float, seed: int) -> NDArray[An
     np.put_along_axis(favoured, orders[1][:, :5], values=True, axis=1)
     read = judge.grades(truth, favoured, random)
     value = METRICS[metric]
-    both = (truth, read)
-    return np.array([[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in both])
+    pair = (truth, read)
+    return np.array([[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in pair])
 
 
 def ppi(people: Values, model: Values, n: int) -> tuple[float, float]:
     """The power-tuned prediction-powered interval (Angelopoulos 2023), unlabelled queries apart from labelled."""
-    here, rest = model[:n], model[n:]
-    share = n / len(rest)
-    tuned = np.cov(people, here)[0, 1] / ((1 + share) * model.var(ddof=1)) if model.var() else 0.0
+    labelled, unlabelled = model[:n], model[n:]
+    share = n / len(unlabelled)
+    tuned = np.cov(people, labelled)[0, 1] / ((1 + share) * model.var(ddof=1)) if model.var() else 0.0
     tuned = min(max(tuned, 0.0), 1.0)
-    mean = people.mean() + tuned * (rest.mean() - here.mean())
-    variance = (people - tuned * here).var(ddof=1) / n + tuned**2 * rest.var(ddof=1) / len(rest)
+    mean = people.mean() + tuned * (unlabelled.mean() - labelled.mean())
+    variance = (people - tuned * labelled).var(ddof=1) / n + tuned**2 * unlabelled.var(ddof=1) / len(unlabelled)
     half = stats.norm.ppf(0.975) * np.sqrt(variance)
     return mean - half, mean + half
 
@@ -154,19 +154,19 @@ def simulate(
         oracle = np.sqrt(1 - correlation**2 * (1 - n / queries))
         cells = []
         for _ in range(draws):
-            at = random.integers(0, len(people), queries)
-            labelled, graded = people[at[:n]], model[at]
-            found = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
-            ours = found.difference_interval() if difference else found.interval(binary=binary)
+            drawn = random.integers(0, len(people), queries)
+            labelled, graded = people[drawn[:n]], model[drawn]
+            estimate = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
+            ours = estimate.difference_interval() if difference else estimate.interval(binary=binary)
             alone = student(labelled)
-            known = graded[~np.isnan(graded)]
-            others = (
+            finite = graded[~np.isnan(graded)]
+            alternatives = (
                 student(labelled) if difference else mean_interval(labelled, binary=binary),
-                student(known),
-                ppi(labelled, filled[at], n),
+                student(finite),
+                ppi(labelled, filled[drawn], n),
             )
-            covered = [holds(ends, truth) for ends in (ours, *others)]
-            cells.append([*covered, ours[1] - ours[0], alone[1] - alone[0], found.mean - truth])
+            covered = [holds(ends, truth) for ends in (ours, *alternatives)]
+            cells.append([*covered, ours[1] - ours[0], alone[1] - alone[0], estimate.mean - truth])
         means = np.mean(cells, axis=0)
         rates = "".join(f"{100 * rate:9.1f}" for rate in means[:4])
         widths = f"{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}"
@@ -185,14 +185,14 @@ def main() -> None:
     for metric, skill in (("ndcg@10", 1.0), ("ndcg@10", 2.5), ("hit_rate@3", 1.0)):
         if arguments.metric not in {None, metric}:
             continue
-        for what in ("mean of one system", "difference of two systems"):
-            print(f"\n{metric}, {what}, coverage (%) of the 95 % interval")
+        for quantity in ("mean of one system", "difference of two systems"):
+            print(f"\n{metric}, {quantity}, coverage (%) of the 95 % interval")
             print(f"{'':28}{'N':>5}{'n':>5}     ours   people    model    PPI++    width  /oracle     bias")
             for name in arguments.only:
                 values = population(JUDGES[name], metric, skill, seed=7)
-                people, model = values[:, 1] if what.startswith("mean") else values[:, 1] - values[:, 0]
+                people, model = values[:, 1] if quantity.startswith("mean") else values[:, 1] - values[:, 0]
                 print(f"{name}: people {people.mean():.3f}, judge {np.nanmean(model):.3f}")
-                difference, binary = what.startswith("difference"), metric == "hit_rate@3"
+                difference, binary = quantity.startswith("difference"), metric == "hit_rate@3"
                 for queries, n, cells, _ in simulate(
                     people, model, arguments.draws, difference=difference, binary=binary
                 ):

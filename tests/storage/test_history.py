@@ -14,7 +14,7 @@ QRELS = {f"q{n}": ["d"] for n in range(8)}
 
 
 def result(rank: int, *, qrels: dict[str, list[str]] = QRELS, **options: str) -> rm.Evaluation:
-    run = {query: [*(f"x{at}" for at in range(rank - 1)), "d"] for query in qrels}
+    run = {query: [*(f"x{number}" for number in range(rank - 1)), "d"] for query in qrels}
     return rm.evaluate(qrels, run, ["mrr", "recall@5"], **options)  # type: ignore[arg-type]
 
 
@@ -165,19 +165,19 @@ def test_histories_of_two_branches_are_merged_by_git(tmp_path: Path) -> None:
 def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     """Thirty builds of a random retriever: the best against the worst is a choice from 435 pairs."""
     rng, history = random.Random(5), rm.History(tmp_path / "history.jsonl")
-    qrels = {f"q{at}": ["d"] for at in range(60)}
+    qrels = {f"q{number}": ["d"] for number in range(60)}
     for build in range(30):
-        run = {query: [*(f"x{at}" for at in range(rng.randrange(4))), "d"] for query in qrels}
+        run = {query: [*(f"x{number}" for number in range(rng.randrange(4))), "d"] for query in qrels}
         history.add(rm.evaluate(qrels, run, "mrr"), f"b{build}", save=tmp_path / f"{build}.json")
     history.add(tmp_path / "7.json", "b7 again")  # the same result is no further choice
     means = {entry.label: entry.mean("mrr") or 0.0 for entry in history.entries()}
     worst, best = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     chosen = history.compare(worst, best)
     (planned,) = history.compare(worst, best, planned=True).conclusions
-    (found,) = chosen.conclusions
-    assert (planned.kind, found.kind) == ("better", "not_significant")
-    assert found.p_corrected == pytest.approx(min(435 * planned.p_corrected, 1), rel=0.5)
-    assert found.interval.low < 0 < planned.interval.low
+    (conclusion,) = chosen.conclusions
+    assert (planned.kind, conclusion.kind) == ("better", "not_significant")
+    assert conclusion.p_corrected == pytest.approx(min(435 * planned.p_corrected, 1), rel=0.5)
+    assert conclusion.interval.low < 0 < planned.interval.low
     assert "for the choice from 435 pairs of results" in str(chosen)
     assert "435" not in str(history.compare(worst, best, planned=True))
     assert "95 % interval" in str(chosen)

@@ -90,12 +90,14 @@ class History(Printed):
             saved, evaluation = evaluation, load(evaluation)
         if not isinstance(evaluation, Evaluation):
             raise TypeError(f"a history can hold only evaluations, got {type(evaluation).__name__}")
-        given = evaluation.labels.get("commit") if label is None else label
+        entry_label = evaluation.labels.get("commit") if label is None else label
         relative = None if saved is None else _relative(Path(saved), self.path)
-        line = line_of(evaluation, "" if given is None else str(given), relative, evaluation.labels)
+        line = line_of(evaluation, "" if entry_label is None else str(entry_label), relative, evaluation.labels)
         if save is not None:
             evaluation.save(save)
-        self._journal.append_after(lambda content: line if given is not None else {**line, "label": _number(content)})
+        self._journal.append_after(
+            lambda content: line if entry_label is not None else {**line, "label": _number(content)}
+        )
 
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first.
@@ -161,16 +163,16 @@ class History(Printed):
             KeyError: If there is no such entry.
             ValueError: If the evaluation was not saved, or the file holds another one by now.
         """
-        found = _newest(self.entries(), label)
-        if found.saved is None:
+        entry = _newest(self.entries(), label)
+        if entry.saved is None:
             raise ValueError(
                 f"entry {label!r} of {self.path} has only means; add(evaluation, label, save=path) also saves the "
                 "evaluation, so that you can compare it query by query"
             )
-        evaluation: Evaluation = load(self.path.parent / found.saved)
-        if unlike := found.unlike(evaluation):
+        evaluation: Evaluation = load(self.path.parent / entry.saved)
+        if unlike := entry.unlike(evaluation):
             raise ValueError(
-                f"{found.saved} does not hold the evaluation of entry {label!r} of {self.path}: {unlike}; was another "
+                f"{entry.saved} does not hold the evaluation of entry {label!r} of {self.path}: {unlike}; was another "
                 "one saved over it? Each entry needs a file of its own"
             )
         return evaluation
@@ -192,9 +194,9 @@ class History(Printed):
             TypeError: If there is no such option.
             ValueError: As in `load` and `compare`.
         """
-        known = {"metrics", *ComparisonOptions.__annotations__} - {"baseline", "looks"}
-        if others := sorted(options.keys() - known):
-            raise TypeError(f"there is no option {others[0]!r}; there are {', '.join(sorted(known))}")
+        option_names = {"metrics", *ComparisonOptions.__annotations__} - {"baseline", "looks"}
+        if unknown := sorted(options.keys() - option_names):
+            raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(sorted(option_names))}")
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         entries = self.entries()
         looks = 1 if planned else pairs_of_results(entries, _newest(entries, system))
@@ -215,7 +217,7 @@ def entries_table(entries: Sequence[Entry]) -> Table:
         cells = (_cell(entry, metric) for metric in metrics)
         rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changed(before, entry)])
         before = entry
-    return Table(["date", "label", *metrics, "changed"], rows, said_of_looks(entries), words=(0, 1, -1))
+    return Table(["date", "label", *metrics, "changed"], rows, looks_note(entries), words=(0, 1, -1))
 
 
 def changed(before: Entry | None, entry: Entry) -> str:
@@ -223,37 +225,37 @@ def changed(before: Entry | None, entry: Entry) -> str:
     return "" if before is None else " and ".join(entry.differs_from(before))
 
 
-def said_of_looks(entries: Sequence[Entry]) -> list[str]:
+def looks_note(entries: Sequence[Entry]) -> list[str]:
     """Return the note on how often the questions of the last entry were used; nothing without an entry."""
     if not entries:
         return []
     number = looks_at(entries, entries[-1])
-    said = numbers.format_count(number, "look", "looks")
-    others = len(entries) - number
-    have = "has" if others == 1 else "have"
-    elsewhere = f" ({others:,} of the {len(entries):,} entries {have} others)" if others else ""
-    return [f"{said} at these questions{elsewhere}; the more looks, the more likely the top result is luck"]
+    looks = numbers.format_count(number, "look", "looks")
+    n_others = len(entries) - number
+    have = "has" if n_others == 1 else "have"
+    elsewhere = f" ({n_others:,} of the {len(entries):,} entries {have} others)" if n_others else ""
+    return [f"{looks} at these questions{elsewhere}; the more looks, the more likely the top result is luck"]
 
 
 def looks_at(entries: Sequence[Entry], entry: Entry) -> int:
     """Return how many of the entries have the questions and judgments of one of them."""
-    return sum(each.questions == entry.questions for each in entries)
+    return sum(other.questions == entry.questions for other in entries)
 
 
 def pairs_of_results(entries: Sequence[Entry], entry: Entry) -> int:
     """Return how many pairs of different results there are with the questions and rules of an entry; at least 1."""
-    alike = [each for each in entries if not each.differs_from(entry)]
-    unknown = sum(each.rankings is None for each in alike)
-    results = len({each.rankings for each in alike} - {None}) + unknown
+    comparable = [entry_ for entry_ in entries if not entry_.differs_from(entry)]
+    unknown = sum(entry_.rankings is None for entry_ in comparable)
+    results = len({entry_.rankings for entry_ in comparable} - {None}) + unknown
     return max(results * (results - 1) // 2, 1)
 
 
 def _newest(entries: Sequence[Entry], label: str) -> Entry:
-    found = next((entry for entry in reversed(entries) if entry.label == label), None)
-    if found is None:
-        known = ", ".join(repr(entry.label) for entry in entries[-5:])
-        raise KeyError(f"no entry has the label {label!r}; the newest labels are {known or 'none'}")
-    return found
+    newest = next((entry for entry in reversed(entries) if entry.label == label), None)
+    if newest is None:
+        newest_labels = ", ".join(repr(entry.label) for entry in entries[-5:])
+        raise KeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
+    return newest
 
 
 def _cell(entry: Entry, metric: str) -> str:
@@ -322,21 +324,21 @@ class Entry:
         """Return what an evaluation has otherwise than the entry, in words; empty if it may be that of the entry."""
         other = entry_of(line_of(evaluation, self.label, self.saved, {}), "the evaluation")
         for metric, mean in self.means.items():
-            there = other.means.get(metric)
-            if there is None:
+            other_mean = other.means.get(metric)
+            if other_mean is None:
                 return f"it has no {metric}"
-            if not isclose(mean, there, rel_tol=ROUNDING) and not (isnan(mean) and isnan(there)):
-                one, two = numbers.format_distinct(there, mean)
-                return f"its {metric} is {one} and not {two}"
+            if not isclose(mean, other_mean, rel_tol=ROUNDING) and not (isnan(mean) and isnan(other_mean)):
+                other_text, mean_text = numbers.format_distinct(other_mean, mean)
+                return f"its {metric} is {other_text} and not {mean_text}"
         if self.version == other.version:  # another version may take fingerprints in another way
-            for what in ("questions", "rules", "rankings"):
-                if getattr(self, what) != getattr(other, what):
-                    return f"its {what} are others"
+            for field in ("questions", "rules", "rankings"):
+                if getattr(self, field) != getattr(other, field):
+                    return f"its {field} are others"
         return ""
 
     def differs_from(self, other: Entry) -> list[str]:
         """Return what differs, the questions with their judgments or the rules; the means are then not comparable."""
-        return [what for what in ("questions", "rules") if getattr(self, what) != getattr(other, what)]
+        return [name for name in ("questions", "rules") if getattr(self, name) != getattr(other, name)]
 
 
 def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -362,7 +364,7 @@ def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mappi
 def entry_of(line: Mapping[str, Any], where: str) -> Entry:
     """Return the entry of a line."""
     try:
-        metrics = {name: [_or_nan(one) for one in held] for name, held in line["metrics"].items()}
+        metrics = {name: [_or_nan(value_) for value_ in values] for name, values in line["metrics"].items()}
         return Entry(
             label=str(line["label"]),
             date=datetime.fromisoformat(line["date"]),
@@ -377,8 +379,8 @@ def entry_of(line: Mapping[str, Any], where: str) -> Entry:
             version=str(line.get("version", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{where} is damaged: {said}") from error
+        reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{where} is damaged: {reason}") from error
 
 
 def _or_null(number: float) -> float | None:

@@ -53,7 +53,7 @@ def _tuning(document: SavedFile) -> Tuning:
     scores = decode_systems(document)
     with document.place("rule"):
         rule = TuningRule(**decode_record(document.content["rule"]))
-        return choose_setting({name: Evaluation(each) for name, each in scores.items()}, rule)
+        return choose_setting({name: Evaluation(system_scores) for name, system_scores in scores.items()}, rule)
 
 
 def _comparison(document: SavedFile) -> Comparison:
@@ -62,8 +62,8 @@ def _comparison(document: SavedFile) -> Comparison:
 
 def _evaluation(document: SavedFile) -> Evaluation:
     with document.place("evaluation"):
-        texts, said = document.content["texts"], document.content["evaluation"]
-    return Evaluation(decode_evaluation(said, document, texts), labels=document.labels)
+        texts, recorded = document.content["texts"], document.content["evaluation"]
+    return Evaluation(decode_evaluation(recorded, document, texts), labels=document.labels)
 
 
 def _questions(document: SavedFile) -> EvaluationSet:
@@ -94,7 +94,7 @@ READERS: Mapping[str, Callable[[SavedFile], Any]] = {
     "run": _run,
     "tuning": _tuning,
     ANSWERS: lambda document: AnswerLog(document.name).run(),
-    **{each.kind: partial(decode_saved_fields, each) for each in (Estimate, Pool, Sample, Threshold)},
+    **{kind_.kind: partial(decode_saved_fields, kind_) for kind_ in (Estimate, Pool, Sample, Threshold)},
 }
 """The reader of each kind of file."""
 
@@ -126,8 +126,8 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: LabelM
         'a text'
     """
     texts: dict[str, int] = {}
-    said = encode_run(run, texts)
-    write_saved_file(path, "run", {"texts": Lines(texts), "run": said}, labels)
+    encoded = encode_run(run, texts)
+    write_saved_file(path, "run", {"texts": Lines(texts), "run": encoded}, labels)
 
 
 def load(path: str | PathLike[str]) -> Any:
