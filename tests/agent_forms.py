@@ -145,8 +145,8 @@ def _steps(scenario: Scenario) -> Iterator[tuple[str, float, Any, Any]]:
         time += 1
         yield "model", time, "\n".join(read), scenario.blocks if turn is None else [search.query for search in turn]
         for number, search in enumerate(turn or ()):
-            yield search.tool, time + 0.2 + number / 10, search.query, search.found
-            read.append(f"[{number}] {search.found}" if isinstance(search.found, str) else json.dumps(search.found))
+            yield search.tool, time + 0.2 + number / 10, search.query, search.result
+            read.append(f"[{number}] {search.result}" if isinstance(search.result, str) else json.dumps(search.result))
 
 
 def plain_spans(scenario: Scenario) -> list[dict[str, Any]]:

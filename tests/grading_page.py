@@ -46,7 +46,7 @@ class GradingPage:
         self.browser = browser
         self.folder = folder
         self.pool = pool
-        self.given: dict[str, dict[tuple[Any, Any], int]] = {}
+        self.grades_given: dict[str, dict[tuple[Any, Any], int]] = {}
         self.name = ""
 
     def open(self, page: Path, name: str = "Ada", look: Look = LIGHT) -> None:
@@ -80,7 +80,7 @@ class GradingPage:
         for grade in grades:
             item = self.item()
             self.press(str(grade))
-            self.given.setdefault(self.name, {})[item] = grade
+            self.grades_given.setdefault(self.name, {})[item] = grade
             self.shows_all_given()
 
     def item(self) -> tuple[Any, Any]:
@@ -93,7 +93,7 @@ class GradingPage:
 
     def shows_all_given(self) -> None:
         """Wait until the page counts every grade that this person gave."""
-        until(lambda: self.text(".done span").split(" of ")[0], str(len(self.given.get(self.name, {}))))
+        until(lambda: self.text(".done span").split(" of ")[0], str(len(self.grades_given.get(self.name, {}))))
 
     def text(self, selector: str) -> str:
         found: str = self.browser.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
@@ -130,8 +130,8 @@ class GradingPage:
         labels = rm.load(file)
         assert isinstance(labels, rm.Labels)
         entries = json.loads(file.read_text())["labels"]
-        assert len(entries) == len(labels) == len(self.given[self.name])
-        assert {(label.query, label.document): label.grade for label in labels} == self.given[self.name]
+        assert len(entries) == len(labels) == len(self.grades_given[self.name])
+        assert {(label.query, label.document): label.grade for label in labels} == self.grades_given[self.name]
         assert {label.grader for label in labels} == {self.name}
         assert all(label.kind == "human" and label.date is not None for label in labels)
         assert not self.browser.errors()

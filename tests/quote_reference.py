@@ -94,7 +94,7 @@ def word_character(key: str) -> bool:
 
 
 def continues(text: list[Character], position: int, *, begins: bool) -> bool:
-    """Whether a word or a number goes on from the character before `position` to the one at it, where a quote begins."""
+    """Whether a word or a number goes on from the character before `position` to that at it, where a quote begins."""
     if not 0 < position < len(text):
         return False
     left, right = text[position - 1], text[position]

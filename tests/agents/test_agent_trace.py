@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from agent_forms import RESULTS, SEARCH_ARGUMENTS, TIMEOUT, call_ids, converse_with_tools
-from trace_spans import cited, search_results, ids, model, read, search, span
+from trace_spans import cited, ids, model, read, search, search_results, span
 
 
 @pytest.mark.parametrize(
@@ -30,21 +30,29 @@ from trace_spans import cited, search_results, ids, model, read, search, span
 )
 def test_only_the_same_call_is_a_further_attempt(first: Any, second: Any, expected: Any) -> None:
     spans: list[Any] = [
-        {"trace": "1", "span": str(n), "parent": None, "kind": "tool", "name": tool, "input": given, "output": result}
-        for n, (tool, given, result) in enumerate((first, second))
+        {
+            "trace": "1",
+            "span": str(n),
+            "parent": None,
+            "kind": "tool",
+            "name": tool,
+            "input": arguments,
+            "output": result,
+        }
+        for n, (tool, arguments, result) in enumerate((first, second))
     ]
     for source in ([converse_with_tools(first, second)], spans):
-        (one,) = rm.read_traces(
+        (trajectory,) = rm.read_traces(
             source, tools=[name for name in ("kw", "vec") if name in (first[0], second[0])]
         ).values()
-        assert [(call.error, call.attempts) for call in one.calls] == expected
+        assert [(call.error, call.attempts) for call in trajectory.calls] == expected
 
 
 @pytest.mark.parametrize("answer", [None, "", [{"type": "thinking", "thinking": "Hm."}]])
 def test_a_model_that_said_nothing_did_not_answer(answer: Any) -> None:
-    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)), answer=answer)
-    (one,) = rm.read_traces([said], tools="search", citations="numbered").values()
-    assert (call_ids(one), one.context, one.citations) == ([["d1", "d2"]], None, None)
+    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)), answer=answer)
+    (trajectory,) = rm.read_traces([messages], tools="search", citations="numbered").values()
+    assert (call_ids(trajectory), trajectory.context, trajectory.citations) == ([["d1", "d2"]], None, None)
 
 
 def test_a_parser_that_knows_nothing_is_said_to() -> None:
@@ -62,7 +70,7 @@ class TestTheRules:
         )
         (call,) = read(outer, inner).calls
         assert ids(call) == ["x"]
-        assert [ids(one) for one in call.inner_rankings] == [["x", "y"]]
+        assert [ids(ranking) for ranking in call.inner_rankings] == [["x", "y"]]
 
     def test_without_documents_those_of_the_nearest_retriever_inside_are_found(self) -> None:
         (call,) = read(
@@ -73,12 +81,13 @@ class TestTheRules:
     def test_what_a_reranker_hands_on_is_found_and_searches_that_it_joins_are_one_call(self) -> None:
         step = span("step", "other", "root")
         dense, sparse = (
-            search("1", 1, "a", search_results("x", "y"), parent="step"), search("2", 1.1, "a", search_results("z"), parent="step")
-        )  # fmt: skip
+            search("1", 1, "a", search_results("x", "y"), parent="step"),
+            search("2", 1.1, "a", search_results("z"), parent="step"),
+        )
         reranker = span("3", "reranker", "step", start=2, end=3, output=search_results("z", "x"))
         (call,) = read(step, dense, sparse, reranker).calls
         assert ids(call) == ["z", "x"]
-        assert [ids(one) for one in call.inner_rankings] == [["x", "y"], ["z"]]
+        assert [ids(ranking) for ranking in call.inner_rankings] == [["x", "y"], ["z"]]
         assert call.seconds == 2
 
     def test_a_tool_counts_only_by_name_and_only_without_a_retriever(self) -> None:
@@ -135,9 +144,9 @@ class TestTheRules:
             model("m2", 3, "b", input_text="the text of x"),
             search("3", 4, "b", search_results("y")),
         ]
-        one = read(*spans, context="any")
-        assert [call.turn for call in one.calls] == [1, 2]
-        assert ids(one.context) == ["x"]
+        trajectory = read(*spans, context="any")
+        assert [call.turn for call in trajectory.calls] == [1, 2]
+        assert ids(trajectory.context) == ["x"]
 
     def test_a_retry_is_an_attempt_even_if_another_call_starts_in_between(self) -> None:
         spans = [
@@ -175,9 +184,9 @@ class TestTheRules:
                 "m2", 2, read=["the text\\n of  x", {"artifact": "the text of y", "content": "the text of"}], said="[x]"
             ),
         ]
-        one = read(*spans, citations=cited)
-        assert ids(one.context) == ["x"]
-        assert one.citations == ["x"]
+        trajectory = read(*spans, citations=cited)
+        assert ids(trajectory.context) == ["x"]
+        assert trajectory.citations == ["x"]
         assert read(*spans).citations is None
 
     def test_what_a_search_found_is_no_answer(self) -> None:
@@ -185,18 +194,18 @@ class TestTheRules:
             search("1", 1, "a", search_results("x")),
             {**model("m", 2, input_text="the text of x"), "output": None},
         ]
-        alone = [{**one, "parent": None} for one in spans]
+        alone = [{**span_, "parent": None} for span_ in spans]
         assert rm.read_traces(alone, citations=lambda answer: [answer])["t"].citations is None
 
     def test_without_an_answer_what_was_read_and_cited_is_unknown(self) -> None:
-        asks, found_ = model("m1", 0, "a", answer="I look [y]."), search("1", 1, "a", search_results("x"))
+        asks, result_span = model("m1", 0, "a", answer="I look [y]."), search("1", 1, "a", search_results("x"))
         later = search("2", 4, "b", search_results("y"))
-        for spans in ([asks, found_], [asks, found_, {**model("m2", 2), "error": "overloaded"}]):
-            one = read(*spans, citations=cited)
-            assert (one.context, one.citations) == (None, None)
+        for spans in ([asks, result_span], [asks, result_span, {**model("m2", 2), "error": "overloaded"}]):
+            trajectory = read(*spans, citations=cited)
+            assert (trajectory.context, trajectory.citations) == (None, None)
         answered = model("m2", 2, input_text=["the text of x"], answer="[x]")
-        one = read(asks, found_, answered, later, citations=cited)
-        assert (ids(one.context), one.citations) == (["x"], ["x"])
+        trajectory = read(asks, result_span, answered, later, citations=cited)
+        assert (ids(trajectory.context), trajectory.citations) == (["x"], ["x"])
 
     def test_what_a_model_inside_a_tool_has_read_counts_only_if_asked_for(self) -> None:
         spans = [

@@ -10,7 +10,7 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import SPANS
 from agent_scenarios import SCENARIOS, check
-from trace_spans import TAIL, search_results, ids, otel, read, search, span
+from trace_spans import TAIL, ids, otel, read, search, search_results, span
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -27,9 +27,11 @@ class TestWhatIsNoSpan:
         t = rm.read_traces(
             [
                 otel(
-                    id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(search_results("x"))}
+                    id_,
+                    "search",
+                    **{"openinference.span.kind": kind_name, "output.value": json.dumps(search_results("x"))},
                 )
-                for id_, said in kinds.items()
+                for id_, kind_name in kinds.items()
             ]
         )
         assert t.notes == ("2 spans of the unknown kind 'RETREIVER' left out, such as span '2' (search) of trace 't'",)
@@ -62,14 +64,14 @@ class TestErrorsOfOutputs:
 
 
 def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
-    def value(given: Any) -> Any:
-        if isinstance(given, list):
-            return {"arrayValue": {"values": [value(one) for one in given]}}
-        return {"intValue": str(given)} if isinstance(given, int) else {"stringValue": given}
+    def value(content: Any) -> Any:
+        if isinstance(content, list):
+            return {"arrayValue": {"values": [value(span_) for span_ in content]}}
+        return {"intValue": str(content)} if isinstance(content, int) else {"stringValue": content}
 
     documents = json.dumps([{"id": "d7", "score": 0.5}])
     attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "a", "session.id": 7}
-    one = {
+    span_ = {
         "traceId": "aa",
         "spanId": "bb",
         "parentSpanId": "",
@@ -77,29 +79,33 @@ def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
         "startTimeUnixNano": "1795392022701650800",
         "endTimeUnixNano": "1795392022801650800",
         "attributes": [
-            {"key": key, "value": value(held)}
-            for key, held in {**attributes, "gen_ai.retrieval.documents": documents}.items()
+            {"key": key, "value": value(content_)}
+            for key, content_ in {**attributes, "gen_ai.retrieval.documents": documents}.items()
         ],
         "status": {},
     }
-    failed = {**one, "spanId": "cc", "attributes": one["attributes"][:3], "status": {"code": 2, "message": "down"}}  # type: ignore[index]
+    failed = {**span_, "spanId": "cc", "attributes": span_["attributes"][:3], "status": {"code": 2, "message": "down"}}  # type: ignore[index]
     path = tmp_path / "otlp.jsonl.gz"
     with gzip.open(path, "wt") as file:
-        file.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [one, failed]}]}]}))
+        file.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span_, failed]}]}]}))
     t = rm.read_traces(path, query="session.id")
     assert list(t) == [7]
     assert [(ids(call), call.error) for call in t[7].calls] == [(["d7"], None), ([], "down")]
     assert t[7].calls[0].seconds == pytest.approx(0.1, rel=1e-4)
-    del one["attributes"][3]  # type: ignore[attr-defined]
+    del span_["attributes"][3]  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="span 'bb'"):
-        rm.read_traces([{"resourceSpans": [{"scopeSpans": [{"spans": [one]}]}]}])
+        rm.read_traces([{"resourceSpans": [{"scopeSpans": [{"spans": [span_]}]}]}])
 
 
 def test_an_observation_of_langfuses_api() -> None:
-    one = {"traceId": "t", "id": "o", "parentObservationId": None, "type": "RETRIEVER", "name": "docs"}
-    one |= {"input": {"query": "a"}, "output": {"documents": search_results("x")}, "metadata": {"question": "q9"}}  # type: ignore[dict-item]
-    failed = {**one, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
-    t = rm.read_traces([{"id": "t", "observations": [one, failed]}], query="metadata.question")
+    observation = {"traceId": "t", "id": "o", "parentObservationId": None, "type": "RETRIEVER", "name": "docs"}
+    observation |= {
+        "input": {"query": "a"},
+        "output": {"documents": search_results("x")},
+        "metadata": {"question": "q9"},
+    }  # type: ignore[dict-item]
+    failed = {**observation, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
+    t = rm.read_traces([{"id": "t", "observations": [observation, failed]}], query="metadata.question")
     assert [(ids(call), call.error) for call in t["q9"].calls] == [(["x"], None), ([], "down")]
 
 
@@ -107,32 +113,39 @@ def test_a_failed_tool_of_haystack_has_no_error_status() -> None:
     name = {"haystack.tool.name": "search"}
     outputs = ('{"documents": [{"id": "d1", "content": "a"}]}', '{"error": "Failed to invoke Tool `search`: offline"}')
     spans = [
-        otel(str(at), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": one})
-        for at, one in enumerate(outputs)
+        otel(str(index), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": output})
+        for index, output in enumerate(outputs)
     ]
-    (one,) = rm.read_traces(spans, tools="search").values()
-    assert [(ids(call), call.error) for call in one.calls] == [
+    (output,) = rm.read_traces(spans, tools="search").values()
+    assert [(ids(call), call.error) for call in output.calls] == [
         (["d1"], None),
         ([], "Failed to invoke Tool `search`: offline"),
     ]
 
 
 def test_openllmetry_leaves_texts_without_ids() -> None:
-    asked = {"gen_ai.operation.name": "vector_db_retrieve", "traceloop.entity.input": '{"query": "a", "tags": []}'}
-    found = {"traceloop.entity.output": '{"documents": [{"page_content": "one text", "metadata": {}}], "count": 1}'}
-    (one,) = rm.read_traces([otel("1", "vector_db_retrieve Index", attributes=asked | found)]).values()
-    assert (one.calls[0].query, one.calls[0].ranking) == ("a", [rm.Retrieved(None, "one text")])
+    query_attributes = {
+        "gen_ai.operation.name": "vector_db_retrieve",
+        "traceloop.entity.input": '{"query": "a", "tags": []}',
+    }
+    output_attributes = {
+        "traceloop.entity.output": '{"documents": [{"page_content": "one text", "metadata": {}}], "count": 1}'
+    }
+    (trajectory,) = rm.read_traces(
+        [otel("1", "vector_db_retrieve Index", attributes=query_attributes | output_attributes)]
+    ).values()
+    assert (trajectory.calls[0].query, trajectory.calls[0].ranking) == ("a", [rm.Retrieved(None, "one text")])
 
 
 def test_of_an_exception_its_type_and_message_are_kept_in_every_form_of_a_span() -> None:
     attributes = {"exception.type": "builtins.ConnectionError", "exception.message": "offline"}
     events: Any = [{"name": "exception", "attributes": attributes}]
-    for held in (events, json.dumps(events)):  # a frame that was saved as Parquet has them as JSON
+    for stored in (events, json.dumps(events)):  # a frame that was saved as Parquet has them as JSON
         status = {"status_code": "ERROR", "description": "ConnectionError('offline')Traceback ..."}
         retriever = {"openinference.span.kind": "RETRIEVER", "input.value": "a"}
-        failed = otel("1", "Index", attributes=retriever, status=status, events=held)
-        (one,) = rm.read_traces([failed]).values()
-        assert one.calls[0].error == "ConnectionError: offline"
+        failed = otel("1", "Index", attributes=retriever, status=status, events=stored)
+        (trajectory,) = rm.read_traces([failed]).values()
+        assert trajectory.calls[0].error == "ConnectionError: offline"
 
 
 NO_DOCUMENTS: list[Any] = []
@@ -156,5 +169,5 @@ class TestErrorsAndTimes:
     def test_the_searches_in_an_old_export_of_a_collector_count(self) -> None:
         attributes = [{"key": key, "value": {"stringValue": value}} for key, value in TAIL.items()]
         old = {"scope": {}, "spans": [{"traceId": "t", "spanId": "1", "attributes": attributes}]}
-        (one,) = rm.read_traces([{"resourceSpans": [{"instrumentationLibrarySpans": [old]}]}]).values()
-        assert ids(one.calls[0]) == ["d1"]
+        (trajectory,) = rm.read_traces([{"resourceSpans": [{"instrumentationLibrarySpans": [old]}]}]).values()
+        assert ids(trajectory.calls[0]) == ["d1"]

@@ -123,12 +123,12 @@ def line(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     """Return the cells of a line of the first table, and the coverage of people alone in per cent."""
     truth = population(judge, share)
     estimates: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
-    for draw in range(draws):
-        people, model = differences(judge, share, QUERIES, np.random.default_rng(draw * 7 + n))
-        estimate = estimated(people, model, n, draw, in_strata=False)
+    for seed in range(draws):
+        people, model = differences(judge, share, QUERIES, np.random.default_rng(seed * 7 + n))
+        estimate = estimated(people, model, n, seed, in_strata=False)
         estimates["people"].append((estimate.human_only or estimate).difference_interval())
         estimates["random"].append(estimate.difference_interval())
-        estimates["strata"].append(estimated(people, model, n, draw, in_strata=True).difference_interval())
+        estimates["strata"].append(estimated(people, model, n, seed, in_strata=True).difference_interval())
     usual = np.mean([high - low for low, high in estimates["people"]])
     cells = [
         f"{100 * np.mean([low <= truth <= high for low, high in values]):8.1f}"
@@ -144,13 +144,13 @@ def needed(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     cells, rates = [], []
     for in_strata in (False, True):
         n_asked, enough = [], []
-        for draw in range(draws):
-            people, model = differences(judge, share, 1_000, np.random.default_rng(draw * 11 + n))
-            before = estimated(people, model, n, draw, in_strata=in_strata)
+        for seed in range(draws):
+            people, model = differences(judge, share, 1_000, np.random.default_rng(seed * 11 + n))
+            before = estimated(people, model, n, seed, in_strata=in_strata)
             half_width = 2 / 3 * 2 * before.half_width()
             n_more = before.labels_needed(half_width)
             if np.isfinite(n_more):
-                after = estimated(people, model, n + int(n_more), draw, in_strata=in_strata)
+                after = estimated(people, model, n + int(n_more), seed, in_strata=in_strata)
                 n_asked.append(n_more)
                 enough.append(2 * after.half_width() <= half_width)
         rates.append(100 * float(np.mean(enough)))
@@ -164,12 +164,12 @@ def looks(judge: str, counts: list[int], draws: int) -> tuple[str, float]:
     cells, rates = [], []
     for in_strata in (False, True):
         plain, spent = 0, 0
-        for draw in range(draws):
-            random = np.random.default_rng(draw * 13 + 5)
+        for seed in range(draws):
+            random = np.random.default_rng(seed * 13 + 5)
             people, model = differences(judge, 0.0, QUERIES, random)
             sign = random.choice([-1, 1], len(people))  # neither system is better
             people, model = people * sign, model * sign
-            estimates = [estimated(people, model, n, draw, in_strata=in_strata) for n in counts]
+            estimates = [estimated(people, model, n, seed, in_strata=in_strata) for n in counts]
             plain += any(_apart(estimate, 0.95) for estimate in estimates)
             spent += any(_apart(estimate, level) for estimate, level in zip(estimates, levels, strict=True))
         rates.append(100 * plain / draws)

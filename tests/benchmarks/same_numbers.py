@@ -27,7 +27,21 @@ from retrieval_metrics.integration_api import DEFINITIONS
 
 RULE_SETS = ("standard", "trec_eval", "llama_index", "haystack", "ragas", "autorag", "mlflow")
 TIES = (None, None, "docid", "input", "expected")
-WORDS = "index query vector chunk score rank token search page model graph table cache".split()
+WORDS = [
+    "index",
+    "query",
+    "vector",
+    "chunk",
+    "score",
+    "rank",
+    "token",
+    "search",
+    "page",
+    "model",
+    "graph",
+    "table",
+    "cache",
+]
 # The largest number of changed results that are printed.
 MAX_PRINTED = 20
 

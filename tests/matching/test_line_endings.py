@@ -12,7 +12,10 @@ from retrieval_metrics.inputs.chunk_offsets import SourceText
 from retrieval_metrics.matching.line_endings import repair_line_endings
 from retrieval_metrics.matching.text_normalisation import normalise
 
-LINES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
+LINES = [
+    f"Rule {number}: a{' very' * (number % 7)} large order of class {number} is sent after {number + 2} days."
+    for number in range(60)
+]
 
 
 # As Python's `open` reads the file.
@@ -24,66 +27,72 @@ RAW = READ.replace("\n", "\r\n")
 
 
 def span_of(line: str, text: str) -> Span:
-    at = text.index(line)
-    return Span("rules.txt", at, at + len(line))
+    start = text.index(line)
+    return Span("rules.txt", start, start + len(line))
 
 
-def chunks(text: str, of: str = RAW) -> list[Retrieved]:
+def chunks(text: str, source_text: str = RAW) -> list[Retrieved]:
     """Chunks of one text whose offsets were recorded in another."""
     return [
-        Retrieved(line.split(":")[0], line, source="rules.txt", start=at, end=at + len(line), offsets_unverified=True)
+        Retrieved(
+            line.split(":")[0], line, source="rules.txt", start=start, end=start + len(line), offsets_unverified=True
+        )
         for line in LINES
         if line in text
-        for at in [of.index(line)]
+        for start in [source_text.index(line)]
     ]
 
 
 NOTHING = pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
 
 
-def recall_of(truth: Any, line: int, source: str, of: str, metric: str = "recall") -> float:
-    found = chunks(source, of)
-    return rm.evaluate({"q": truth}, {"q": [found[line]]}, metric, documents={"rules.txt": source}).means[metric]
+def recall_of(truth: Any, line: int, source: str, text: str, metric: str = "recall") -> float:
+    chunks_ = chunks(source, text)
+    return rm.evaluate({"q": truth}, {"q": [chunks_[line]]}, metric, documents={"rules.txt": source}).means[metric]
 
 
 @NOTHING
 @pytest.mark.parametrize("written", [RAW, READ], ids=["raw", "read"])
-@pytest.mark.parametrize("given", [RAW, READ], ids=["raw", "read"])
+@pytest.mark.parametrize("retrieved_source", [RAW, READ], ids=["raw", "read"])
 @pytest.mark.parametrize("recorded", [RAW, READ], ids=["raw", "read"])
 class TestASpanMeansItsWords:
-    def test_with_its_quote(self, written: str, given: str, recorded: str) -> None:
-        for at in (0, 1, 30, 59):
-            truth = [[span_of(LINES[at], written), Quote(LINES[at])]]
-            for retrieved in {at, max(at - 1, 0), min(at + 1, 59), 20}:
-                hit = float(retrieved == at)
-                assert recall_of(truth, retrieved, given, recorded) == hit
-                assert recall_of(truth, retrieved, given, recorded, "coverage") == hit
-                assert recall_of(truth, retrieved, given, recorded, "density") == hit
+    def test_with_its_quote(self, written: str, retrieved_source: str, recorded: str) -> None:
+        for start in (0, 1, 30, 59):
+            truth = [[span_of(LINES[start], written), Quote(LINES[start])]]
+            for retrieved in {start, max(start - 1, 0), min(start + 1, 59), 20}:
+                hit = float(retrieved == start)
+                assert recall_of(truth, retrieved, retrieved_source, recorded) == hit
+                assert recall_of(truth, retrieved, retrieved_source, recorded, "coverage") == hit
+                assert recall_of(truth, retrieved, retrieved_source, recorded, "density") == hit
 
-    def test_without_it_that_is_said(self, written: str, given: str, recorded: str) -> None:
-        for at in (10, 32, 45):
-            truth = [span_of(LINES[at], written)]
-            with warnings.catch_warnings(record=True) as said:
+    def test_without_it_that_is_said(self, written: str, retrieved_source: str, recorded: str) -> None:
+        for start in (10, 32, 45):
+            truth = [span_of(LINES[start], written)]
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                found = recall_of(truth, at, given, recorded, "coverage")
-            messages = [str(one.message) for one in said if "1 spans cut words of their sources" in str(one.message)]
+                recall = recall_of(truth, start, retrieved_source, recorded, "coverage")
+            messages = [
+                str(warning.message)
+                for warning in caught
+                if "1 spans cut words of their sources" in str(warning.message)
+            ]
             assert all("that they were written against, documents=" in message for message in messages)
             doubted = bool(messages)
-            assert doubted == (written != given)
-            assert doubted or found == 1
+            assert doubted == (written != retrieved_source)
+            assert doubted or recall == 1
 
 
 def read(*spans: Span, text: str = RAW, quote: str | None = None) -> tuple[list[Span], list[int]]:
     beside = {} if quote is None else {0: [normalise(quote)]}
-    found, doubtful = repair_line_endings(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
-    return [*found.values()], doubtful
+    repaired, doubtful = repair_line_endings(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
+    return [*repaired.values()], doubtful
 
 
 def test_spans_are_in_doubt_if_more_than_four_times_as_many_fit_only_otherwise() -> None:
     certain = span_of(LINES[30], RAW)
-    others = [span_of(line, READ) for line in LINES[20:25]]
-    assert read(certain, *others[:4]) == ([certain, *others[:4]], [])
-    assert read(certain, *others) == ([certain, *others], [1, 2, 3, 4, 5])
+    other_spans = [span_of(line, READ) for line in LINES[20:25]]
+    assert read(certain, *other_spans[:4]) == ([certain, *other_spans[:4]], [])
+    assert read(certain, *other_spans) == ([certain, *other_spans], [1, 2, 3, 4, 5])
 
 
 def test_a_span_that_fits_as_well_either_way_stays_and_says_nothing_of_others() -> None:
@@ -126,8 +135,8 @@ def test_a_text_that_stands_twice_is_found_by_its_offsets() -> None:
     raw = ("The same line.\n" * 8).replace("\n", "\r\n")
     judged = Span("s", 5 * 16, 5 * 16 + 14)
     twins = [
-        Retrieved(at, "The same line.", source="s", start=at * 15, end=at * 15 + 14, offsets_unverified=True)
-        for at in (4, 5)
+        Retrieved(start, "The same line.", source="s", start=start * 15, end=start * 15 + 14, offsets_unverified=True)
+        for start in (4, 5)
     ]
     result = rm.evaluate({"q": [judged]}, {"q": twins}, ["recall@1", "recall@2"], documents={"s": raw})
     assert (result.means["recall@1"], result.means["recall@2"]) == (0, 1)
@@ -137,8 +146,8 @@ def test_a_kept_source_is_not_changed_by_the_ends_of_its_lines() -> None:
     questions = rm.EvaluationSet.from_dataset(
         [{"id": "q", "query": "Which?", "relevant": [[span_of(LINES[9], READ), Quote(LINES[9])]]}]
     )
-    kept = questions.with_sources({"rules.txt": READ})
-    result = rm.evaluate(kept, {"q": [chunks(RAW)[9]]}, "coverage", documents={"rules.txt": RAW})
+    with_source = questions.with_sources({"rules.txt": READ})
+    result = rm.evaluate(with_source, {"q": [chunks(RAW)[9]]}, "coverage", documents={"rules.txt": RAW})
     assert result.means["coverage"] == 1
 
 

@@ -31,8 +31,8 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> rm.Run:
     """The run as read from a file in pieces of whole queries."""
     batches = []
     names = list(run)
-    for at in range(0, len(names), max(1, len(names) // pieces)):
-        part = names[at : at + max(1, len(names) // pieces)]
+    for start in range(0, len(names), max(1, len(names) // pieces)):
+        part = names[start : start + max(1, len(names) // pieces)]
         rows = [(query, document) for query in part for document in run[query]]
         values = [score for query in part for score in run[query].values()] if isinstance(run[part[0]], dict) else None
         kind = pl.Int64 if isinstance(rows[0][1], int) else pl.String

@@ -27,11 +27,11 @@ def engine(truth: Any, ranking: list[str], *metrics: rm.Metric) -> list[float]:
     return [per_query[metric]["q"] for metric in metrics]
 
 
-def check(truth: reference.Truth, ranking: list[str], k: int | None, *asked: tuple[str, dict[str, Any]]) -> None:
+def check(truth: reference.Truth, ranking: list[str], k: int | None, *calls: tuple[str, dict[str, Any]]) -> None:
     """Compare metrics, each with its parameters."""
-    cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in asked]
-    metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(asked, cuts, strict=True)]
-    for (name, chosen), cut, value in zip(asked, cuts, engine(truth, ranking, *metrics), strict=True):
+    cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in calls]
+    metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(calls, cuts, strict=True)]
+    for (name, chosen), cut, value in zip(calls, cuts, engine(truth, ranking, *metrics), strict=True):
         definition, parameters = DEFINITIONS[name], dict(chosen)
         if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
             assert math.isnan(value), (name, parameters)
@@ -70,7 +70,7 @@ def test_every_parameter_changes_something(name: str, key: str, value: Any) -> N
     if name == "false_answer":  # all that the parameter changes is which questions have no answer
         assert result.n[plain] < result.n[with_it]
         return
-    assert any(abs(one - other) > 0.001 for one, other in pairs)  # no number differs from NaN by any amount
+    assert any(abs(first - other) > 0.001 for first, other in pairs)  # no number differs from NaN by any amount
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

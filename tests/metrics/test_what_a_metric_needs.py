@@ -31,12 +31,16 @@ def test_its_function_is_in_the_reference(function: str) -> None:
 
 
 def test_no_two_metrics_say_the_same() -> None:
-    said = Counter(
+    summaries = Counter(
         text
-        for each in DEFINITIONS.values()
-        for text in (each.summary, each.plain_summary, inspect.getdoc(sys.modules[each.score.__module__]))
+        for definition in DEFINITIONS.values()
+        for text in (
+            definition.summary,
+            definition.plain_summary,
+            inspect.getdoc(sys.modules[definition.score.__module__]),
+        )
     )
-    assert not [text for text, times in said.items() if times > 1]
+    assert not [text for text, times in summaries.items() if times > 1]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ class Index(BaseRetriever):
     """Finds what the script says."""
 
     def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-        return [Document(DOCUMENTS[one], id=one, metadata={"source": "py.md"}) for one in search(query)]
+        return [Document(DOCUMENTS[id_], id=id_, metadata={"source": "py.md"}) for id_ in search(query)]
 
 
 class Scripted(BaseChatModel):
@@ -43,11 +43,11 @@ class Scripted(BaseChatModel):
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         del stop, run_manager
-        turn = sum(isinstance(one, AIMessage) for one in messages)
-        asked = HOPS[turn] if turn < len(HOPS) else []
-        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(asked)]
-        said = AIMessage("" if calls else ANSWER, tool_calls=calls)
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        turn = sum(isinstance(message, AIMessage) for message in messages)
+        hops = HOPS[turn] if turn < len(HOPS) else []
+        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(hops)]
+        answer = AIMessage("" if calls else ANSWER, tool_calls=calls)
+        return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
 @wrap_tool_call
@@ -94,8 +94,8 @@ def main(form: str, path: str) -> None:
         )
         callbacks = [CallbackHandler(public_key="pk")]
     ask(callbacks)
-    spans = {one.context.span_id: one.to_json() for one in exporter.get_finished_spans()}
-    Path(path).write_text("".join(f"{json.dumps(json.loads(one))}\n" for one in spans.values()), encoding="utf-8")
+    spans = {span.context.span_id: span.to_json() for span in exporter.get_finished_spans()}
+    Path(path).write_text("".join(f"{json.dumps(json.loads(span))}\n" for span in spans.values()), encoding="utf-8")
 
 
 if __name__ == "__main__":

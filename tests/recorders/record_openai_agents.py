@@ -31,8 +31,8 @@ class Scripted(Model):
     async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:  # noqa: A002  (the SDK's name)
         """Say the next thing of the script."""
         del system_instructions
-        asked = HOPS[self.turn] if self.turn < len(HOPS) else []
-        said: list[Any] = [
+        hops = HOPS[self.turn] if self.turn < len(HOPS) else []
+        output: list[Any] = [
             ResponseFunctionToolCall(
                 id=f"fc_{self.turn}_{n}",
                 call_id=f"call_{self.turn}_{n}",
@@ -40,17 +40,19 @@ class Scripted(Model):
                 name="search",
                 arguments=json.dumps({"query": query}),
             )
-            for n, query in enumerate(asked)
+            for n, query in enumerate(hops)
         ]
-        if not asked:
+        if not hops:
             text = ResponseOutputText(type="output_text", text=ANSWER, annotations=[])
-            said = [ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])]
+            output = [
+                ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
+            ]
         self.turn += 1
         with generation_span(
             input=input if isinstance(input, list) else [{"content": input}], model="scripted"
         ) as span:
-            span.span_data.output = [one.model_dump() for one in said]
-        return ModelResponse(output=said, usage=Usage(), response_id=None)
+            span.span_data.output = [element.model_dump() for element in output]
+        return ModelResponse(output=output, usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
         """Not used."""
@@ -61,21 +63,21 @@ class Keep(TracingProcessor):
     """Keeps what ends."""
 
     def __init__(self) -> None:
-        self.kept: list[Any] = []
+        self.lines_kept: list[Any] = []
 
     def on_trace_start(self, trace: Any) -> None:
         """Not needed."""
 
     def on_trace_end(self, trace: Any) -> None:
         """Keep a trace."""
-        self.kept.append(trace.export())
+        self.lines_kept.append(trace.export())
 
     def on_span_start(self, span: Any) -> None:
         """Not needed."""
 
     def on_span_end(self, span: Any) -> None:
         """Keep a span."""
-        self.kept.append(span.export())
+        self.lines_kept.append(span.export())
 
     def shutdown(self) -> None:
         """Nothing to end."""
@@ -87,7 +89,7 @@ class Keep(TracingProcessor):
 @function_tool
 def search(query: str) -> list[dict[str, str]]:
     """Search the documents."""
-    return [{"id": one, "text": DOCUMENTS[one]} for one in found_by(query)]
+    return [{"id": id_, "text": DOCUMENTS[id_]} for id_ in found_by(query)]
 
 
 def main(form: str, path: str) -> None:
@@ -97,7 +99,7 @@ def main(form: str, path: str) -> None:
     set_trace_processors([keep])
     agent = Agent("searcher", model=Scripted(), tools=[search])
     asyncio.run(Runner.run(agent, QUESTION, run_config=RunConfig(trace_metadata={"question_id": "q1"})))
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in keep.kept), encoding="utf-8")
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in keep.lines_kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

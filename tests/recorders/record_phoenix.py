@@ -35,9 +35,9 @@ PATIENCE = 240
 
 def free_port() -> int:
     """Return a port that nobody uses."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
     return port
 
 
@@ -54,21 +54,23 @@ def wait_for(done: Any) -> None:
     raise TimeoutError("Phoenix did not answer")
 
 
-def asked_back(url: str, path: Path) -> None:
+def ask_back(url: str, path: Path) -> None:
     """Run the agent, and write what Phoenix has of it: the spans of its REST API, its frame as JSON and as Parquet."""
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{url}/v1/traces")))
     LangChainInstrumentor().instrument(tracer_provider=provider)
     ask()
     spans = Client(base_url=url).spans
-    wait_for(lambda: any(one["parent_id"] is None for one in spans.get_spans(project_identifier="default", limit=500)))
-    found = spans.get_spans(project_identifier="default", limit=500)
-    path.with_suffix(".json").write_text(json.dumps(found, default=str), encoding="utf-8")
+    wait_for(
+        lambda: any(cell["parent_id"] is None for cell in spans.get_spans(project_identifier="default", limit=500))
+    )
+    spans_found = spans.get_spans(project_identifier="default", limit=500)
+    path.with_suffix(".json").write_text(json.dumps(spans_found, default=str), encoding="utf-8")
     frame = spans.get_spans_dataframe(project_identifier="default", limit=500)
     frame.to_json(path.with_suffix(".jsonl"), orient="records", lines=True, date_format="iso")
     for name in frame.columns:  # Arrow cannot hold columns of several types
         cells = frame[name]
-        frame[name] = [json.dumps(one, default=str) if isinstance(one, (list, dict)) else one for one in cells]
+        frame[name] = [json.dumps(cell, default=str) if isinstance(cell, (list, dict)) else cell for cell in cells]
     frame.to_parquet(path.with_suffix(".parquet"))
 
 
@@ -86,7 +88,7 @@ def main(form: str, path: str) -> None:
             service = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
             try:
                 wait_for(lambda: urllib.request.urlopen(f"{url}/healthz", timeout=1).status == 200)  # noqa: S310  (OK, here)
-                asked_back(url, Path(path))
+                ask_back(url, Path(path))
             finally:
                 service.terminate()
                 service.wait(30)

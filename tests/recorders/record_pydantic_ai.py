@@ -25,13 +25,11 @@ from world import search as found_by
 def model(messages: Any, info: Any) -> ModelResponse:
     """Ask for what the script says, and then answer."""
     del info
-    turn = sum(isinstance(one, ModelResponse) for one in messages)
+    turn = sum(isinstance(message, ModelResponse) for message in messages)
     if turn == len(HOPS):
         return ModelResponse(parts=[TextPart(ANSWER)])
-    asked = enumerate(HOPS[turn])
-    return ModelResponse(
-        parts=[ToolCallPart("search", {"query": q}, tool_call_id=f"call_{turn}_{n}") for n, q in asked]
-    )
+    hops = enumerate(HOPS[turn])
+    return ModelResponse(parts=[ToolCallPart("search", {"query": q}, tool_call_id=f"call_{turn}_{n}") for n, q in hops])
 
 
 def main(form: str, path: str) -> None:
@@ -45,13 +43,13 @@ def main(form: str, path: str) -> None:
     @agent.tool_plain(retries=3)
     def search(query: str) -> list[dict[str, str]]:
         try:
-            return [{"id": one, "text": DOCUMENTS[one]} for one in found_by(query)]
+            return [{"id": span, "text": DOCUMENTS[span]} for span in found_by(query)]
         except ConnectionError as error:
             raise ModelRetry(str(error)) from error
 
     agent.run_sync(QUESTION, metadata={"question_id": "q1"})
-    spans = [json.loads(one.to_json()) for one in exporter.get_finished_spans()]
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in spans), encoding="utf-8")
+    spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_a_page_that_is_left_right_after_a_key_press(hand: GradingPage, page: Pa
     for seed in range(8):
         item = hand.item()
         hand.press("2")  # and nothing waits until it is stored
-        hand.given.setdefault("Ada", {})[item] = 2
+        hand.grades_given.setdefault("Ada", {})[item] = 2
         pool().labelling_page(page, seed=seed)
         hand.open(page)
         hand.shows_all_given()
@@ -197,14 +197,14 @@ def test_another_text_is_another_passage(hand: GradingPage, page: Path) -> None:
 def test_a_new_rubric_claims_no_old_grade_and_the_old_one_finds_them(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3, 2)
-    old = dict(hand.given)
-    hand.given = {}
+    old = dict(hand.grades_given)
+    hand.grades_given = {}
     pool().labelling_page(page, rubric=["is wrong", "is odd", "is good", "is best"])
     hand.open(page)
     until(lambda: hand.text(".done span"), "0 of 16")
     hand.grade(0)
     (new_label,) = rm.load(hand.exports_all_given())
-    hand.given = old
+    hand.grades_given = old
     pool().labelling_page(page)
     hand.open(page)
     labels = rm.load(hand.exports_all_given())
@@ -274,7 +274,7 @@ def test_an_export_is_imported_on_another_machine_and_into_a_page_of_a_larger_po
     hand.open_first(page)
     hand.take_in(later)
     pool_items = {(item.query, item.document) for item in hand.pool}
-    hand.given["Ada"] = {key: grade for key, grade in hand.given["Ada"].items() if key in pool_items}
+    hand.grades_given["Ada"] = {key: grade for key, grade in hand.grades_given["Ada"].items() if key in pool_items}
     hand.said("were imported from labels-Ada.json.")
     hand.exports_all_given()
 
@@ -347,7 +347,7 @@ def test_a_damaged_store_says_so_and_loses_nothing(hand: GradingPage, page: Path
     hand.open_first(page)
     hand.grade(3)
     hand.browser.driver.execute_async_script(CHANGE_ANSWERS, {"grade": 9})
-    hand.given["Ada"] = {}
+    hand.grades_given["Ada"] = {}
     hand.open(page)
     hand.said("1 stored answer could not be read: grade it again.")
     hand.grade(2, 1)

@@ -109,15 +109,15 @@ def test_relevance_takes_the_place_of_the_query() -> None:
 def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
     n, d = candidates.shape
     query = data.draw(st.lists(small, min_size=d, max_size=d))
-    whole = rm.mmr(query, candidates, lambda_mult=lambda_mult)
-    assert sorted(whole) == list(range(n))
-    assert (abs(whole.scores) <= 1 + 1e-15).all()
+    complete = rm.mmr(query, candidates, lambda_mult=lambda_mult)
+    assert sorted(complete) == list(range(n))
+    assert (abs(complete.scores) <= 1 + 1e-15).all()
     k = data.draw(st.integers(1, n))
     part = rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)
-    assert list(part) == list(whole)[:k]
-    assert part.scores == pytest.approx(whole.scores[:k], abs=1e-15)
+    assert list(part) == list(complete)[:k]
+    assert part.scores == pytest.approx(complete.scores[:k], abs=1e-15)
     lengths = 2.0 ** np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n)))
-    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(whole)
+    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(complete)
 
 
 @given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=10))
@@ -173,10 +173,10 @@ def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> Non
         rm.mmr(*arguments, **options)
 
 
-def same(selections: list[rm.types.Selection], others: list[rm.types.Selection]) -> bool:
-    return len(selections) == len(others) and all(
-        list(one) == list(other) and np.allclose(one.scores, other.scores, rtol=0, atol=1e-14)
-        for one, other in zip(selections, others, strict=True)
+def are_equal(selections: list[rm.types.Selection], expected: list[rm.types.Selection]) -> bool:
+    return len(selections) == len(expected) and all(
+        list(first) == list(second) and np.allclose(first.scores, second.scores, rtol=0, atol=1e-14)
+        for first, second in zip(selections, expected, strict=True)
     )
 
 
@@ -187,16 +187,19 @@ def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any
     queries, candidates = rng.normal(size=(7, 30)).astype(dtype), rng.normal(size=(7, n, 30)).astype(dtype)
     relevance = rng.random((7, n))
     for lambda_mult in (0, 0.4, 1):
-        expected = [rm.mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
+        expected = [rm.mmr(*vectors, k=k, lambda_mult=lambda_mult) for vectors in zip(queries, candidates, strict=True)]
         for shared in (candidates, list(candidates), candidates.tolist()):
-            assert same(rm.mmr_batch(queries, shared, k=k, lambda_mult=lambda_mult), expected)
-        known = [
-            rm.mmr(None, one, k=k, lambda_mult=lambda_mult, relevance=relevant)
-            for one, relevant in zip(candidates, relevance, strict=True)
+            assert are_equal(rm.mmr_batch(queries, shared, k=k, lambda_mult=lambda_mult), expected)
+        with_relevance = [
+            rm.mmr(None, vectors, k=k, lambda_mult=lambda_mult, relevance=relevant)
+            for vectors, relevant in zip(candidates, relevance, strict=True)
         ]
-        assert same(rm.mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), known)
-        assert same(
-            rm.mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()), known
+        assert are_equal(
+            rm.mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), with_relevance
+        )
+        assert are_equal(
+            rm.mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()),
+            with_relevance,
         )
 
 
@@ -206,8 +209,8 @@ def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
     queries, candidates = [case.query for case in hard], [case.candidates for case in hard]
     candidates[4] = np.empty((0, 3))
     for k in (1, 5, None):
-        expected = [rm.mmr(*one, k=k) for one in zip(queries, candidates, strict=True)]
-        assert same(rm.mmr_batch(queries, candidates, k=k), expected)
+        expected = [rm.mmr(*pair, k=k) for pair in zip(queries, candidates, strict=True)]
+        assert are_equal(rm.mmr_batch(queries, candidates, k=k), expected)
 
 
 @pytest.mark.parametrize(("n", "d"), [(15, 8), (400, 100)])
@@ -217,17 +220,17 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
     relevance = rng.random((5, n))
     expected = [rm.mmr(query, candidates, k=9) for query in queries]
     for shared in (candidates, candidates.tolist(), list(candidates)):
-        assert same(rm.mmr_batch(queries, shared, k=9), expected)
-    known = [rm.mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
-    assert same(rm.mmr_batch(None, candidates, k=9, relevance=relevance), known)
+        assert are_equal(rm.mmr_batch(queries, shared, k=9), expected)
+    with_relevance = [rm.mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
+    assert are_equal(rm.mmr_batch(None, candidates, k=9, relevance=relevance), with_relevance)
 
 
 def test_the_same_candidates_for_some_queries_and_others_between() -> None:
     rng = np.random.default_rng(6)
-    queries, same_ones, others = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
-    given = [same_ones, others, same_ones]
-    expected = [rm.mmr(*one, k=9) for one in zip(queries, given, strict=True)]
-    assert same(rm.mmr_batch(queries, given, k=9), expected)
+    queries, same_ones, other_rows = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
+    lists = [same_ones, other_rows, same_ones]
+    expected = [rm.mmr(*pair, k=9) for pair in zip(queries, lists, strict=True)]
+    assert are_equal(rm.mmr_batch(queries, lists, k=9), expected)
 
 
 def test_no_queries_no_selections() -> None:
@@ -273,5 +276,5 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(mmr_selection, "_NUMBERS_AT_ONCE", numbers)
     for weight in (0, 0.5):
         together = rm.mmr_batch(queries, candidates, lambda_mult=weight)
-        alone = [rm.mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
-        assert same(together, alone)
+        alone = [rm.mmr(*pair, lambda_mult=weight) for pair in zip(queries, candidates, strict=True)]
+        assert are_equal(together, alone)

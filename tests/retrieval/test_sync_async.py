@@ -69,9 +69,9 @@ def test_short_answers_of_a_store_are_said_in_the_words_that_its_host_brings() -
         return ["d1", "d2"][: 1 + (text == "text 1")]
 
     texts = {"q1": "text 1", "q2": "text 2"}
-    for more, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
+    for options, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
         with pytest.warns(rm.RetrievalWarning, match=f"^1 of 2 queries got fewer than k=2, .* {hint} filter before"):
-            rm.retrieve(RetrieverFunctions(ask, n_requested=2, candidate_option=more), texts)
+            rm.retrieve(RetrieverFunctions(ask, n_requested=2, candidate_option=options), texts)
 
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
@@ -83,7 +83,7 @@ class Client:
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.asked = 0
+        self.n_calls = 0
 
     async def search(self, text: str) -> list[str]:
         if self.loop is None:
@@ -92,7 +92,7 @@ class Client:
             raise RuntimeError("Event loop is closed")
         if self.loop is not asyncio.get_running_loop():
             raise RuntimeError("attached to a different loop")
-        self.asked += 1
+        self.n_calls += 1
         await asyncio.sleep(0)
         return [text]
 
@@ -131,7 +131,7 @@ def test_a_client_can_be_used_again_from_anywhere(
         run = place(lambda: rm.retrieve(client.search, QUERIES, workers=4))
         assert run.errors == {}
         assert run == {query: [text] for query, text in QUERIES.items()}
-    assert client.asked == 60
+    assert client.n_calls == 60
 
 
 def test_two_systems_on_one_client_are_compared_alike() -> None:

@@ -80,12 +80,12 @@ async def ragas_values(chosen: Iterable[tuple[int, Case]]) -> dict[tuple[int, st
         "map": precisions.NonLLMContextPrecisionWithReference(),
     }
     values: dict[tuple[int, str], float] = {}
-    known: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, float]] = {}
+    cache: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, float]] = {}
     for number, case in chosen:
-        letters = {letter: IDS[at] for at, letter in enumerate(dict.fromkeys([*case.first, *case.relevant]))}
+        letters = {letter: IDS[index] for index, letter in enumerate(dict.fromkeys([*case.first, *case.relevant]))}
         retrieved, relevant = (tuple(letters[letter] for letter in ids) for ids in (case.first, case.relevant))
-        if (retrieved, relevant) not in known:  # a third of all; whatever its letters are, its values are the same
-            found = known[retrieved, relevant] = dict.fromkeys(metrics, math.nan)
+        if (retrieved, relevant) not in cache:  # a third of all; whatever its letters are, its values are the same
+            values_of_case = cache[retrieved, relevant] = dict.fromkeys(metrics, math.nan)
             sample = ragas.SingleTurnSample(
                 retrieved_context_ids=[*retrieved],
                 reference_context_ids=[*relevant],
@@ -94,8 +94,8 @@ async def ragas_values(chosen: Iterable[tuple[int, Case]]) -> dict[tuple[int, st
             )
             for name, metric in metrics.items():
                 with contextlib.suppress(ValueError):
-                    found[name] = await metric._single_turn_ascore(sample, [])  # noqa: SLF001  (the public one reports home)
-        values |= {(number, name): value for name, value in known[retrieved, relevant].items()}
+                    values_of_case[name] = await metric._single_turn_ascore(sample, [])  # noqa: SLF001  (the public one reports home)
+        values |= {(number, name): value for name, value in cache[retrieved, relevant].items()}
     return values
 
 
@@ -153,13 +153,13 @@ class TestRepeats:
             rm.Rules(name="mine", exceptions={"map": {"no_relevant": "one"}})
         once = rm.Matching(deduplicate=True)
         result = rm.evaluate(
-            {"q": ["a", "b"]}, {"q": [rm.Retrieved(one) for one in "aaxb"]}, ["recall@3", "precision"], match=once
+            {"q": ["a", "b"]}, {"q": [rm.Retrieved(id_) for id_ in "aaxb"]}, ["recall@3", "precision"], match=once
         )
         assert dict(result.means) == {"recall@3": 1.0, "precision": 2 / 3}
         a, b = rm.Retrieved("a", text="a" * 100), rm.Retrieved("b", text="b" * 1000)
         for ranking in ([a, b], [a, a, b]):
-            found = rm.evaluate({"q": ["b"]}, {"q": ranking}, ["recall@200chars", "recall@1100chars"], match=once)
-            assert dict(found.means) == {"recall@200chars": 0.0, "recall@1100chars": 1.0}
+            evaluation = rm.evaluate({"q": ["b"]}, {"q": ranking}, ["recall@200chars", "recall@1100chars"], match=once)
+            assert dict(evaluation.means) == {"recall@200chars": 0.0, "recall@1100chars": 1.0}
 
     def test_of_quotes_there_are_none_to_count(self) -> None:
         item = rm.Retrieved("a", text="the words that were quoted")
@@ -172,8 +172,8 @@ class TestRepeats:
         run = rm.Run.from_frame(columns)
         for semantics in ("standard", "llama_index", "ragas", "mlflow"):
             rows, columns_too = (
-                rm.evaluate(self.TRUTH, some, ["map", "ndcg", "precision"], rules=semantics).means
-                for some in (self.RUN, run)
+                rm.evaluate(self.TRUTH, run_, ["map", "ndcg", "precision"], rules=semantics).means
+                for run_ in (self.RUN, run)
             )
             assert dict(rows) == dict(columns_too)
         assert rm.audit(self.TRUTH, run, "map").means["llama_index"]["map"] == (1 + 2 / 2 + 3 / 4) / 2
@@ -189,11 +189,11 @@ class TestRepeats:
         scores = {"a": 1.0, "x": 1.0, "b": 1.0}
         frame = {"query": ["q"] * 3, "document": list(scores), "score": list(scores.values())}
         for ties in ("docid", "input", "expected"):
-            one, other = (
+            first, other = (
                 rm.evaluate(self.TRUTH, run, ["map", "ndcg@2"], ties=ties).means
                 for run in ({"q": scores}, rm.Run.from_frame(frame))
             )
-            assert dict(one) == dict(other)
+            assert dict(first) == dict(other)
 
     def test_an_exception_may_only_change_what_is_decided_per_metric(self) -> None:
         with pytest.raises(ValueError, match=r"exceptions of mine for map must be among empty, .* got \['ties'\]"):
