@@ -181,7 +181,7 @@ class TestTheRules:
             model("m1", 0, "a"),
             search("1", 1, "a", search_results("x", "y", "z")),
             model(
-                "m2", 2, read=["the text\\n of  x", {"artifact": "the text of y", "content": "the text of"}], said="[x]"
+                "m2", 2, input_text=["the text\\n of  x", {"artifact": "the text of y", "content": "the text of"}], answer="[x]"
             ),
         ]
         trajectory = read(*spans, citations=cited)

@@ -184,7 +184,7 @@ class TestChunksWithSomethingAdded:
     )
     @pytest.mark.parametrize("source", ["b", None, "section 3 of b"])
     def test_the_part_that_is_of_the_source_is_found(self, text: str, source: str | None) -> None:
-        item = Retrieved("a", text, source, offsets_unverified=True, start=None if source is None else self.AT)
+        item = Retrieved("a", text, source, offsets_unverified=True, start=None if source is None else self.START)
         assert recall(list(self.TRUTH), item, match=self.MATCH) == (1, 0)
 
     def test_what_was_added_covers_nothing(self) -> None:
