@@ -25,7 +25,7 @@ def _parts(message: dict[str, Any]) -> tuple[str, list[tuple[str, str, Any]]]:
 
 def haystack(messages: Messages) -> Messages:
     """Return the `to_dict` of chat messages of Haystack."""
-    chats: Messages = []
+    converted: Messages = []
     origins: dict[str, dict[str, Any]] = {}
     for message in messages:
         text, calls = _parts(message)
@@ -39,8 +39,8 @@ def haystack(messages: Messages) -> Messages:
             ]
         elif text:
             content.append({"text": text})
-        chats.append({"role": message["role"], "meta": {}, "name": None, "content": content})
-    return chats
+        converted.append({"role": message["role"], "meta": {}, "name": None, "content": content})
+    return converted
 
 
 def otel_messages(messages: Messages) -> Messages:
@@ -72,24 +72,24 @@ def llama_index_memory(messages: Messages) -> Messages:
 
 def google(messages: Messages) -> Messages:
     """Return contents of Google's API, whose calls have no ids; the results of a turn are one message."""
-    contents: Messages = []
+    converted: Messages = []
     names: dict[str, str] = {}
     for message in messages:
         text, calls = _parts(message)
         names |= {id_: name for id_, name, _ in calls}
         parts: list[Any] = [{"functionCall": {"name": name, "args": arguments}} for _, name, arguments in calls]
         if message["role"] == "tool":
-            result = json.loads(text)
-            response = result if isinstance(result, dict) else {"result": result}
+            decoded = json.loads(text)
+            response = decoded if isinstance(decoded, dict) else {"result": decoded}
             part = {"functionResponse": {"name": names[message["tool_call_id"]], "response": response}}
-            if contents[-1]["role"] == "user" and "functionResponse" in contents[-1]["parts"][0]:
-                contents[-1]["parts"].append(part)
+            if converted[-1]["role"] == "user" and "functionResponse" in converted[-1]["parts"][0]:
+                converted[-1]["parts"].append(part)
                 continue
             parts = [part]
         elif text:
             parts.append({"text": text, "citations": message.get("annotations", [])})
-        contents.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
-    return contents
+        converted.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
+    return converted
 
 
 def run_items(items: Messages) -> Messages:
@@ -116,23 +116,23 @@ MESSAGES: dict[str, Any] = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["conversations"] for path in sorted(RECORDED.glob("*.json"))
 }
 """The scenarios in each form: as libraries have kept them, and as others write what these have kept."""
-for _form, (_write, _recording) in WRITTEN.items():
-    MESSAGES[_form] = {name: _write(messages) for name, messages in MESSAGES[_recording].items()}
+for _form, (_write, _recorded_form) in WRITTEN.items():
+    MESSAGES[_form] = {name: _write(messages) for name, messages in MESSAGES[_recorded_form].items()}
 
 D1 = [{"id": "d1", "text": TEXTS["d1"]}]
 
 
-def chat(*entries: Any) -> list[dict[str, Any]]:
+def chat(*turns: Any) -> list[dict[str, Any]]:
     """Return messages of a chat: texts of the user, lists of calls (id and query), and results (id and content)."""
     messages: list[dict[str, Any]] = []
-    for entry in entries:
-        if isinstance(entry, str):
-            messages.append({"role": "user", "content": entry})
-        elif isinstance(entry, list):
-            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in entry]
+    for turn in turns:
+        if isinstance(turn, str):
+            messages.append({"role": "user", "content": turn})
+        elif isinstance(turn, list):
+            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in turn]
             messages.append({"role": "assistant", "content": None, "tool_calls": calls})
         else:
-            id_, content = entry
+            id_, content = turn
             messages.append({"role": "tool", "content": content} | ({} if id_ is None else {"tool_call_id": id_}))
     return messages
 
@@ -145,15 +145,15 @@ def _steps(scenario: Scenario) -> Iterator[tuple[str, float, Any, Any]]:
         time += 1
         yield "model", time, "\n".join(read), scenario.blocks if turn is None else [search.query for search in turn]
         for number, search in enumerate(turn or ()):
-            yield search.tool, time + 0.2 + number / 10, search.query, search.result
-            read.append(f"[{number}] {search.result}" if isinstance(search.result, str) else json.dumps(search.result))
+            yield search.tool, time + 0.2 + number / 10, search.query, search.found
+            read.append(f"[{number}] {search.found}" if isinstance(search.found, str) else json.dumps(search.found))
 
 
 def plain_spans(scenario: Scenario) -> list[dict[str, Any]]:
     """Return spans in our own form."""
     spans: list[dict[str, Any]] = [{"trace": "t", "span": "0", "parent": None, "kind": "other"}]
-    for number, (kind, start, input_value, result) in enumerate(_steps(scenario), start=1):
-        span = {"trace": "t", "span": str(number), "parent": "0", "name": kind, "start": start, "input": input_value}
+    for number, (kind, start, payload, result) in enumerate(_steps(scenario), start=1):
+        span = {"trace": "t", "span": str(number), "parent": "0", "name": kind, "start": start, "input": payload}
         if kind != "model":
             failed = result in (FAILS, CUT)
             spans.append({**span, "kind": "retriever"} | ({"error": result} if failed else {"output": result}))
@@ -216,8 +216,8 @@ def langsmith(scenario: Scenario) -> list[dict[str, Any]]:
         inputs: Any = {"query": span.get("input")}
         outputs: Any = None
         if kind == "retriever" and "output" in span:
-            documents = span["output"]
-            outputs = {"documents": [{"id": d.get("id"), "page_content": d["text"], "metadata": {}} for d in documents]}
+            output = span["output"]
+            outputs = {"documents": [{"id": d.get("id"), "page_content": d["text"], "metadata": {}} for d in output]}
         if kind == "llm":
             inputs = {"messages": [[{"kwargs": {"content": span["input"], "type": "human"}}]]}
             outputs = {"generations": [[{"text": "", "message": {"kwargs": span["output"]}}]]}
@@ -266,7 +266,7 @@ SPANS: dict[str, tuple[Any, Any]] = {
 
 # The arguments and the results of tools in the conversations below.
 SEARCH_ARGUMENTS = {"query": "a"}
-RESULTS = [{"id": document_id, "text": TEXTS[document_id]} for document_id in ("d1", "d2")]
+FOUND = [{"id": document_id, "text": TEXTS[document_id]} for document_id in ("d1", "d2")]
 TIMEOUT = '{"error": "timeout"}'
 
 

@@ -18,7 +18,7 @@ class Search(NamedTuple):
     """A search of a turn: what is asked, and what comes back: documents, `FAILS`, or `CUT`."""
 
     query: str
-    result: Any
+    found: Any
     tool: str = "search"
 
 

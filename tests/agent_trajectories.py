@@ -19,14 +19,14 @@ def means(qrels: Any, run: Any, metrics: Any) -> list[float]:
         return list(rm.evaluate(qrels, run, metrics).means.values())
 
 
-def make_searches(results: Any) -> list[rm.SearchCall]:
+def make_searches(rankings: Any) -> list[rm.SearchCall]:
     return [
-        rm.SearchCall("q", error="down", turn=turn) if result is None else rm.SearchCall("q", result, turn=turn)
-        for turn, result in enumerate(results, start=1)
+        rm.SearchCall("q", error="down", turn=turn) if ranking is None else rm.SearchCall("q", ranking, turn=turn)
+        for turn, ranking in enumerate(rankings, start=1)
     ]
 
 
-def make_trajectories(results: Any, **options: Any) -> rm.Trajectories:
-    rows = {"q": rm.Trajectory(make_searches(results), **options)}
+def make_trajectories(rankings: Any, **fields: Any) -> rm.Trajectories:
+    rows = {"q": rm.Trajectory(make_searches(rankings), **fields)}
     # A run in which everything failed is refused, so another question has an answer.
-    return rm.Trajectories(rows if any(results) else rows | {"other": rm.Trajectory(make_searches([["a"]]), **options)})
+    return rm.Trajectories(rows if any(rankings) else rows | {"other": rm.Trajectory(make_searches([["a"]]), **fields)})

@@ -46,8 +46,8 @@ def cited(answer: str) -> list[str]:
 
 def read(source: Any, **options: Any) -> rm.Trajectory:
     """Return the first trajectory of a source."""
-    file = RECORDED / source if isinstance(source, str) else source
-    return next(iter(rm.read_traces(file, citations=cited, **options).values()))
+    traces = RECORDED / source if isinstance(source, str) else source
+    return next(iter(rm.read_traces(traces, citations=cited, **options).values()))
 
 
 def means(qrels: Any, run: Any, *metrics: str) -> list[float]:
@@ -105,37 +105,38 @@ def single_call() -> str:
 
 def laws() -> str:
     """3. A repeated call changes no union; first <= all, cited <= read <= all."""
-    rng, broken = random.Random(1), 0
+    rng = random.Random(1)
+    n_broken = 0
     for _ in range(500):
         rankings = [rng.sample("abcdefghij", rng.randrange(1, 6)) for _ in range(rng.randrange(1, 5))]
         calls = [rm.SearchCall("q", ranking, turn=turn) for turn, ranking in enumerate(rankings, start=1)]
-        items = sorted({item for ranking in rankings for item in ranking})
+        items = sorted(set().union(*rankings))
         context = rng.sample(items, rng.randrange(len(items) + 1))
-        ranking = rm.Trajectory(calls, context=context, citations=rng.sample("abcdefghij", 3))
-        t = rm.Trajectories({"q": ranking})
+        trajectory = rm.Trajectory(calls, context=context, citations=rng.sample("abcdefghij", 3))
+        t = rm.Trajectories({"q": trajectory})
         again = rm.Trajectories({"q": rm.Trajectory([*calls, rm.SearchCall("q", rankings[0], turn=len(calls) + 1)])})
         grades = {"q": dict.fromkeys(rng.sample("abcdefghij", 4), 1)}
         cited_, read_, first, all_ = (
             means(grades, v, "recall")[0] for v in (t.cited(), t.context(), t.first(), t.union())
         )
-        is_same_union = set(t.union()["q"]) == set(t.interleaved()["q"]) == set(again.union()["q"])
-        broken += not (is_same_union and first <= all_ and cited_ <= read_ <= all_)
-    assert not broken
-    return f"500 trajectories, {broken} broken"
+        has_same_items = set(t.union()["q"]) == set(t.interleaved()["q"]) == set(again.union()["q"])
+        n_broken += not (has_same_items and first <= all_ and cited_ <= read_ <= all_)
+    assert not n_broken
+    return f"500 trajectories, {n_broken} broken"
 
 
 def eight_forms() -> str:
     """4. One agent in eight forms."""
-    values_of_forms = set()
+    results = set()
     for name in EIGHT:
         t = rm.Trajectories({"q": read(name)})
         values = [*means({"q": QRELS}, t.union(), "map", "ndcg"), *means({"q": QRELS}, t.interleaved(), "map", "ndcg")]
-        values_of_forms.add(tuple(map(repr, values)))
-    (texts,) = values_of_forms
-    assert [round(float(text), 6) for text in texts] == [0.755556, 0.726208, 0.866667, 0.768026]
+        results.add(tuple(map(repr, values)))
+    (means_,) = results
+    assert [round(float(value), 6) for value in means_] == [0.755556, 0.726208, 0.866667, 0.768026]
     lost = read("llamaindex_openinference_retriever.jsonl").properties()["not_in_context"]
     assert lost == 1 / 6
-    return f"{len(EIGHT)} forms, one value each: {', '.join(texts)}; LlamaIndex not_in_context {lost:.4f}"
+    return f"{len(EIGHT)} forms, one value each: {', '.join(means_)}; LlamaIndex not_in_context {lost:.4f}"
 
 
 def cleared() -> str:
@@ -155,7 +156,7 @@ def retries() -> str:
     for seed in range(20):
         random.Random(seed).shuffle(lines)
         attempts.add(tuple(call.attempts for call in read(lines).calls))
-    tool_calls = [{"name": "search", "id": letter, "args": {"query": letter}} for letter in "abc"]
+    tool_calls = [{"name": "search", "id": call_id, "args": {"query": call_id}} for call_id in "abc"]
     for seed in range(40):
         times = random.Random(seed).sample(range(2, 9), 3)
         spans: list[dict[str, Any]] = [
@@ -164,9 +165,9 @@ def retries() -> str:
             | {"output": {"tool_calls": tool_calls}},
         ]
         spans += [
-            {"trace": "t", "span": f"s{start}", "parent": "r", "kind": "retriever", "start": start, "end": 15}
+            {"trace": "t", "span": f"s{time}", "parent": "r", "kind": "retriever", "start": time, "end": 15}
             | {"input": query, "output": []}
-            for query, start in zip("abc", times, strict=True)
+            for query, time in zip("abc", times, strict=True)
         ]
         orders.add(tuple(call.query for call in read(spans).calls))
     assert (attempts, orders) == ({(1, 2, 1)}, {("a", "b", "c")})
@@ -186,7 +187,8 @@ def broken() -> str:
     """8. Shuffled, repeated, orphaned, circular, cut in half."""
     path = RECORDED / EIGHT[0]
     spans = [json.loads(line) for line in path.read_text().splitlines()]
-    expected, n_same = repr(read(spans)), 0
+    expected = repr(read(spans))
+    n_same = 0
     for seed in range(50):
         random.Random(seed).shuffle(spans)
         n_same += repr(read(spans)) == expected
@@ -236,21 +238,21 @@ def speed() -> str:
     """11. At most three times json.loads, and 100,000 spans within a gigabyte."""
     small = [sys.executable, str(BENCHMARK), "--spans", "20000", "--rounds", "5"]
     large = [sys.executable, str(BENCHMARK), "--spans", "100000", "--rounds", "1"]
-    outputs = [
+    printed = [
         subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
         for command in (small, large)
     ]
-    return f"{outputs[0][0]}; {outputs[0][1].partition('; ')[2]}; {outputs[1][0]}"
+    return f"{printed[0][0]}; {printed[0][1].partition('; ')[2]}; {printed[1][0]}"
 
 
 def no_stack_trace() -> str:
     """12. Of an error, a report has the first line, before any stack trace."""
-    stack_trace = "ConnectionError: offline\nTraceback (most recent call last):\n  File '/home/me/app.py', key=secret"
-    recorded_error = rm.SearchCall("a", error=stack_trace).error
+    error = "ConnectionError: offline\nTraceback (most recent call last):\n  File '/home/me/app.py', key=secret"
+    kept_error = rm.SearchCall("a", error=error).error
     recorded = {str(call.error) for name in EIGHT for call in read(name).calls if call.error}
-    assert recorded_error == "ConnectionError: offline"
-    assert not any("Traceback" in message or "/" in message for message in recorded)
-    return f"{recorded_error!r}; recorded: {', '.join(sorted(map(repr, recorded)))}"
+    assert kept_error == "ConnectionError: offline"
+    assert not any("Traceback" in text or "/" in text for text in recorded)
+    return f"{kept_error!r}; recorded: {', '.join(sorted(map(repr, recorded)))}"
 
 
 CHECKS = (

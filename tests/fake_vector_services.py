@@ -20,7 +20,7 @@ def nearest(rows: dict[str, Row], vectors: dict[str, Any], query: Any, k: int) -
         name: float(np.dot(vectors[name], of_query) / np.linalg.norm(vectors[name]) / np.linalg.norm(of_query))
         for name in rows
     }
-    return sorted(cosines.items(), key=lambda pair: -pair[1])[:k]
+    return sorted(cosines.items(), key=lambda entry: -entry[1])[:k]
 
 
 class Handler(JSONHandler):
@@ -34,8 +34,8 @@ class Handler(JSONHandler):
 
     def respond(self) -> None:
         parts = urlsplit(self.path)
-        status, answer = self.find(parts.path, parse_qs(parts.query), self.body())
-        self.answer(answer, status, {"X-Elastic-Product": "Elasticsearch"})
+        status, response = self.find(parts.path, parse_qs(parts.query), self.body())
+        self.answer(response, status, {"X-Elastic-Product": "Elasticsearch"})
 
 
 class Elasticsearch(Handler):
@@ -46,26 +46,26 @@ class Elasticsearch(Handler):
             return 200, {"errors": False, "items": [*self._bulk(iter(body.splitlines()))]}
         if not path.endswith("/_search"):
             return 200, {"acknowledged": True}
-        search: Any = json.loads(body)
-        self.requests.append(search)
-        knn = search.get("knn")
+        request: Any = json.loads(body)
+        self.requests.append(request)
+        knn = request.get("knn")
         if knn is None:
-            hits = [(name, 1.0) for name in search["query"]["ids"]["values"] if name in self.rows]
+            hits = [(name, 1.0) for name in request["query"]["ids"]["values"] if name in self.rows]
         elif knn["num_candidates"] < knn["k"]:
             return 400, {"error": {"type": "x", "reason": "[num_candidates] cannot be less than [k]"}, "status": 400}
         else:
             vectors = {name: row["vector"] for name, row in self.rows.items()}
             hits = nearest(self.rows, vectors, knn["query_vector"], knn["k"])
         fields = arguments["_source_includes"][0].split(",")
-        ranked = [
+        entries = [
             {
                 "_id": name,
                 "_score": score,
                 "_source": {key: self.rows[name][key] for key in fields if key in self.rows[name]},
             }
-            for name, score in hits[: search["size"]]
+            for name, score in hits[: request["size"]]
         ]
-        return 200, {"hits": {"hits": ranked}}
+        return 200, {"hits": {"hits": entries}}
 
     def _bulk(self, lines: Iterator[bytes]) -> Iterator[Any]:
         for line in lines:
@@ -91,13 +91,13 @@ class Pinecone(Handler):
                 self.rows.pop(name, None)
             return 200, {}
         if path == "/vectors/fetch":
-            stored = {name: self.rows[name] for name in request["ids"] if name in self.rows}
-            return 200, {"namespace": "", "vectors": stored, "usage": {"readUnits": 1}}
+            hits = {name: self.rows[name] for name in request["ids"] if name in self.rows}
+            return 200, {"namespace": "", "vectors": hits, "usage": {"readUnits": 1}}
         vectors = {name: row["values"] for name, row in self.rows.items()}
         matches = nearest(self.rows, vectors, request["vector"], request["topK"])
         left_out = () if request.get("includeValues") else ("values",)
-        metadata = [{k: v for k, v in self.rows[name].items() if k not in left_out} for name, _ in matches]
-        matched = [row | {"score": score} for row, (_, score) in zip(metadata, matches, strict=True)]
+        rows = [{k: v for k, v in self.rows[name].items() if k not in left_out} for name, _ in matches]
+        matched = [row | {"score": score} for row, (_, score) in zip(rows, matches, strict=True)]
         return 200, {"matches": matched, "namespace": "", "usage": {"readUnits": 1}}
 
 

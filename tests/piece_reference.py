@@ -36,11 +36,11 @@ def relevant(grade: float, rel: float | None) -> bool:
 def first_of_each_id(ranking: list[Chunk]) -> list[Chunk | None]:
     """The ranking, with None where an id stands again."""
     seen_ids: set[str] = set()
-    chunks: list[Chunk | None] = []
+    first_chunks: list[Chunk | None] = []
     for chunk in ranking:
-        chunks.append(None if chunk.id in seen_ids else chunk)
+        first_chunks.append(None if chunk.id in seen_ids else chunk)
         seen_ids.add(chunk.id)
-    return chunks
+    return first_chunks
 
 
 def fitting(ranking: list[Chunk], budget: int) -> int:
@@ -64,8 +64,8 @@ def rows(
     credited: set[int] = set()
     expanded: list[tuple[int, float | None]] = []
     for rank, chunk in enumerate(first_of_each_id(ranking)[:k], start=1):
-        new = characters(sources, *chunk[1:]) - covered if chunk else set()
-        covered |= new
+        added = characters(sources, *chunk[1:]) - covered if chunk else set()
+        covered |= added
         completed = {
             place for place in places - done if Fraction(len(gold[place] & covered), len(gold[place])) >= Fraction(4, 5)
         }
@@ -77,7 +77,7 @@ def rows(
                 credited.add(number)
                 grades.append(max(best))
         everything = [(place, grade) for group in truth for place, grade in group if relevant(grade, rel)]
-        adds = any(gold[place] & new for place, _ in everything)
+        adds = any(gold[place] & added for place, _ in everything)
         completes = any(place in completed for place, _ in everything)
         if grades:
             expanded += [(rank, grade) for grade in sorted(grades, reverse=True)]
@@ -134,29 +134,29 @@ def metrics(
 ) -> dict[str, float]:
     """The metrics at a cut-off in items, or at a budget of characters, by the formulas of their docstrings."""
     first = k if budget is None else fitting(ranking, budget)
-    n_relevant = sum(any(relevant(grade, rel) for _, grade in group) for group in truth)
+    n_needed = sum(any(relevant(grade, rel) for _, grade in group) for group in truth)
     expanded = rows(truth, ranking, sources, first, rel)
     n_found = sum(grade is not None for _, grade in expanded)
     cut = [grade for _, grade in expanded][:k]
     places = len(ranking) if first is None else first
     return {
         "hit_rate": float(any(grade is not None for grade in cut)),
-        "recall": n_found / n_relevant,
-        "full_recall": float(n_found == n_relevant),
+        "recall": n_found / n_needed,
+        "full_recall": float(n_found == n_needed),
         "precision": precision(truth, ranking, sources, first, rel) / max(places, 1),
         "ndcg": ndcg(truth, expanded, k) if rel is None else math.nan,
-        **ranked(cut, n_relevant),
+        **ranked(cut, n_needed),
     }
 
 
-def ranked(grades: list[float | None], n_relevant: int) -> dict[str, float]:
+def ranked(grades: list[float | None], n_needed: int) -> dict[str, float]:
     hits, total, first = 0, 0.0, 0.0
     for row, grade in enumerate(grades, start=1):
         if grade is not None:
             hits += 1
             total += hits / row
             first = first or 1 / row
-    return {"mrr": first, "map": total / n_relevant}
+    return {"mrr": first, "map": total / n_needed}
 
 
 def ndcg(truth: Truth, expanded: list[tuple[int, float | None]], k: int | None) -> float:

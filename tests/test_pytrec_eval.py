@@ -42,18 +42,18 @@ def case(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, floa
 def test_all_measures_are_equal_in_three_hundred_cases(part: int) -> None:
     for seed in range(50 * part, 50 * part + 50):
         qrels, run = case(seed)
-        how = (1 + seed % 3, seed % 4 == 0)
+        options = (1 + seed % 3, seed % 4 == 0)
         measures = {"all_trec", *(PARAMETERS if seed % 2 else ())}
-        expected = theirs.RelevanceEvaluator(qrels, measures, *how).evaluate(run)
-        results = ours.RelevanceEvaluator(qrels, measures, *how).evaluate(run)
-        assert list(results) == list(expected)
+        expected = theirs.RelevanceEvaluator(qrels, measures, *options).evaluate(run)
+        values_by_query = ours.RelevanceEvaluator(qrels, measures, *options).evaluate(run)
+        assert list(values_by_query) == list(expected)
         for query, values in expected.items():
-            assert list(results[query]) == list(values)
+            assert list(values_by_query[query]) == list(values)
             for name, value in values.items():
                 # The original divides 0 by 0 where nothing judged is retrieved.
                 expected_value = 0.0 if math.isnan(value) else value
-                assert results[query][name] == pytest.approx(expected_value, abs=1e-9), (seed, query, name)
-                assert type(results[query][name]) is float
+                assert values_by_query[query][name] == pytest.approx(expected_value, abs=1e-9), (seed, query, name)
+                assert type(values_by_query[query][name]) is float
 
 
 def test_the_names_are_those_of_the_original() -> None:
@@ -66,8 +66,8 @@ def test_queries_are_in_the_order_of_the_run_and_those_without_judgments_are_lef
     qrels: dict[str, dict[str, int]] = {"a": {"d": 1}, "b": {}, "c": {"d": 1}}
     run = {"x": {"d": 1.0}, "c": {}, "b": {"d": 1.0}, "a": {"d": 2.0}}
     for module in (theirs, ours):
-        results = module.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
-        assert list(results.items()) == [("c", {"map": 0.0}), ("a", {"map": 1.0})]
+        values = module.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+        assert list(values.items()) == [("c", {"map": 0.0}), ("a", {"map": 1.0})]
         assert module.RelevanceEvaluator(qrels, {"map"}).evaluate({}) == {}
     assert ours.RelevanceEvaluator({}, {"map"}).evaluate(run) == {}
 
@@ -148,8 +148,8 @@ def test_ir_measures_takes_it_for_the_original() -> None:
         "from ir_measures import *\n"
         "print(ir_measures.calc_aggregate([RR, AP, SetAP], {'q': {'d1': 1}}, {'q': {'d1': 7.5, 'd2': 7.5}}))"
     )
-    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert sorted(printed.strip("{}\n").split(", ")) == ["AP: 0.5", "RR: 0.5", "SetAP: 0.5"]
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert sorted(output.strip("{}\n").split(", ")) == ["AP: 0.5", "RR: 0.5", "SetAP: 0.5"]
 
 
 USUAL = {"map", "ndcg", "ndcg_cut.3,10", "map_cut.2,5", "P.1,5", "recall_5", "success", "recip_rank", "Rprec"}
@@ -163,20 +163,20 @@ def test_a_few_queries_have_the_values_of_the_original_and_of_many_to_the_last_b
         level = 1 + seed % 3
         expected = theirs.RelevanceEvaluator(qrels, USUAL, level).evaluate(run)
         evaluator = ours.RelevanceEvaluator(qrels, USUAL, level)
-        results = evaluator.evaluate(run)
-        assert list(results) == list(expected)
+        values_by_query = evaluator.evaluate(run)
+        assert list(values_by_query) == list(expected)
         for query, values in expected.items():
-            assert list(results[query]) == list(values)
-            assert results[query] == pytest.approx(values, abs=1e-9), (seed, query)
-            assert {type(value) for value in results[query].values()} == {float}
-        query_id = next(iter(run))
+            assert list(values_by_query[query]) == list(values)
+            assert values_by_query[query] == pytest.approx(values, abs=1e-9), (seed, query)
+            assert {type(value) for value in values_by_query[query].values()} == {float}
+        first_query = next(iter(run))
         if seed % 4 == 0:
-            many = {f"{query} {number}": run[query] for query in run for number in range(65)}
-            judged = {f"{query} {number}": qrels[query] for query in run for number in range(65)}
+            many = {f"{query} {copy}": run[query] for query in run for copy in range(65)}
+            judged = {f"{query} {copy}": qrels[query] for query in run for copy in range(65)}
             together = ours.RelevanceEvaluator(judged, USUAL, level).evaluate(many)
-            assert {query: together[f"{query} 1"] for query in run} == results
-        assert evaluator.evaluate({query_id: run[query_id]}) == {query_id: results[query_id]}
-        assert evaluator.evaluate({query_id: {}, "not judged": {"d": 1.0}})[query_id]["map"] == 0
+            assert {query: together[f"{query} 1"] for query in run} == values_by_query
+        assert evaluator.evaluate({first_query: run[first_query]}) == {first_query: values_by_query[first_query]}
+        assert evaluator.evaluate({first_query: {}, "not judged": {"d": 1.0}})[first_query]["map"] == 0
 
 
 def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:

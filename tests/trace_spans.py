@@ -10,7 +10,7 @@ def cited(answer: str) -> list[str]:
     return re.findall(r"\[(\w+)\]", answer)
 
 
-def search_results(*ids: str) -> list[dict[str, Any]]:
+def make_documents(*ids: str) -> list[dict[str, Any]]:
     return [{"id": id_, "text": f"the text of {id_}"} for id_ in ids]
 
 
@@ -19,11 +19,11 @@ def span(id_: str, kind: str, parent: str | None = "root", **fields: Any) -> dic
 
 
 def model(
-    id_: str, start: float, *queries: str, input_text: Any = "", answer: str = "", parent: str = "root"
+    id_: str, start: float, *queries: str, read: Any = "", answer: str = "", parent: str = "root"
 ) -> dict[str, Any]:
     calls = [{"name": "search", "id": f"{id_}/{n}", "args": {"query": query}} for n, query in enumerate(queries)]
     output = {"content": answer, "tool_calls": calls}
-    return span(id_, "model", parent, start=start, end=start + 0.5, input={"messages": input_text}, output=output)
+    return span(id_, "model", parent, start=start, end=start + 0.5, input={"messages": read}, output=output)
 
 
 def search(
@@ -45,9 +45,9 @@ def ids(call: Any) -> list[Any]:
     return [item.id for item in ranking]
 
 
-def otel(id_: str, name: str, parent: str | None = None, **attributes: Any) -> dict[str, Any]:
+def otel(id_: str, name: str, parent: str | None = None, **fields: Any) -> dict[str, Any]:
     context = {"trace_id": "t", "span_id": id_}
-    return {"name": name, "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **attributes}
+    return {"name": name, "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **fields}
 
 
 OTEL_ROOT = otel("1", "agent", attributes={"gen_ai.operation.name": "invoke_agent"})

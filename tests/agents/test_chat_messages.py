@@ -12,8 +12,8 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import (
     D1,
+    FOUND,
     MESSAGES,
-    RESULTS,
     SEARCH_ARGUMENTS,
     call_ids,
     chat,
@@ -39,8 +39,8 @@ def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> N
 
 class TestWhereMessagesStand:
     def test_a_mapping_of_questions(self) -> None:
-        stored = {7: MESSAGES["anthropic"]["empty"], 8: {"messages": MESSAGES["openai_chat"]["errors"]}}
-        t = rm.read_traces(stored, tools="search")
+        conversations = {7: MESSAGES["anthropic"]["empty"], 8: {"messages": MESSAGES["openai_chat"]["errors"]}}
+        t = rm.read_traces(conversations, tools="search")
         assert list(t) == [7, 8]
         assert [call_ids(trajectory) for trajectory in t.values()] == [[[], ["d1"]], [[], ["d1"]]]
 
@@ -64,8 +64,8 @@ class TestWhereMessagesStand:
         (trajectory,) = rm.read_traces(path, tools="search").values()
         assert [call.query for call in trajectory.calls] == ["a", "b", "c"]
         notes = {"claude_code": "1 line", "codex": "2 lines"}
-        notes_ = [f"{notes[form]} between the messages that are none"] if form in notes else []
-        assert list(rm.read_traces(path, tools="search").notes) == notes_
+        expected_notes = [f"{notes[form]} between the messages that are none"] if form in notes else []
+        assert list(rm.read_traces(path, tools="search").notes) == expected_notes
 
     def test_a_request_with_its_response(self) -> None:
         *before, answer = MESSAGES["anthropic"]["several blocks"]
@@ -82,20 +82,23 @@ class TestWhereMessagesStand:
             ([spans] * 2, ()),
         ):
             again = [
-                [{**message_, "trace": f"t{n}"} if "trace" in message_ else message_ for message_ in list_]
-                for n, list_ in enumerate(several)
+                [
+                    {**trajectory, "trace": f"t{n}"} if "trace" in trajectory else trajectory
+                    for trajectory in conversation
+                ]
+                for n, conversation in enumerate(several)
             ]
             path = tmp_path / "log.jsonl"
             path.write_text("\n".join(map(json.dumps, again)))
             for source in (path, again):
-                assert [call_ids(message_) for message_ in rm.read_traces(source, tools=tool).values()] == [
+                assert [call_ids(trajectory) for trajectory in rm.read_traces(source, tools=tool).values()] == [
                     [[], ["d1"]]
                 ] * 2
 
     def test_messages_in_a_column_of_a_table_as_objects_and_as_json(self) -> None:
         messages = MESSAGES["openai_chat"]["empty"]
-        for stored in (messages, json.dumps(messages)):
-            t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": stored}]), tools="search")
+        for column_value in (messages, json.dumps(messages)):
+            t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": column_value}]), tools="search")
             assert [(name, call_ids(trajectory)) for name, trajectory in t.items()] == [("q1", [[], ["d1"]])]
 
     def test_lines_of_several_sessions(self) -> None:
@@ -111,9 +114,9 @@ class TestWhereMessagesStand:
             rm.read_traces(MESSAGES["openai_chat"]["empty"])
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'search'"):
             rm.read_traces(MESSAGES["openai_chat"]["empty"], tools="seek")
-        calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("add", "kb_search")]
+        tool_calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("add", "kb_search")]
         results = [{"role": "tool", "tool_call_id": name, "content": "1"} for name in ("add", "kb_search")]
-        messages = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": calls}, *results]
+        messages = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": tool_calls}, *results]
         with pytest.raises(ValueError, match=r"tools that ran are 'add', 'kb_search'; tools=\['kb_search'\] says"):
             rm.read_traces(messages)
 
@@ -184,12 +187,12 @@ class TestCallsAndResults:
     @pytest.mark.parametrize("form", MESSAGES)
     def test_where_no_answer_was_recorded_what_was_read_and_cited_is_unknown(self, form: str) -> None:
         messages = MESSAGES[form]["parallel"]
-        without = messages[: next(n for n, trajectory in enumerate(messages) if "So it is." in json.dumps(trajectory))]
+        without = messages[: next(n for n, message in enumerate(messages) if "So it is." in json.dumps(message))]
         for rule in (None, cited, "numbered"):
-            (with_answer,) = rm.read_traces(messages, tools="search", citations=rule).values()
+            (whole_trajectory,) = rm.read_traces(messages, tools="search", citations=rule).values()
             (trajectory,) = rm.read_traces(without, tools="search", citations=rule).values()
-            assert trajectory.calls == with_answer.calls
-            assert (ids_of(with_answer.context), trajectory.context, trajectory.citations) == (
+            assert trajectory.calls == whole_trajectory.calls
+            assert (ids_of(whole_trajectory.context), trajectory.context, trajectory.citations) == (
                 ["d1", "d2", "d3"],
                 None,
                 None,
@@ -301,33 +304,25 @@ def test_results_of_mcp_are_read_in_messages_and_in_spans(name: str) -> None:
         [{**span, "output": json.dumps(MCP[name])}],
     ):
         (trajectory,) = rm.read_traces(source, tools="search").values()
-        documents: Any = trajectory.calls[0].ranking
-        assert [(item.id, item.text) for item in documents] == [("d1", text)]
+        ranking: Any = trajectory.calls[0].ranking
+        assert [(item.id, item.text) for item in ranking] == [("d1", text)]
 
 
 @pytest.mark.parametrize("as_text", [False, True])
 def test_an_error_of_mcp_is_a_failed_search_and_an_empty_list_is_not(as_text: Any) -> None:
     failed: Any = {"content": [{"type": "text", "text": "index offline"}], "isError": True}
     empty: Any = {"content": [], "structuredContent": {"result": []}, "isError": False}
-    stored = (json.dumps(failed), json.dumps(empty)) if as_text else (failed, empty)
+    contents = (json.dumps(failed), json.dumps(empty)) if as_text else (failed, empty)
     spans = [
-        {
-            "trace": "t",
-            "span": str(n),
-            "parent": None,
-            "kind": "tool",
-            "name": "search",
-            "start": n,
-            "output": trajectory,
-        }
-        for n, trajectory in enumerate(stored)
+        {"trace": "t", "span": str(n), "parent": None, "kind": "tool", "name": "search", "start": n, "output": output}
+        for n, output in enumerate(contents)
     ]
-    for source in (chat("q", [("1", "a")], ("1", stored[0]), [("2", "b")], ("2", stored[1])), spans):
+    for source in (chat("q", [("1", "a")], ("1", contents[0]), [("2", "b")], ("2", contents[1])), spans):
         (trajectory,) = rm.read_traces(source, tools="search").values()
         assert [(call.error, call.ranking) for call in trajectory.calls] == [("index offline", ()), (None, [])]
 
 
-SEARCH_MESSAGES: list[Any] = [
+MESSAGES_WITH_SEARCH: list[Any] = [
     {"role": "user", "content": "Which letter?"},
     {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": '{"query": "a"}'}}]},
     {"role": "tool", "tool_call_id": "c", "content": '[{"id": "d1", "text": "A letter."}]'},
@@ -346,7 +341,7 @@ SEARCH_MESSAGES: list[Any] = [
 @pytest.mark.parametrize("under", ["output", "response"])
 def test_the_answer_beside_the_messages_is_a_text_or_a_message(answer: Any, under: str) -> None:
     trajectories = rm.read_traces(
-        [{"id": "q", "messages": SEARCH_MESSAGES, under: answer}],
+        [{"id": "q", "messages": MESSAGES_WITH_SEARCH, under: answer}],
         tools="search",
         citations=lambda text: re.findall(r"d\d", text),
     )
@@ -357,27 +352,27 @@ def test_the_answer_beside_the_messages_is_a_text_or_a_message(answer: Any, unde
 @pytest.mark.parametrize("stray", [None, "d1"])
 def test_what_is_no_message_among_messages_is_an_error(stray: Any) -> None:
     with pytest.raises(ValueError, match=f"message 4 of conversation 'q' is no message: {stray!r}"):
-        rm.read_traces({"q": [*SEARCH_MESSAGES, stray]}, tools="search")
+        rm.read_traces({"q": [*MESSAGES_WITH_SEARCH, stray]}, tools="search")
 
 
 SPANS: Any = {"spans": plain_spans, "openinference": openinference, "otlp": otlp, "langsmith": langsmith}
 
 
-def broken(messages: list[Any], rng: random.Random) -> list[Any]:
+def broken(source: list[Any], rng: random.Random) -> list[Any]:
     """Return messages or spans with something changed that no library would write."""
-    messages = json.loads(json.dumps(messages))
+    source = json.loads(json.dumps(source))
     for _ in range(rng.randint(1, 3)):
-        places: list[tuple[Any, Any]] = [(messages, index) for index in range(len(messages))]
-        for holder, key in places:
-            inside = holder[key]
+        places: list[tuple[Any, Any]] = [(source, key_) for key_ in range(len(source))]
+        for container, key in places:
+            inside = container[key]
             if isinstance(inside, (dict, list)):
-                places += [(inside, index) for index in (inside if isinstance(inside, dict) else range(len(inside)))]
-        holder, key = rng.choice(places or [([None], 0)])
-        value = holder[key]
-        holder[key] = rng.choice(
+                places += [(inside, key_) for key_ in (inside if isinstance(inside, dict) else range(len(inside)))]
+        container, key = rng.choice(places or [([None], 0)])
+        value = container[key]
+        container[key] = rng.choice(
             [None, "", [], {}, 0, True, "d1", [value], {"content": value}, json.dumps(value), [{"id": []}]]
         )
-    return messages
+    return source
 
 
 @pytest.mark.parametrize("form", [*MESSAGES, "spans", "openinference", "otlp", "langsmith"])
@@ -386,10 +381,10 @@ def test_whatever_is_broken_is_read_or_refused_in_words(form: str) -> None:
     for seed in range(120):
         rng = random.Random(seed)
         scenario = rng.choice([*SCENARIOS])
-        messages = MESSAGES[form][scenario] if form in MESSAGES else SPANS[form](SCENARIOS[scenario])
-        changed = broken(messages, rng)
+        source = MESSAGES[form][scenario] if form in MESSAGES else SPANS[form](SCENARIOS[scenario])
+        broken_source = broken(source, rng)
         try:
-            rm.read_traces(changed, tools=rng.choice(["search", ()]), citations=rng.choice([None, "numbered"]))
+            rm.read_traces(broken_source, tools=rng.choice(["search", ()]), citations=rng.choice([None, "numbered"]))
         except ValueError as error:
             refused.append(str(error))
     assert 0 < len(refused) < 120
@@ -397,13 +392,13 @@ def test_whatever_is_broken_is_read_or_refused_in_words(form: str) -> None:
 
 
 def test_tools_of_the_provider_end_the_part_of_a_message_that_asked_for_them() -> None:
-    content: list[Any] = [{"type": "text", "text": "Let me look."}]
+    blocks: list[Any] = [{"type": "text", "text": "Let me look."}]
     for id_, query in (("a", "x"), ("b", "y")):
-        results = [{"type": "web_search_result", "url": f"https://{query}.example", "title": query}]
-        content.append({"type": "server_tool_use", "id": id_, "name": "web_search", "input": {"query": query}})
-        content.append({"type": "web_search_tool_result", "tool_use_id": id_, "content": results})
-    content.append({"type": "text", "text": "It is y.", "citations": [{"url": "https://y.example", "cited_text": "y"}]})
-    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "id": "m", "content": content}]
+        documents = [{"type": "web_search_result", "url": f"https://{query}.example", "title": query}]
+        blocks.append({"type": "server_tool_use", "id": id_, "name": "web_search", "input": {"query": query}})
+        blocks.append({"type": "web_search_tool_result", "tool_use_id": id_, "content": documents})
+    blocks.append({"type": "text", "text": "It is y.", "citations": [{"url": "https://y.example", "cited_text": "y"}]})
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "id": "m", "content": blocks}]
     (trajectory,) = rm.read_traces([messages], tools="web_search").values()
     assert [(call.query, call.turn) for call in trajectory.calls] == [("x", 1), ("y", 2)]
     assert trajectory.citations == ["https://y.example"]
@@ -411,8 +406,8 @@ def test_tools_of_the_provider_end_the_part_of_a_message_that_asked_for_them() -
 
 def test_what_a_coding_agent_has_summed_up_is_no_longer_read() -> None:
     lines = [
-        {"type": trajectory["role"], "message": trajectory}
-        for trajectory in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)))
+        {"type": message["role"], "message": message}
+        for message in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))
     ]
     summary = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "So far: letters."}}
     for between, read in (([], ["d1", "d2"]), ([summary], [])):
@@ -422,7 +417,7 @@ def test_what_a_coding_agent_has_summed_up_is_no_longer_read() -> None:
 
 def test_chunks_of_a_message_are_to_be_added_first() -> None:
     chunks = [{"type": "AIMessageChunk", "id": "r", "content": text} for text in ("It is [1]", " and [2].")]
-    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)))[:-1]
+    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]
     (trajectory,) = rm.read_traces([[*messages, chunks[0]]], tools="search", citations="numbered").values()
     assert trajectory.citations == ["d1"]
     with pytest.raises(ValueError, match="message 5 of conversation '1' is one of several chunks of a message; add"):
@@ -430,13 +425,13 @@ def test_chunks_of_a_message_are_to_be_added_first() -> None:
 
 
 def test_the_question_may_stand_under_any_key_beside_the_messages() -> None:
-    stored = [
-        {"question_id": f"q{n}", "messages": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)))}
+    conversations = [
+        {"question_id": f"q{n}", "messages": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))}
         for n in (1, 2)
     ]
-    assert list(rm.read_traces(stored, tools="search", query="question_id")) == ["q1", "q2"]
+    assert list(rm.read_traces(conversations, tools="search", query="question_id")) == ["q1", "q2"]
     with pytest.raises(ValueError, match=r"none has 'qid', which query= names; .* has 'question_id', 'messages'"):
-        rm.read_traces(stored, tools="search", query="qid")
+        rm.read_traces(conversations, tools="search", query="qid")
 
 
 def test_a_conversation_in_which_no_tool_ran_has_no_search_and_a_wrong_name_is_refused() -> None:
@@ -452,10 +447,10 @@ def test_a_conversation_in_which_no_tool_ran_has_no_search_and_a_wrong_name_is_r
         rm.read_traces([[messages[0], hosted, messages[1]]], tools="search")
 
 
-@pytest.mark.parametrize("wrap", [lambda stored: stored, lambda stored: [*stored.values()]])
+@pytest.mark.parametrize("wrap", [dict, lambda conversations: [*conversations.values()]])
 def test_a_conversation_that_never_began_is_one_without_searches(wrap: Any) -> None:
     t = rm.read_traces(
-        wrap({"q1": [], "q2": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)))[:-1]}),
+        wrap({"q1": [], "q2": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]}),
         tools="search",
     )
     assert [(len(trajectory.calls), trajectory.context) for trajectory in t.values()] == [(0, None), (1, None)]

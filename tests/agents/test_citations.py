@@ -93,8 +93,8 @@ class TestCitations:
         documents = [{**result, "metadata": {"url": f"https://a/{result['id'][1]}"}} for result in self.RESULTS]
         messages = chat("q", [("1", "a")], ("1", documents))
         block = {"type": "text", "text": "So.", "annotations": [citation, citation]}
-        (trajectory,) = rm.read_traces([*messages, {"role": "assistant", "content": [block]}], tools="search").values()
-        assert trajectory.citations == cites
+        (result,) = rm.read_traces([*messages, {"role": "assistant", "content": [block]}], tools="search").values()
+        assert result.citations == cites
 
     def test_a_structured_citation_of_one_of_two_passages(self) -> None:
         passages = [{"id": "d1", "text": TEXTS["d1"]}, {"id": "d1", "text": "Aleph is an ox."}]
@@ -104,6 +104,9 @@ class TestCitations:
         assert [item.text for item in t.cited()["1"]] == ["Aleph is an ox."]
 
     def test_where_some_answers_have_structured_citations_one_without_cites_nothing(self) -> None:
-        stored = {name: MESSAGES["anthropic"][name] for name in ("structured citations", "empty")}
-        assert [trajectory.citations for trajectory in rm.read_traces(stored, tools="search").values()] == [["d2"], []]
-        assert rm.read_traces(stored["empty"], tools="search")["1"].citations is None
+        conversations = {name: MESSAGES["anthropic"][name] for name in ("structured citations", "empty")}
+        assert [trajectory.citations for trajectory in rm.read_traces(conversations, tools="search").values()] == [
+            ["d2"],
+            [],
+        ]
+        assert rm.read_traces(conversations["empty"], tools="search")["1"].citations is None

@@ -35,8 +35,8 @@ class TestTenMissesThenTheAnswerInTheSecondCall:
         assert means(GOOD, TWO_CALLS.union(), ["recall@1calls", "recall@2calls", "recall@1 call"]) == [0.0, 1.0]
 
     def test_interleaved_shows_it_to_metrics_of_ranks(self) -> None:
-        properties = means(GOOD, TWO_CALLS.interleaved(), ["mrr", "ndcg@10", "hit_rate@10", "recall@10"])
-        assert properties == [0.5, 1 / math.log2(3), 1.0, 1.0]
+        values = means(GOOD, TWO_CALLS.interleaved(), ["mrr", "ndcg@10", "hit_rate@10", "recall@10"])
+        assert values == [0.5, 1 / math.log2(3), 1.0, 1.0]
 
     def test_a_cut_off_that_the_first_call_fills_is_warned_of(self) -> None:
         with pytest.warns(rm.RetrievalWarning, match="one call alone fills the first 10, so recall@10 sees nothing"):
@@ -75,8 +75,8 @@ def test_one_call_with_items_is_the_ordinary_ranking_for_every_metric() -> None:
 def test_a_budget_of_calls_is_the_union_of_the_first_calls(rankings: Any, grades: Any, budget: int) -> None:
     for name in ("recall", "mrr", "map", "precision(norm=retrieved)", "ndcg"):
         (cut,) = means({"q": grades}, make_trajectories(rankings).union(), f"{name}@{budget}calls")
-        (union_value,) = means({"q": grades}, make_trajectories(rankings[:budget]).union(), name)
-        assert repr(cut) == repr(union_value)
+        (full,) = means({"q": grades}, make_trajectories(rankings[:budget]).union(), name)
+        assert repr(cut) == repr(full)
 
 
 @settings(max_examples=200, deadline=None)
@@ -153,9 +153,9 @@ class TestAnIdThatComesBackWithAnotherPassage:
             1 / 2,
         )
         truth = {"q": list(map(rm.Quote, self.NEEDED))}
-        text = str(rm.evaluate(truth, t.context(), "recall").explain("q"))
-        assert "found by call 1, read" in text
-        assert "found by call 2, not read" in text
+        explanation = str(rm.evaluate(truth, t.context(), "recall").explain("q"))
+        assert "found by call 1, read" in explanation
+        assert "found by call 2, not read" in explanation
 
     def test_a_text_that_was_cut_on_its_way_to_the_model_was_read_as_it_was_cut(self) -> None:
         cut = rm.Retrieved("faq", "Ask")

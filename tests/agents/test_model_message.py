@@ -9,17 +9,17 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import D1, call_ids, chat
 from agent_scenarios import ids_of
-from trace_spans import OTEL_ROOT, RETRIEVAL, ROOT, otel, read, search, search_results, span
+from trace_spans import OTEL_ROOT, RETRIEVAL, ROOT, make_documents, otel, read, search, span
 
 
 def test_a_tool_of_the_provider_that_is_named_is_counted_and_not_left_out() -> None:
-    results = [{"type": "web_search_result", "url": "https://letters.example", "title": "Letters"}]
-    conversation = [
+    documents = [{"type": "web_search_result", "url": "https://letters.example", "title": "Letters"}]
+    blocks = [
         {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "a"}},
-        {"type": "web_search_tool_result", "tool_use_id": "s", "content": results},
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": documents},
         {"type": "text", "text": "It is alpha."},
     ]
-    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": conversation}]
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": blocks}]
     t = rm.read_traces([messages], tools="web_search")
     assert [call_ids(trajectory) for trajectory in t.values()] == [[["https://letters.example"]]]
     assert t.notes == ()
@@ -30,12 +30,12 @@ def test_a_tool_of_the_provider_that_is_named_is_counted_and_not_left_out() -> N
 
 def test_a_file_search_of_openai_counts_if_it_is_named() -> None:
     texts = "Alpha is the first letter.", "Alpha was an ox."
-    results = [{"file_id": "f1", "filename": "letters.md", "score": 0.5, "text": text} for text in texts]
+    documents = [{"file_id": "f1", "filename": "letters.md", "score": 0.5, "text": text} for text in texts]
     call = {"type": "file_search_call", "id": "fs", "status": "completed", "queries": ["alpha", "first letter"]}
     cites = [{"type": "file_citation", "index": 3, "file_id": "f1", "filename": "letters.md"}]
     answer = [{"type": "output_text", "text": "It is alpha.", "annotations": cites}]
     messages = [{"role": "user", "content": "q"}, {"type": "message", "role": "assistant", "content": answer}]
-    messages.insert(1, {**call, "results": results})
+    messages.insert(1, {**call, "results": documents})
     (trajectory,) = rm.read_traces([messages], tools="file_search_call").values()
     assert [(call.query, call.error) for call in trajectory.calls] == [("alpha; first letter", None)]
     assert call_ids(trajectory) == [["f1", "f1"]]
@@ -65,7 +65,7 @@ def test_what_the_provider_of_a_model_searched_itself_is_not_nothing(part: Any, 
     note = f"1 span with a tool of the model's provider ('{name}') left out, span '1' (model) of trace 't'"
     with pytest.raises(ValueError, match=re.escape(note)):
         read(answer)
-    t = rm.read_traces([ROOT, answer, search("2", 1, "a", search_results("x"))])
+    t = rm.read_traces([ROOT, answer, search("2", 1, "a", make_documents("x"))])
     assert t.notes == (note,)
     flat = {"llm.output_messages.0.message.content": "It is x.", "output.value": json.dumps({"output": [part]})}
     listed = otel("4", "model", "1", attributes={"openinference.span.kind": "LLM", **flat})

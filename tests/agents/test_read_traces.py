@@ -18,11 +18,11 @@ from trace_spans import (
     TAIL,
     cited,
     ids,
+    make_documents,
     model,
     otel,
     read,
     search,
-    search_results,
     span,
 )
 
@@ -34,18 +34,18 @@ QRELS: Any = {"d2": 1, "d3": 1, "d4": 2}
 
 class TestWhatIsRefusedOrCounted:
     def test_circles(self) -> None:
-        spans = [search("1", 1, "a", search_results("x"), parent="2"), span("2", "other", "1")]
+        spans = [search("1", 1, "a", make_documents("x"), parent="2"), span("2", "other", "1")]
         with pytest.raises(ValueError, match="lies inside itself"):
             read(*spans)
 
     def test_orphans_and_repeats_are_counted(self) -> None:
-        orphan = search("1", 1, "a", search_results("x"), parent="lost")
-        t = rm.read_traces([ROOT, orphan, orphan])
+        recorded_span = search("1", 1, "a", make_documents("x"), parent="lost")
+        t = rm.read_traces([ROOT, recorded_span, recorded_span])
         assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 span whose parent is missing; 1 repeated span>"
 
     def test_spans_of_no_known_kind_are_counted_and_named(self) -> None:
-        without = {key: value for key, value in search("2", 2, "b", search_results("y")).items() if key != "kind"}
-        t = rm.read_traces([ROOT, search("1", 1, "a", search_results("x")), without])
+        without = {key: value for key, value in search("2", 2, "b", make_documents("y")).items() if key != "kind"}
+        t = rm.read_traces([ROOT, search("1", 1, "a", make_documents("x")), without])
         assert t.notes == ("1 span without a kind left out, span '2' (retriever) of trace 't'",)
         with pytest.raises(ValueError, match="nothing is known of what was found; 1 span without a kind left out"):
             rm.read_traces([ROOT, without])
@@ -77,8 +77,8 @@ class TestWhatIsRefusedOrCounted:
     def test_what_a_search_or_a_model_ran_is_a_part_of_it(self, inside: str) -> None:
         ran = otel("2", "POST", inside, kind="SPAN_KIND_CLIENT")
         wrapper = otel("5", "step", "1", kind="SPAN_KIND_INTERNAL")
-        planning = otel("6", "plan", "5", attributes={"openinference.span.kind": "CHAIN"})
-        assert rm.read_traces([OTEL_ROOT, RETRIEVAL, CHAT, ran, wrapper, planning]).notes == ()
+        known_step = otel("6", "plan", "5", attributes={"openinference.span.kind": "CHAIN"})
+        assert rm.read_traces([OTEL_ROOT, RETRIEVAL, CHAT, ran, wrapper, known_step]).notes == ()
 
     def test_a_model_that_asked_for_nothing_has_searched_nothing(self) -> None:
         t = rm.read_traces([OTEL_ROOT, CHAT])
@@ -109,9 +109,9 @@ class TestWhatIsRefusedOrCounted:
         assert ids(call) == ["x"]
 
     def test_a_span_that_says_two_things_is_refused_in_any_order(self) -> None:
-        first, second = (search("1", 1, "a", search_results(name)) for name in ("x", "y"))
+        first, other = (search("1", 1, "a", make_documents(name)) for name in ("x", "y"))
         begun = {**first, "output": None}
-        for spans in ([first, second], [second, first], [begun, first, second]):
+        for spans in ([first, other], [other, first], [begun, first, other]):
             with pytest.raises(ValueError, match=r"span '1' .* was recorded twice, with different outputs"):
                 read(*spans)
         assert ids(read(begun, first).calls[0]) == ids(read(first, begun).calls[0]) == ["x"]
@@ -119,8 +119,8 @@ class TestWhatIsRefusedOrCounted:
     def test_a_span_of_a_model_that_had_begun_is_replaced_by_the_one_that_ended(self) -> None:
         spans = [
             model("m", 0, "b", "a"),
-            search("1", 1, "a", search_results("x")),
-            search("2", 1, "b", search_results("y")),
+            search("1", 1, "a", make_documents("x")),
+            search("2", 1, "b", make_documents("y")),
         ]
         begun = {**spans[0], "output": None}
         for order in ([begun, *spans], [*spans, begun]):
@@ -137,21 +137,21 @@ class TestWhatIsRefusedOrCounted:
         with pytest.raises(
             TypeError, match=f"must return a list of ids, an empty one if nothing is cited, got {wrong!r}"
         ):
-            read(search("1", 1, "a", search_results("x")), model("m", 2, answer="It is d2."), citations=lambda _: wrong)
+            read(search("1", 1, "a", make_documents("x")), model("m", 2, answer="It is d2."), citations=lambda _: wrong)
 
     def test_a_tool_of_another_name(self) -> None:
-        retriever = search("1", 1, "a", search_results("x"))
+        recorded_span = search("1", 1, "a", make_documents("x"))
         with pytest.raises(ValueError, match="no tool is called 'seek'; no tool ran, so leave tools= out"):
-            read(retriever, tools="seek")
+            read(recorded_span, tools="seek")
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'tool'"):
-            read(retriever, span("2", "tool"), tools="seek")
+            read(recorded_span, span("2", "tool"), tools="seek")
 
     def test_traces_without_a_search(self) -> None:
         with pytest.raises(ValueError, match="no span of 1 trace is a search of a retriever"):
             read(span("s", "other"))
         assert read(model("m", 1)).calls == []  # an agent that answered at once
         with pytest.raises(ValueError, match=r"tools that ran are 'tool'; tools=\['tool'\] says that one searches"):
-            read(span("1", "tool", output=search_results("x")))
+            read(span("1", "tool", output=make_documents("x")))
 
     def test_what_holds_no_spans(self) -> None:
         with pytest.raises(TypeError, match="takes a file, a DataFrame, or a list of spans, got int"):
@@ -167,22 +167,26 @@ class TestWhatIsRefusedOrCounted:
 
     def test_traces_without_the_id_of_a_question_are_left_out_and_counted(self) -> None:
         other = [
-            {**span_, "trace": "u"} for span_ in (span("root", "other", None), search("1", 1, "b", search_results("y")))
+            {**recorded_span, "trace": "u"}
+            for recorded_span in (span("root", "other", None), search("1", 1, "b", make_documents("y")))
         ]
-        t = rm.read_traces([ROOT, search("1", 1, "a", search_results("x")), *other], query="input")
+        t = rm.read_traces([ROOT, search("1", 1, "a", make_documents("x")), *other], query="input")
         assert list(t) == ["q1"]
         assert "1 trace without the id of a question left out" in repr(t)
         with pytest.raises(ValueError, match=r"of 2 traces, none has 'metadata.qid', .* has neither attributes"):
-            rm.read_traces([ROOT, search("1", 1, "a", search_results("x")), *other], query="metadata.qid")
+            rm.read_traces([ROOT, search("1", 1, "a", make_documents("x")), *other], query="metadata.qid")
 
     def test_several_traces_of_one_question_are_rows_of_one_cluster(self) -> None:
-        again = [{**span_, "trace": "u", "start": 20} for span_ in (ROOT, search("1", 1, "b", search_results("y")))]
-        t = rm.read_traces([*again, ROOT, search("1", 1, "a", search_results("x"))], query=lambda root: root["input"])
+        again = [
+            {**recorded_span, "trace": "u", "start": 20}
+            for recorded_span in (ROOT, search("1", 1, "b", make_documents("y")))
+        ]
+        t = rm.read_traces([*again, ROOT, search("1", 1, "a", make_documents("x"))], query=lambda root: root["input"])
         assert t.questions == {"q1#1": "q1", "q1#2": "q1"}
         assert [ids(t.union()[row]) for row in t] == [["x"], ["y"]]
 
 
-EXPECTED = {
+SAME_TRACES = {
     "openinference": "langchain_openinference_retriever_tool.jsonl",
     "artifact": "langchain_openinference_artifact.jsonl",
     "phoenix frame": "phoenix_spans.jsonl",
@@ -207,19 +211,19 @@ class TestWhatIsEasilyLost:
         ("spans", "says"),
         [
             ([span("root2", "other", None, input="q2")], "trace 't' name the questions 'q1' and 'q2'"),
-            ([search("1", 1, "a", search_results("x")), search("1", 1, "a", error="lost")], "recorded twice"),
+            ([search("1", 1, "a", make_documents("x")), search("1", 1, "a", error="lost")], "recorded twice"),
             (
-                [search("1", 1, "a", search_results("x"), error="lost"), search("1", 1, "a", search_results("x"))],
+                [search("1", 1, "a", make_documents("x"), error="lost"), search("1", 1, "a", make_documents("x"))],
                 "recorded twice",
             ),
-            ([search("1", float("inf"), "a", search_results("x"))], "the time of span '1' .*inf is no time"),
+            ([search("1", float("inf"), "a", make_documents("x"))], "the time of span '1' .*inf is no time"),
             ([search("1", 1, "a", [{"id": "x", "metadata": "{'a"}])], "the output of span '1' .*cannot be read"),
             (
-                [search("1", 1, "a", search_results("x")), model("m", 2, input_text=ENDLESS)],
+                [search("1", 1, "a", make_documents("x")), model("m", 2, read=ENDLESS)],
                 "in trace 't' is nested too deeply",
             ),
             (
-                [search("1", 1, "a", search_results("x")), {**span("m", "model"), "attributes": CUT}],
+                [search("1", 1, "a", make_documents("x")), {**span("m", "model"), "attributes": CUT}],
                 "input of span 'm' .*cut",
             ),
             ([{**span("1", "retriever"), "droppedAttributesCount": 9, "attributes": TAIL}], "9 attributes of span '1'"),
@@ -234,9 +238,9 @@ class TestWhatIsEasilyLost:
 
 @recorded
 class TestTheRecordings:
-    @pytest.mark.parametrize("form", EXPECTED)
+    @pytest.mark.parametrize("form", SAME_TRACES)
     def test_one_agent_reads_the_same_in_every_form(self, form: str) -> None:
-        t = rm.read_traces(RECORDED / EXPECTED[form], citations=cited)
+        t = rm.read_traces(RECORDED / SAME_TRACES[form], citations=cited)
         row = next(iter(t))
         assert [(ids(call), call.turn, call.attempts, call.error is None) for call in t[row].calls] == [
             (["d2", "d1"], 1, 1, True),
@@ -247,9 +251,9 @@ class TestTheRecordings:
         ]
         assert ids(t[row].context) == ["d2", "d1", "d3", "d7", "d4"]
         assert t[row].citations == ["d2", "d3", "d4"]
-        row_trajectories = rm.Trajectories({"q": t[row]})
-        union = rm.evaluate({"q": QRELS}, row_trajectories.union(), ["map", "ndcg"]).means
-        interleaved = rm.evaluate({"q": QRELS}, row_trajectories.interleaved(), ["map", "ndcg"]).means
+        trajectories = rm.Trajectories({"q": t[row]})
+        union = rm.evaluate({"q": QRELS}, trajectories.union(), ["map", "ndcg"]).means
+        interleaved = rm.evaluate({"q": QRELS}, trajectories.interleaved(), ["map", "ndcg"]).means
         assert [round(value, 6) for value in (*union.values(), *interleaved.values())] == [
             0.755556,
             0.726208,
@@ -258,13 +262,13 @@ class TestTheRecordings:
         ]
 
     def test_the_order_of_the_spans_says_nothing(self) -> None:
-        spans = [json.loads(line) for line in (RECORDED / EXPECTED["openinference"]).read_text().splitlines()]
+        spans = [json.loads(line) for line in (RECORDED / SAME_TRACES["openinference"]).read_text().splitlines()]
         expected = repr(rm.read_traces(spans, citations=cited).union())
         for seed in range(20):
             random.Random(seed).shuffle(spans)
             t = rm.read_traces(spans, citations=cited)
             assert repr(t.union()) == expected
-            assert dict(t.union()) == dict(rm.read_traces(RECORDED / EXPECTED["openinference"]).union())
+            assert dict(t.union()) == dict(rm.read_traces(RECORDED / SAME_TRACES["openinference"]).union())
 
     def test_a_postprocessor_inside_a_tool_shows_in_the_context(self) -> None:
         t = rm.read_traces(RECORDED / "llamaindex_openinference_retriever.jsonl", citations=cited)
@@ -345,7 +349,7 @@ class TestTheRecordings:
 
     def test_traces_are_told_apart_and_found_by_metadata(self) -> None:
         for form in ("openinference", "phoenix frame", "phoenix parquet", "langsmith", "langfuse", "mlflow"):
-            t = rm.read_traces(RECORDED / EXPECTED[form], query="metadata.question_id")
+            t = rm.read_traces(RECORDED / SAME_TRACES[form], query="metadata.question_id")
             assert list(t) == ["q1"], form
         assert len(rm.read_traces(RECORDED / "langchain_openinference_batch.jsonl")) == 2
 
@@ -363,10 +367,10 @@ class TestBrokenTraces:
     """What an exporter, a limit or a hand may do to a trace, and that no number comes of it."""
 
     def spans(self, **search: Any) -> list[dict[str, Any]]:
-        output = {"tool_calls": [{"id": "1", "name": "s", "args": {"query": "a"}}]}
+        message = {"tool_calls": [{"id": "1", "name": "s", "args": {"query": "a"}}]}
         return [
             {"trace": "t", "span": "r", "parent": None, "kind": "other", "metadata": {"q": True}},
-            {"trace": "t", "span": "m", "parent": "r", "kind": "model", "start": 1, "end": 2, "output": output},
+            {"trace": "t", "span": "m", "parent": "r", "kind": "model", "start": 1, "end": 2, "output": message},
             {"trace": "t", "span": "s", "parent": "r", "kind": "retriever", "start": 3, "output": TWO} | search,
         ]
 

@@ -5,7 +5,7 @@ import pytest
 from agent_scenarios import ids_of
 from retrieval_metrics.integration_api import TraceRecording
 
-RESULTS = [{"id": "d1", "text": "A context manager."}]
+DOCUMENTS = [{"id": "d1", "text": "A context manager."}]
 
 
 def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
@@ -14,7 +14,7 @@ def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
         recording.start("a", None, "other", "agent", "Which?")
         with recording.question("q2"):  # what is inside a trace belongs to it
             recording.start("b", "a", "retriever", "search", "which")
-        recording.end("b", output=RESULTS)
+        recording.end("b", output=DOCUMENTS)
     recording.end("a")
     recording.start("c", None, "retriever", "search", "what", query="q3")
     recording.end("c", error="TimeoutError: too slow")
@@ -29,7 +29,7 @@ def test_what_ran_without_a_question_is_left_out_and_counted() -> None:
     recording = TraceRecording()
     for query, span in (("q1", "a"), (None, "b")):
         recording.start(span, None, "retriever", "search", "which", query=query)
-        recording.end(span, output=RESULTS)
+        recording.end(span, output=DOCUMENTS)
     assert list(recording.trajectories) == ["q1"]
     assert recording.trajectories.notes == ("1 trace without the id of a question left out",)
 

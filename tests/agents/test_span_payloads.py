@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from agent_forms import D1, RESULTS, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
+from agent_forms import D1, FOUND, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
 from agent_scenarios import TEXTS, ids_of
-from trace_spans import ids, read, search, search_results, span
+from trace_spans import ids, make_documents, read, search, span
 
 
 class TestToolsOfOnesOwn:
@@ -30,9 +30,9 @@ class TestToolsOfOnesOwn:
         assert trajectory.context == [item]
 
     def test_two_lists_that_differ_are_not_read(self) -> None:
-        two_lists = {"documents": D1, "results": [{"id": "d2", "text": TEXTS["d2"]}]}
+        lists = {"documents": D1, "results": [{"id": "d2", "text": TEXTS["d2"]}]}
         with pytest.raises(ValueError, match="it holds 2 lists of documents that differ"):
-            rm.read_traces(chat("q", [("1", "a")], ("1", json.dumps(two_lists))), tools="search")
+            rm.read_traces(chat("q", [("1", "a")], ("1", json.dumps(lists))), tools="search")
 
     @pytest.mark.parametrize(
         "mark", [{"is_error": "true"}, {"is_error": True}, {"status": "ERROR"}, {"status": "Failed"}]
@@ -50,7 +50,7 @@ class TestBlocksOfText:
         "block", [{"type": "text", "id": "lc_6134"}, {"type": "input_text"}, {"type": "output_text"}]
     )
     def test_hold_json_or_are_no_documents(self, block: Any) -> None:
-        for text, expected in ((json.dumps(RESULTS), ["d1", "d2"]), ("[]", [])):
+        for text, expected in ((json.dumps(FOUND), ["d1", "d2"]), ("[]", [])):
             (trajectory,) = rm.read_traces(
                 [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": text}]))], tools="search"
             ).values()
@@ -96,11 +96,11 @@ def test_an_outage_that_comes_with_an_empty_list_is_one(result: Any, error: str 
 
 @pytest.mark.parametrize("answer", ["[^2]", "\u30102\u3011", "[ 2 ]", "[2]"])
 def test_an_answer_is_the_text_that_it_is(answer: str) -> None:
-    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)), answer=answer)
+    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer=answer)
     (trajectory,) = rm.read_traces([messages], tools="search", citations="numbered").values()
     assert trajectory.citations == ["d2"]
     messages = converse_with_tools(
-        ("search", SEARCH_ARGUMENTS, json.dumps(RESULTS)), answer='{"answer": "So.", "sources": ["d2"]}'
+        ("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer='{"answer": "So.", "sources": ["d2"]}'
     )
     (trajectory,) = rm.read_traces(
         [messages], tools="search", citations=lambda text: json.loads(text)["sources"]
@@ -129,9 +129,9 @@ def test_the_text_is_found_where_stores_keep_it(result: Any) -> None:
 
 def test_a_block_of_a_message_is_no_document() -> None:
     block = {"type": "text", "text": "I found nothing."}
-    for block_ in (block, {"block_type": "text", "text": "I found nothing."}):
+    for text_block in (block, {"block_type": "text", "text": "I found nothing."}):
         with pytest.raises(ValueError, match="does not say which documents it found"):
-            read(span("1", "tool", output=[block_]), tools="tool")
+            read(span("1", "tool", output=[text_block]), tools="tool")
     (call,) = read(span("1", "tool", output=[{**block, "metadata": {"source": "s"}}]), tools="tool").calls
     assert len(call.ranking) == 1
 
@@ -139,23 +139,23 @@ def test_a_block_of_a_message_is_no_document() -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        {"documents": [], "rows": search_results("x")},
-        {"data": {"documents": []}, "rows": {"page": search_results("x")}},
+        {"documents": [], "rows": make_documents("x")},
+        {"data": {"documents": []}, "rows": {"page": make_documents("x")}},
     ],
 )
 def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output: Any) -> None:
     with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):
         read(search("1", 1, "a", output))
-    (call,) = read(search("1", 1, "a", output), documents=lambda output_: [{"id": "x"}] if output_ else None).calls
+    (call,) = read(search("1", 1, "a", output), documents=lambda payload: [{"id": "x"}] if payload else None).calls
     assert ids(call) == ["x"]
 
 
 def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
     for output in (
-        {"documents": [], "nodes": search_results("x")},
-        {"output": {"documents": search_results("x")}, "metadata": {"documents": []}},
-        {"documents": search_results("x"), "nodes": search_results("x")},
-        [{"documents": []}, {"documents": search_results("x")}],
+        {"documents": [], "nodes": make_documents("x")},
+        {"output": {"documents": make_documents("x")}, "metadata": {"documents": []}},
+        {"documents": make_documents("x"), "nodes": make_documents("x")},
+        [{"documents": []}, {"documents": make_documents("x")}],
     ):
         (call,) = read(search("1", 1, "a", output)).calls
         assert ids(call) == ["x"]
@@ -166,8 +166,8 @@ def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        {"documents": search_results("x"), "nodes": search_results("y")},
-        [{"documents": search_results("x", "y")}, {"documents": search_results("y")}],
+        {"documents": make_documents("x"), "nodes": make_documents("y")},
+        [{"documents": make_documents("x", "y")}, {"documents": make_documents("y")}],
     ],
 )
 def test_lists_of_documents_that_differ_are_refused(output: Any) -> None:

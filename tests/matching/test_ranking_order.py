@@ -19,12 +19,13 @@ def test_a_ranking_is_listed_in_the_order_in_which_it_is_judged(order: ScoreOrde
     for _ in range(300):
         names: list[Any] = [int(name) if ids == "numbers" else str(name) for name in rng.permutation(12)[:9]]
         scores = {
-            name: SCORES[index] for name, index in zip(names, rng.integers(len(SCORES), size=len(names)), strict=True)
+            name: SCORES[position]
+            for name, position in zip(names, rng.integers(len(SCORES), size=len(names)), strict=True)
         }
         listed = rank_ids(scores, order)
         qrels = rm.Qrels({"q": dict.fromkeys(names, 1)})
         items = judge(qrels, {"q": scores}, "id", order).items
-        assert [qrels.documents[index] for index in items.document] == listed
+        assert [qrels.documents[position] for position in items.document] == listed
         assert items.rank.tolist() == list(range(1, len(names) + 1))
 
 
@@ -35,6 +36,6 @@ def test_the_columns_of_a_run_have_the_same_order() -> None:
         scores = {name: float(rng.integers(3)) for name in names}
         run = rm.Run.from_frame({"query": ["q"] * 12, "document": names, "score": list(scores.values())})
         qrels = rm.Qrels({"q": dict.fromkeys(names, 1)})
-        assert [qrels.documents[index] for index in judge(qrels, run, "id", TIES_BY_ID).items.document] == rank_ids(
-            scores, TIES_BY_ID
-        )
+        assert [
+            qrels.documents[position] for position in judge(qrels, run, "id", TIES_BY_ID).items.document
+        ] == rank_ids(scores, TIES_BY_ID)

@@ -44,9 +44,9 @@ class TestTexts:
     @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
     def test_exactly_the_share_is_enough_and_a_letter_less_is_not(self) -> None:
         reference, chunk = Text("aaaa bbbb cccc dddd eeee"), item(1, "aaaa bbbb cccc dddd")  # 16 of 20 letters
-        for text_share, n_found in ((0.8, 1), (0.81, 0)):
+        for text_share, recall in ((0.8, 1), (0.81, 0)):
             match = rm.Matching(min_common_words=2, min_coverage=text_share)
-            assert means([reference], [chunk], ["recall"], match=match) == {"recall": n_found}
+            assert means([reference], [chunk], ["recall"], match=match) == {"recall": recall}
         other = item(2, "aaaa bbbb other words")  # 8 of its 18 letters
         for overlap, counts in ((8 / 18, 1), (0.45, 0)):
             match = rm.Matching(min_common_words=2, min_overlap=overlap)

@@ -32,7 +32,9 @@ class Index:
     @component.output_types(documents=list[Document])
     def run(self, query: str) -> dict[str, list[Document]]:
         """Search the documents."""
-        return {"documents": [Document(id=id_, content=DOCUMENTS[id_]) for id_ in search(query)]}
+        return {
+            "documents": [Document(id=document_id, content=DOCUMENTS[document_id]) for document_id in search(query)]
+        }
 
 
 @component
@@ -46,8 +48,8 @@ class Scripted:
         turn = sum(message.role.value == "assistant" for message in messages)
         if turn == len(HOPS):
             return {"replies": [ChatMessage.from_assistant(ANSWER)]}
-        hops = enumerate(HOPS[turn])
-        calls = [ToolCall(tool_name="search", arguments={"query": q}, id=f"call_{turn}_{n}") for n, q in hops]
+        queries = enumerate(HOPS[turn])
+        calls = [ToolCall(tool_name="search", arguments={"query": q}, id=f"call_{turn}_{n}") for n, q in queries]
         return {"replies": [ChatMessage.from_assistant(tool_calls=calls)]}
 
 

@@ -27,7 +27,10 @@ class Index(BaseRetriever):
     """Finds what the script says."""
 
     def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-        return [Document(DOCUMENTS[id_], id=id_, metadata={"source": "py.md"}) for id_ in search(query)]
+        return [
+            Document(DOCUMENTS[document_id], id=document_id, metadata={"source": "py.md"})
+            for document_id in search(query)
+        ]
 
 
 class Scripted(BaseChatModel):
@@ -44,10 +47,10 @@ class Scripted(BaseChatModel):
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         del stop, run_manager
         turn = sum(isinstance(message, AIMessage) for message in messages)
-        hops = HOPS[turn] if turn < len(HOPS) else []
-        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(hops)]
-        answer = AIMessage("" if calls else ANSWER, tool_calls=calls)
-        return ChatResult(generations=[ChatGeneration(message=answer)])
+        queries = HOPS[turn] if turn < len(HOPS) else []
+        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(queries)]
+        message_ = AIMessage("" if calls else ANSWER, tool_calls=calls)
+        return ChatResult(generations=[ChatGeneration(message=message_)])
 
 
 @wrap_tool_call

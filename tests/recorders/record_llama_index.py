@@ -31,7 +31,9 @@ class Index(BaseRetriever):
     """Finds what the script says."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        nodes = [TextNode(id_=id_, text=DOCUMENTS[id_]) for id_ in search(query_bundle.query_str)]
+        nodes = [
+            TextNode(id_=document_id, text=DOCUMENTS[document_id]) for document_id in search(query_bundle.query_str)
+        ]
         return [NodeWithScore(node=node, score=1.0) for node in nodes]
 
 
@@ -52,8 +54,8 @@ class Scripted(FunctionCallingLLM):
         """Return what it asked for."""
         del kwargs
         turn = response.message.additional_kwargs.get("turn")
-        hops = enumerate([] if turn is None else HOPS[turn])
-        return [ToolSelection(tool_id=f"{turn}/{n}", tool_name="search", tool_kwargs={"input": q}) for n, q in hops]
+        queries = enumerate([] if turn is None else HOPS[turn])
+        return [ToolSelection(tool_id=f"{turn}/{n}", tool_name="search", tool_kwargs={"input": q}) for n, q in queries]
 
     @llm_chat_callback()
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:

@@ -65,21 +65,21 @@ class Script:
 
     def step(self) -> list[tuple[str, str, str]] | None:
         """Return the calls of the next message of the model: id, tool and query; None if it answers."""
-        steps = [step for search in self.rounds for step in (*search, None)]
+        steps = [step for round_ in self.rounds for step in (*round_, None)]
         turn, self.n_steps_taken = steps[self.n_steps_taken], self.n_steps_taken + 1
-        return turn and [(f"call_{self.n_steps_taken}_{n}", search.tool, search.query) for n, search in enumerate(turn)]
+        return turn and [(f"call_{self.n_steps_taken}_{n}", round_.tool, round_.query) for n, round_ in enumerate(turn)]
 
-    def documents_for(self, query: str) -> Any:
+    def find(self, query: str) -> Any:
         """Return what a search finds; the second time it is asked for the same, what it finds then."""
         of_query = [search for turn in self.scenario.turns if turn for search in turn if search.query == query]
         search = of_query[min(self._n_by_query[query], len(of_query) - 1)]
         self._n_by_query[query] += 1
-        if search.result == FAILS:
+        if search.found == FAILS:
             raise ConnectionError(FAILS)
-        return [] if search.result == CUT else search.result
+        return [] if search.found == CUT else search.found
 
 
-def result_text(name: str, documents: Any) -> str:
+def write_results(name: str, documents: Any) -> str:
     """Return what a tool hands to the model: a list, or of an agent that searched an object around it."""
     return json.dumps(documents if name == "search" else {"answer": "Alpha is first.", "documents": documents})
 
@@ -90,7 +90,7 @@ def serving(say: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return {"api_key": "none", "http_client": httpx2.Client(transport=transport)}
 
 
-def write_anthropic(scenario: Scenario) -> list[Any]:
+def record_anthropic(scenario: Scenario) -> list[Any]:
     """Return the messages of a loop around Anthropic's client."""
     script = Script(scenario)
 
@@ -103,7 +103,7 @@ def write_anthropic(scenario: Scenario) -> list[Any]:
             cited = {"type": "search_result_location", "cited_text": text, "source": source, "title": source}
             cited |= {"search_result_index": 1, "start_block_index": 0, "end_block_index": 1}
             content.append({"type": "text", "text": text, "citations": [cited] if source else None})
-        reply = {
+        response = {
             "id": f"msg_{script.n_steps_taken}",
             "type": "message",
             "role": "assistant",
@@ -111,7 +111,7 @@ def write_anthropic(scenario: Scenario) -> list[Any]:
             "content": content,
         }
         usage = {"input_tokens": 1, "output_tokens": 1}
-        return reply | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
+        return response | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
 
     client = anthropic.Anthropic(**serving(say))
     messages: list[Any] = []
@@ -126,7 +126,7 @@ def write_anthropic(scenario: Scenario) -> list[Any]:
             for block in reply.content:
                 result: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
                 try:
-                    text = result_text(block.name, script.documents_for(block.input["query"]))
+                    text = write_results(block.name, script.find(block.input["query"]))
                     results.append(result | {"content": [{"type": "text", "text": text}]})
                 except ConnectionError as error:
                     results.append(result | {"content": str(error), "is_error": True})
@@ -137,30 +137,30 @@ def write_anthropic(scenario: Scenario) -> list[Any]:
 def result_of(script: Script, name: str, arguments: str) -> str:
     """Return what a loop around OpenAI's client sends back; their messages have no other place for a failure."""
     try:
-        return result_text(name, script.documents_for(json.loads(arguments)["query"]))
+        return write_results(name, script.find(json.loads(arguments)["query"]))
     except ConnectionError as error:
         return json.dumps({"error": str(error)})
 
 
-def write_openai_chat(scenario: Scenario) -> list[Any]:
+def record_openai_chat(scenario: Scenario) -> list[Any]:
     """Return the messages of a loop around OpenAI's client of chat completions."""
     script = Script(scenario)
 
     def say() -> dict[str, Any]:
         calls = script.step()
-        reply: dict[str, Any] = {
+        response: dict[str, Any] = {
             "role": "assistant",
             "content": None if calls else "".join(t for t, _ in scenario.blocks),
         }
         if calls:
-            reply["tool_calls"] = [
+            response["tool_calls"] = [
                 {"id": id_, "type": "function", "function": {"name": name, "arguments": json.dumps({"query": query})}}
                 for id_, name, query in calls
             ]
         elif sources := [source for _, source in scenario.blocks if source]:
             cited = {"url": sources[0], "title": "A letter", "start_index": 0, "end_index": 1}
-            reply["annotations"] = [{"type": "url_citation", "url_citation": cited}]
-        choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": reply}
+            response["annotations"] = [{"type": "url_citation", "url_citation": cited}]
+        choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": response}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
     client = openai.OpenAI(**serving(say))
@@ -168,17 +168,17 @@ def write_openai_chat(scenario: Scenario) -> list[Any]:
     for question, _ in zip(QUESTIONS, script.rounds, strict=False):
         messages.append({"role": "user", "content": question})
         while True:
-            reply = client.chat.completions.create(model="m", messages=messages).choices[0].message
-            messages.append(reply.model_dump(exclude_none=True))
-            if not reply.tool_calls:
+            message = client.chat.completions.create(model="m", messages=messages).choices[0].message
+            messages.append(message.model_dump(exclude_none=True))
+            if not message.tool_calls:
                 break
-            for call in reply.tool_calls:
+            for call in message.tool_calls:
                 result = result_of(script, call.function.name, call.function.arguments)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return messages
 
 
-def write_openai_responses(scenario: Scenario) -> list[Any]:
+def record_openai_responses(scenario: Scenario) -> list[Any]:
     """Return the input of the last request of a loop around OpenAI's client of responses, and its output."""
     script = Script(scenario)
 
@@ -196,8 +196,8 @@ def write_openai_responses(scenario: Scenario) -> list[Any]:
                 blocks.append({"type": "output_text", "text": text, "annotations": [cited] if source else []})
             message = {"type": "message", "id": f"m_{script.n_steps_taken}", "status": "completed", "role": "assistant"}
             output.append(message | {"content": blocks})
-        reply = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
-        return reply | {"parallel_tool_calls": True, "tool_choice": "auto"}
+        response = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
+        return response | {"parallel_tool_calls": True, "tool_choice": "auto"}
 
     client = openai.OpenAI(**serving(say))
     items: list[Any] = []
@@ -248,15 +248,13 @@ def keep_going(request: Any, handler: Any) -> Any:
         return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"], status="error")
 
 
-def write_langgraph(scenario: Scenario) -> list[Any]:
+def record_langgraph(scenario: Scenario) -> list[Any]:
     """Return the messages in the state of an agent of LangChain, which runs on LangGraph."""
     script = Script(scenario)
 
     def retrieve(query: str) -> tuple[str, list[Document]]:
-        retrieved = [Document(document_["text"], id=document_.get("id")) for document_ in script.documents_for(query)]
-        return "\n\n".join(
-            f"[{n}] {document_.page_content}" for n, document_ in enumerate(retrieved, start=1)
-        ), retrieved
+        documents = [Document(message["text"], id=message.get("id")) for message in script.find(query)]
+        return "\n\n".join(f"[{n}] {message.page_content}" for n, message in enumerate(documents, start=1)), documents
 
     @tool(response_format="content_and_artifact")
     def search(query: str) -> tuple[str, list[Document]]:
@@ -272,7 +270,7 @@ def write_langgraph(scenario: Scenario) -> list[Any]:
     messages: list[Any] = []
     for question, _ in zip(QUESTIONS, script.rounds, strict=False):
         messages = agent.invoke({"messages": [*messages, ("user", question)]}, {"max_concurrency": 1})["messages"]
-    return [document_.model_dump(mode="json") for document_ in messages]
+    return [message.model_dump(mode="json") for message in messages]
 
 
 class LlamaIndexModel(FunctionCallingLLM):
@@ -324,34 +322,34 @@ class LlamaIndexModel(FunctionCallingLLM):
         ]
 
 
-async def write_llama_index(scenario: Scenario) -> list[Any]:
+async def record_llama_index(scenario: Scenario) -> list[Any]:
     """Return the events of an agent of LlamaIndex, as its stream hands them over."""
     script = Script(scenario)
 
     def search(query: str) -> Any:
-        documents = script.documents_for(query)
-        if not documents or not all("id" in element for element in documents):  # a node without an id gets a new one
+        documents = script.find(query)
+        if not documents or not all("id" in document for document in documents):  # a node without an id gets a new one
             return documents
         nodes = [
-            NodeWithScore(node=TextNode(text=element["text"], id_=element["id"]), score=0.5) for element in documents
+            NodeWithScore(node=TextNode(text=document["text"], id_=document["id"]), score=0.5) for document in documents
         ]
-        content = "\n\n".join(element["text"] for element in documents)  # as their RetrieverTool writes it
+        content = "\n\n".join(document["text"] for document in documents)  # as their RetrieverTool writes it
         return ToolOutput(content=content, tool_name="search", raw_input={"kwargs": {"query": query}}, raw_output=nodes)
 
     def ask(query: str) -> dict[str, Any]:
-        return {"answer": "Alpha is first.", "documents": script.documents_for(query)}
+        return {"answer": "Alpha is first.", "documents": script.find(query)}
 
-    tools = [FunctionTool.from_defaults(fn=element, description="Search") for element in (search, ask)]
+    tools = [FunctionTool.from_defaults(fn=event, description="Search") for event in (search, ask)]
     agent = FunctionAgent(tools=tools, llm=LlamaIndexModel(script=script), streaming=False)
     context, events = Context(agent), []
     for question, _ in zip(QUESTIONS, script.rounds, strict=False):
         handler = agent.run(question, ctx=context)
-        events += [element async for element in handler.stream_events()]
+        events += [event async for event in handler.stream_events()]
         await handler
-    return [json.loads(element.model_dump_json()) for element in events]
+    return [json.loads(event.model_dump_json()) for event in events]
 
 
-def write_pydantic_ai(scenario: Scenario) -> list[Any]:
+def record_pydantic_ai(scenario: Scenario) -> list[Any]:
     """Return the messages of an agent of Pydantic AI."""
     script = Script(scenario)
 
@@ -365,7 +363,7 @@ def write_pydantic_ai(scenario: Scenario) -> list[Any]:
 
     def retrieve(query: str) -> Any:
         try:
-            return script.documents_for(query)
+            return script.find(query)
         except ConnectionError as error:
             raise ModelRetry(str(error)) from error
 
@@ -392,22 +390,22 @@ def as_transcript(scenario: Scenario) -> list[Any]:
         facts = {"parentUuid": before, "isSidechain": False, "sessionId": "s1", "uuid": uuid, "type": kind}
         lines.append(facts | {"message": {"role": kind} | message} | fields)
 
-    conversation = write_anthropic(scenario)
-    for number, message in enumerate(conversation):
+    messages = record_anthropic(scenario)
+    for number, message in enumerate(messages):
         if isinstance(message["content"], str):
             add("user", {"content": message["content"]})
             continue
         if message["role"] == "user":
             continue  # beside their calls
-        after = conversation[number + 1]["content"] if number + 1 < len(conversation) else []
+        after = messages[number + 1]["content"] if number + 1 < len(messages) else []
         results = {} if isinstance(after, str) else {tool_result["tool_use_id"]: tool_result for tool_result in after}
         for block in message["content"]:
             agent = block.get("name") == "ask"
-            used = {**block, "name": "Task", "input": {"prompt": "a"}} if agent else block
-            add("assistant", {"id": f"msg_{number}", "type": "message", "content": [used]})
+            shown_block = {**block, "name": "Task", "input": {"prompt": "a"}} if agent else block
+            add("assistant", {"id": f"msg_{number}", "type": "message", "content": [shown_block]})
             if agent:
-                page_text = results[block["id"]]["content"][0]["text"]
-                text = [{"type": "text", "text": json.dumps(json.loads(page_text)["documents"])}]
+                result_text = results[block["id"]]["content"][0]["text"]
+                text = [{"type": "text", "text": json.dumps(json.loads(result_text)["documents"])}]
                 asks = {"type": "tool_use", "id": "inner", "name": "search", "input": block["input"]}
                 add("user", {"content": "a"}, isSidechain=True)
                 add("assistant", {"id": "msg_in", "content": [asks]}, isSidechain=True)
@@ -423,7 +421,7 @@ def as_transcript(scenario: Scenario) -> list[Any]:
 def as_rollout(scenario: Scenario) -> list[Any]:
     """Return a rollout of Codex: items of responses in lines, between lines of other kinds."""
     lines: list[Any] = [{"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": {"id": "s1"}}]
-    for item in write_openai_responses(scenario):
+    for item in record_openai_responses(scenario):
         if item.get("role") == "user":
             content = [{"type": "input_text", "text": item["content"]}]
             lines.append({"type": "event_msg", "payload": {"type": "user_message", "message": item["content"]}})
@@ -435,12 +433,12 @@ def as_rollout(scenario: Scenario) -> list[Any]:
 
 DOCUMENTED = "not recorded: written in the form that its documentation shows"
 FORMS: dict[str, tuple[Any, str | None]] = {
-    "anthropic": (write_anthropic, "anthropic"),
-    "openai_chat": (write_openai_chat, "openai"),
-    "openai_responses": (write_openai_responses, "openai"),
-    "langgraph": (write_langgraph, "langchain"),
-    "llama_index": (lambda scenario: asyncio.run(write_llama_index(scenario)), "llama-index-core"),
-    "pydantic_ai": (write_pydantic_ai, "pydantic-ai-slim"),
+    "anthropic": (record_anthropic, "anthropic"),
+    "openai_chat": (record_openai_chat, "openai"),
+    "openai_responses": (record_openai_responses, "openai"),
+    "langgraph": (record_langgraph, "langchain"),
+    "llama_index": (lambda scenario: asyncio.run(record_llama_index(scenario)), "llama-index-core"),
+    "pydantic_ai": (record_pydantic_ai, "pydantic-ai-slim"),
     "claude_code": (as_transcript, None),
     "codex": (as_rollout, None),
 }
@@ -459,14 +457,14 @@ FILLING = {
 def cut(scenario: Scenario, messages: list[Any]) -> list[Any]:
     """Return the messages up to the call whose result is missing: what an agent that was stopped has kept."""
     numbered = [(n, text) for n, text in enumerate(map(json.dumps, messages)) if '\\"b\\"' in text or '"b"' in text]
-    return messages[: numbered[0][0] + 1] if any(turn and turn[0].result == CUT for turn in scenario.turns) else messages
+    return messages[: numbered[0][0] + 1] if any(turn and turn[0].found == CUT for turn in scenario.turns) else messages
 
 
-def without_filling(value: Any) -> Any:
+def without_filling(payload: Any) -> Any:
     """Return what was kept without what only fills the file."""
-    if isinstance(value, dict):
-        return {key: without_filling(element) for key, element in value.items() if key not in FILLING}
-    return [without_filling(element) for element in value] if isinstance(value, list) else value
+    if isinstance(payload, dict):
+        return {key: without_filling(value) for key, value in payload.items() if key not in FILLING}
+    return [without_filling(value) for value in payload] if isinstance(payload, list) else payload
 
 
 def main(form: str, file: Path) -> None:

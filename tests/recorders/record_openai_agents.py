@@ -31,7 +31,7 @@ class Scripted(Model):
     async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:  # noqa: A002  (the SDK's name)
         """Say the next thing of the script."""
         del system_instructions
-        hops = HOPS[self.turn] if self.turn < len(HOPS) else []
+        queries = HOPS[self.turn] if self.turn < len(HOPS) else []
         output: list[Any] = [
             ResponseFunctionToolCall(
                 id=f"fc_{self.turn}_{n}",
@@ -40,9 +40,9 @@ class Scripted(Model):
                 name="search",
                 arguments=json.dumps({"query": query}),
             )
-            for n, query in enumerate(hops)
+            for n, query in enumerate(queries)
         ]
-        if not hops:
+        if not queries:
             text = ResponseOutputText(type="output_text", text=ANSWER, annotations=[])
             output = [
                 ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
@@ -51,7 +51,7 @@ class Scripted(Model):
         with generation_span(
             input=input if isinstance(input, list) else [{"content": input}], model="scripted"
         ) as span:
-            span.span_data.output = [element.model_dump() for element in output]
+            span.span_data.output = [item.model_dump() for item in output]
         return ModelResponse(output=output, usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
@@ -89,7 +89,7 @@ class Keep(TracingProcessor):
 @function_tool
 def search(query: str) -> list[dict[str, str]]:
     """Search the documents."""
-    return [{"id": id_, "text": DOCUMENTS[id_]} for id_ in found_by(query)]
+    return [{"id": document_id, "text": DOCUMENTS[document_id]} for document_id in found_by(query)]
 
 
 def main(form: str, path: str) -> None:

@@ -33,7 +33,7 @@ def main(form: str, path: str) -> None:
         for query in (query for hop in HOPS for query in hop):
             with contextlib.suppress(ConnectionError), handler.retrieval(data_source_id="docs") as retrieval:
                 retrieval.query_text = query
-                retrieval.documents = [RetrievalDocument(id=span, score=1.0) for span in search(query)]
+                retrieval.documents = [RetrievalDocument(id=document_id, score=1.0) for document_id in search(query)]
     spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
     Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 

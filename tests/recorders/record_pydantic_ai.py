@@ -25,11 +25,13 @@ from world import search as found_by
 def model(messages: Any, info: Any) -> ModelResponse:
     """Ask for what the script says, and then answer."""
     del info
-    turn = sum(isinstance(message, ModelResponse) for message in messages)
+    turn = sum(isinstance(query, ModelResponse) for query in messages)
     if turn == len(HOPS):
         return ModelResponse(parts=[TextPart(ANSWER)])
-    hops = enumerate(HOPS[turn])
-    return ModelResponse(parts=[ToolCallPart("search", {"query": q}, tool_call_id=f"call_{turn}_{n}") for n, q in hops])
+    queries = enumerate(HOPS[turn])
+    return ModelResponse(
+        parts=[ToolCallPart("search", {"query": q}, tool_call_id=f"call_{turn}_{n}") for n, q in queries]
+    )
 
 
 def main(form: str, path: str) -> None:
@@ -43,7 +45,7 @@ def main(form: str, path: str) -> None:
     @agent.tool_plain(retries=3)
     def search(query: str) -> list[dict[str, str]]:
         try:
-            return [{"id": span, "text": DOCUMENTS[span]} for span in found_by(query)]
+            return [{"id": document_id, "text": DOCUMENTS[document_id]} for document_id in found_by(query)]
         except ConnectionError as error:
             raise ModelRetry(str(error)) from error
 

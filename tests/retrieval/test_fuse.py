@@ -22,7 +22,7 @@ def in_order(scores: dict[str, float]) -> list[str]:
 @settings(max_examples=100, deadline=None)
 @given(RUNS, st.sampled_from([0, 1, 10, 60]))
 def test_reciprocal_rank_fusion_is_its_formula(runs: list[dict[str, dict[str, float]]], k: int) -> None:
-    named = {f"r{number}": run for number, run in enumerate(runs)}
+    named = {f"r{index}": run for index, run in enumerate(runs)}
     fused = rm.fuse(named, k=k)
     for query in {query for run in runs for query in run}:
         expected: dict[str, Fraction] = {}
@@ -38,13 +38,13 @@ def test_reciprocal_rank_fusion_is_its_formula(runs: list[dict[str, dict[str, fl
 def test_the_order_of_the_runs_does_not_matter(
     runs: list[dict[str, dict[str, float]]], method: str, norm: str | None
 ) -> None:
-    named = [(f"r{number}", run) for number, run in enumerate(runs)]
-    weights = {name: 0.3 + 0.2 * number for number, (name, _) in enumerate(named)}
-    fused = [rm.fuse(dict(order), method, norm=norm, weights=weights) for order in itertools.permutations(named)]
-    for other in fused[1:]:
-        assert other == fused[0]
+    named = [(f"r{index}", run) for index, run in enumerate(runs)]
+    weights = {name: 0.3 + 0.2 * index for index, (name, _) in enumerate(named)}
+    fused_runs = [rm.fuse(dict(order), method, norm=norm, weights=weights) for order in itertools.permutations(named)]
+    for other in fused_runs[1:]:
+        assert other == fused_runs[0]
         assert {query: list(scores) for query, scores in other.items()} == {
-            query: list(scores) for query, scores in fused[0].items()
+            query: list(scores) for query, scores in fused_runs[0].items()
         }
 
 

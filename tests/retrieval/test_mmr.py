@@ -109,15 +109,15 @@ def test_relevance_takes_the_place_of_the_query() -> None:
 def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
     n, d = candidates.shape
     query = data.draw(st.lists(small, min_size=d, max_size=d))
-    complete = rm.mmr(query, candidates, lambda_mult=lambda_mult)
-    assert sorted(complete) == list(range(n))
-    assert (abs(complete.scores) <= 1 + 1e-15).all()
+    full = rm.mmr(query, candidates, lambda_mult=lambda_mult)
+    assert sorted(full) == list(range(n))
+    assert (abs(full.scores) <= 1 + 1e-15).all()
     k = data.draw(st.integers(1, n))
     part = rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)
-    assert list(part) == list(complete)[:k]
-    assert part.scores == pytest.approx(complete.scores[:k], abs=1e-15)
+    assert list(part) == list(full)[:k]
+    assert part.scores == pytest.approx(full.scores[:k], abs=1e-15)
     lengths = 2.0 ** np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n)))
-    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(complete)
+    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(full)
 
 
 @given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=10))
@@ -173,10 +173,10 @@ def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> Non
         rm.mmr(*arguments, **options)
 
 
-def are_equal(selections: list[rm.types.Selection], expected: list[rm.types.Selection]) -> bool:
-    return len(selections) == len(expected) and all(
-        list(first) == list(second) and np.allclose(first.scores, second.scores, rtol=0, atol=1e-14)
-        for first, second in zip(selections, expected, strict=True)
+def are_equal(selections: list[rm.types.Selection], other_selections: list[rm.types.Selection]) -> bool:
+    return len(selections) == len(other_selections) and all(
+        list(selection) == list(other) and np.allclose(selection.scores, other.scores, rtol=0, atol=1e-14)
+        for selection, other in zip(selections, other_selections, strict=True)
     )
 
 
@@ -227,10 +227,10 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
 
 def test_the_same_candidates_for_some_queries_and_others_between() -> None:
     rng = np.random.default_rng(6)
-    queries, same_ones, other_rows = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
-    lists = [same_ones, other_rows, same_ones]
-    expected = [rm.mmr(*pair, k=9) for pair in zip(queries, lists, strict=True)]
-    assert are_equal(rm.mmr_batch(queries, lists, k=9), expected)
+    queries, same_ones, other_candidates = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
+    candidates = [same_ones, other_candidates, same_ones]
+    expected = [rm.mmr(*pair, k=9) for pair in zip(queries, candidates, strict=True)]
+    assert are_equal(rm.mmr_batch(queries, candidates, k=9), expected)
 
 
 def test_no_queries_no_selections() -> None:

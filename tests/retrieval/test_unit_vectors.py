@@ -114,9 +114,9 @@ def test_a_cosine_depends_on_its_two_vectors_alone(d: int, dtype: Any) -> None:
     all_cosines = exact_cosines(vectors, rows, vectors, other_rows).reshape(9, 9)
     assert (all_cosines == all_cosines.T).all()
     for i in range(9):
-        for chosen in ([i], [i, 3], [8, i, 0, 2]):
-            places = np.array(chosen)
-            alone = exact_cosines(vectors[places].copy(), np.arange(len(chosen)), vectors, np.full(len(chosen), 4))
+        for subset in ([i], [i, 3], [8, i, 0, 2]):
+            places = np.array(subset)
+            alone = exact_cosines(vectors[places].copy(), np.arange(len(subset)), vectors, np.full(len(subset), 4))
             assert (alone == all_cosines[places, 4]).all()
     backwards = exact_cosines(np.asfortranarray(vectors[::-1]), 8 - rows, vectors, other_rows).reshape(9, 9)
     assert (backwards == all_cosines).all()

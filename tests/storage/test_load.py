@@ -60,8 +60,8 @@ def test_what_is_loaded_equals_what_was_saved(kind: str, name: str, tmp_path: Pa
 
 
 def test_what_differs_is_not_equal() -> None:
-    for kind, result in SAVED.items():
-        assert [other for other, two in SAVED.items() if result == two] == [kind]
+    for kind, saved in SAVED.items():
+        assert [other_kind for other_kind, other in SAVED.items() if saved == other] == [kind]
     assert POOL.sample(12, seed=3) == POOL.sample(12, seed=3)
     assert POOL.sample(12, seed=3) != POOL.sample(12, seed=4)
     assert POOL.top(3) != POOL
@@ -69,16 +69,15 @@ def test_what_differs_is_not_equal() -> None:
 
 
 def replace_one_grade(labels: rm.Labels) -> rm.Labels:
-    first, *other_labels = labels.labels
-    return rm.Labels(
-        [replace(first, grade=3.0 if first.grade != 3 else 0.0), *other_labels], labels.notes, labels.scale
-    )
+    first, *further = labels.labels
+    return rm.Labels([replace(first, grade=3.0 if first.grade != 3 else 0.0), *further], labels.notes, labels.scale)
 
 
 def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
     POOL.save(tmp_path / "pool.json")
     SAMPLE.save(tmp_path / "sample.json")
-    pool, sample = rm.load(tmp_path / "pool.json"), rm.load(tmp_path / "sample.json")
+    pool = rm.load(tmp_path / "pool.json")
+    sample = rm.load(tmp_path / "sample.json")
     pages = [
         pool.for_queries(sample).labelling_page(tmp_path / "again.html"),
         POOL.for_queries(SAMPLE).labelling_page(tmp_path / "a.html"),

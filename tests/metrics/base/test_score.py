@@ -83,16 +83,18 @@ def test_it_equals_the_evaluation_of_the_same_ranking(
     name: str, gains: list[float | None], k: int | None, missing: int
 ) -> None:
     relevant = sum(gain is not None and gain > 0 for gain in gains)
-    truth = {f"d{number}": gain for number, gain in enumerate(gains) if gain is not None}
+    truth = {f"d{position}": gain for position, gain in enumerate(gains) if gain is not None}
     options: dict[str, Any] = {} if name == "r_precision" else {"k": k}
     if name in NEEDS_NUMBER or name == "map":
         options["n_relevant"] = relevant + missing
-        truth |= {f"missing{number}": 1 for number in range(missing)}
+        truth |= {f"missing{position}": 1 for position in range(missing)}
     elif not relevant:
         truth["missing"] = 1
     value = LIST_FORMS[name](gains, **options)
     metric = rm.Metric(name, options.get("k"))
-    mean = rm.evaluate({"q": truth}, {"q": [f"d{number}" for number in range(len(gains))]}, metric).means[str(metric)]
+    mean = rm.evaluate({"q": truth}, {"q": [f"d{position}" for position in range(len(gains))]}, metric).means[
+        str(metric)
+    ]
     assert value == mean or (math.isnan(value) and math.isnan(mean))
 
 
