@@ -5,8 +5,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_extensions"))
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "_extensions"))
 
 os.environ.update(
     HAYSTACK_TELEMETRY_ENABLED="False",
@@ -60,7 +60,7 @@ exclude_patterns = ["_build", "_extensions"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_search_scorer = str(HERE / "_extensions" / "search_scores.js")
+html_search_scorer = str(DOCS / "_extensions" / "search_scores.js")
 html_math_renderer = "mathml"
 html_show_sphinx = False
 html_copy_source = False

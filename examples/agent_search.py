@@ -19,7 +19,7 @@ import retrieval_metrics as rm
 from corpus import Passage, passages
 from retrievers import BM25
 
-FOUND = 5
+MAX_RETRIEVED = 5
 CONTEXT = 6_000
 """Characters that the answering model is given."""
 
@@ -34,13 +34,13 @@ def searches(question: str) -> list[str]:
 def answered(question: str, index: BM25, texts: dict[str, str]) -> rm.Trajectory:
     """Let the agent search, read and cite."""
     calls = [
-        rm.SearchCall(asked, list(index.search(asked, FOUND)), turn=min(turn, 2))
-        for turn, asked in enumerate(searches(question), start=1)
+        rm.SearchCall(query, list(index.search(query, MAX_RETRIEVED)), turn=min(turn, 2))
+        for turn, query in enumerate(searches(question), start=1)
     ]
     read: list[str] = []
-    for found in dict.fromkeys(one for call in calls for one in call.ranking):
-        if sum(len(texts[one]) for one in [*read, str(found)]) <= CONTEXT:
-            read.append(str(found))
+    for document_id in dict.fromkeys(document_id for call in calls for document_id in call.ranking):
+        if sum(len(texts[document_id]) for document_id in [*read, str(document_id)]) <= CONTEXT:
+            read.append(str(document_id))
     return rm.Trajectory(calls, context=read, citations=read[:2])
 
 

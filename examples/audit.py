@@ -29,7 +29,7 @@ def page(passage: str) -> str:
     return passage.partition("#")[0]
 
 
-def of_pages(grades: dict[str, int]) -> dict[str, int]:
+def page_grades(grades: dict[str, int]) -> dict[str, int]:
     """Return the grade of each page, which is that of its best passage."""
     ascending = sorted(grades.items(), key=lambda graded: graded[1])
     return {page(passage): grade for passage, grade in ascending}
@@ -40,12 +40,12 @@ def main() -> None:
     pieces = passages()
     texts = questions.queries()
     qrels: dict[str, dict[str, int] | list[dict[str, int]]] = {
-        query: [of_pages(part) for part in judged] if isinstance(judged, list) else of_pages(judged)
+        query: [page_grades(part) for part in judged] if isinstance(judged, list) else page_grades(judged)
         for query, judged in questions.qrels(pieces).items()
     }
     retriever = BM25(pieces)
-    found = {query: retriever.search(text, k=DEPTH) for query, text in texts.items()}
-    run = {query: [page(passage) for passage in ranking] for query, ranking in found.items()}
+    candidates = {query: retriever.search(text, k=DEPTH) for query, text in texts.items()}
+    run = {query: [page(passage) for passage in ranking] for query, ranking in candidates.items()}
     print(rm.audit(qrels, run, METRICS, corpus={page(piece.id) for piece in pieces}, queries=texts))
 
     print("\nEach page once, by the number of its passages among the first 10, over all orders of equal numbers:\n")

@@ -33,9 +33,9 @@ def main() -> None:
     pieces = passages()
     texts, qrels = questions.queries(), questions.qrels(pieces)
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
-    searches = {name: partial(each.search, k=DEPTH) for name, each in retrievers.items()}
-    asked = rm.EvaluationSet(texts, qrels)
-    comparison = rm.compare_retrievers(searches, asked, METRICS)
+    searches = {name: partial(retriever.search, k=DEPTH) for name, retriever in retrievers.items()}
+    evaluation_set = rm.EvaluationSet(texts, qrels)
+    comparison = rm.compare_retrievers(searches, evaluation_set, METRICS)
     print(comparison)
 
     dense = comparison.evaluations["dense"]
@@ -46,7 +46,7 @@ def main() -> None:
 
     if chosen.picture:
         # Stacked, it can be read on a phone too.
-        rm.compare_retrievers(searches, asked, METRICS[0]).plot(across=1).savefig(chosen.picture, dpi=120)
+        rm.compare_retrievers(searches, evaluation_set, METRICS[0]).plot(across=1).savefig(chosen.picture, dpi=120)
     if chosen.report:
         comparison.report(
             chosen.report, title="BM25 against dense retrieval", queries=texts, corpus=corpus, slices=kinds

@@ -56,14 +56,14 @@ def passages(size: int = 180) -> list[Passage]:
     if size < 1:
         raise ValueError(f"size must be a positive number of words, got {size!r}")
     texts = topics()
-    found: list[Passage] = []
+    all_passages: list[Passage] = []
     for topic, sections in _sections_without_repeats(texts).items():
         text = texts[topic]
         spans = [span for start, end in _runs(sections) for span in chunks(text, start, end, size)]
         for number, (start, end) in enumerate(spans, start=1):
             title = next(section.title for section in reversed(sections) if section.start <= start)
-            found.append(Passage(f"{topic}#{number}", topic, title, text[start:end], start, end))
-    return found
+            all_passages.append(Passage(f"{topic}#{number}", topic, title, text[start:end], start, end))
+    return all_passages
 
 
 def normalised(text: str) -> str:
@@ -81,11 +81,11 @@ def _sections_without_repeats(texts: Mapping[str, str]) -> dict[str, list[_Secti
         # If topics are equally long ("if" and "else" are the same page), prefer the one that the heading names.
         return len(texts[section.topic]), f'"{section.topic}"' not in section.title, section.topic
 
-    kept: dict[str, list[_Section]] = {topic: [] for topic in sorted(texts)}
+    sections_by_topic: dict[str, list[_Section]] = {topic: [] for topic in sorted(texts)}
     for section in sections:
         if section is min(holders[section.title, section.body], key=home):
-            kept[section.topic].append(section)
-    return kept
+            sections_by_topic[section.topic].append(section)
+    return sections_by_topic
 
 
 def _sections(topic: str, text: str) -> list[_Section]:

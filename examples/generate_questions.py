@@ -63,7 +63,7 @@ class Script:
         """Return a question about some passages, in the requested form."""
         quotes = [chance.choice(usable_sentences(passage)) for passage in shown]
         telling = [word for quote in quotes for word in chance.sample(sorted(telling_words(quote)), 3)]
-        said: dict[str, Any] = {}
+        answer: dict[str, Any] = {}
         if "search box" in prompt:
             question = " ".join(telling[:3])
         elif "does not answer" in prompt:
@@ -71,16 +71,18 @@ class Script:
             self.answers[question] = ["nobody has painted it"]
             return json.dumps({"question": question})
         elif "one after the other" in prompt:
-            before = chance.choice([one for one in usable_sentences(shown[0]) if one != quotes[0]] or ["nothing"])
-            said = {"first": f"What is known of {telling[0]} and {telling[1]}?", "said": [before]}
+            before = chance.choice(
+                [sentence for sentence in usable_sentences(shown[0]) if sentence != quotes[0]] or ["nothing"]
+            )
+            answer = {"first": f"What is known of {telling[0]} and {telling[1]}?", "said": [before]}
             question = f"And what do they do with {telling[2]}?"
-            self.answers[said["first"]] = [before]
+            self.answers[answer["first"]] = [before]
         elif "in other words than the passage" in prompt:
             question = f"Which remedy helps a bewildered newcomer struggling over {telling[0]} or {telling[1]}?"
         else:
             question = f"How do {', '.join(telling)} go together?"
         self.answers[question] = quotes
-        return json.dumps({**said, "question": question, "quotes": quotes, "answer": quotes[0]})
+        return json.dumps({**answer, "question": question, "quotes": quotes, "answer": quotes[0]})
 
     def answerable(self, prompt: str) -> str:
         """Return whether a text contains everything that was quoted for a question, the last one of a conversation."""
@@ -88,14 +90,14 @@ class Script:
         text = squeezed(between("text", prompt))
         if question.startswith("Does the text say this?"):
             return json.dumps({"answerable": squeezed(question.partition('"')[2].removesuffix('"')) in text})
-        known = self.answers[question.rpartition("\n")[2]]
-        return json.dumps({"answerable": all(squeezed(quote) in text for quote in known)})
+        answer = self.answers[question.rpartition("\n")[2]]
+        return json.dumps({"answerable": all(squeezed(quote) in text for quote in answer)})
 
 
 def between(tag: str, prompt: str) -> str:
     """Return what stands between two tags of a prompt."""
-    found = re.search(f"<{tag}>\\s*(.*?)\\s*</{tag}>", prompt, re.DOTALL)
-    return found[1] if found else ""
+    match = re.search(f"<{tag}>\\s*(.*?)\\s*</{tag}>", prompt, re.DOTALL)
+    return match[1] if match else ""
 
 
 def squeezed(text: str) -> str:
@@ -105,9 +107,9 @@ def squeezed(text: str) -> str:
 
 def usable_sentences(passage: str) -> list[str]:
     """Return the sentences of a passage with enough words to ask about, or the best of them."""
-    sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n[ \t]*\n", passage) if one.strip()]
-    usable = [one for one in sentences if len(telling_words(one)) >= 6 and len(one) <= 400]  # noqa: PLR2004 - enough
-    return usable or [max(sentences, key=lambda one: len(telling_words(one)))]
+    sentences = [sentence.strip() for sentence in re.split(r"(?<=[.!?])\s+|\n[ \t]*\n", passage) if sentence.strip()]
+    usable = [sentence for sentence in sentences if len(telling_words(sentence)) >= 6 and len(sentence) <= 400]  # noqa: PLR2004 - enough
+    return usable or [max(sentences, key=lambda sentence: len(telling_words(sentence)))]
 
 
 def telling_words(sentence: str) -> set[str]:
@@ -115,7 +117,7 @@ def telling_words(sentence: str) -> set[str]:
     return {"python", "reference", "language"} | set(re.findall(r"[a-z]{4,}", sentence.lower()))
 
 
-def of_address(address: str, name: str) -> Callable[[str], str]:
+def model_at_address(address: str, name: str) -> Callable[[str], str]:
     """Return a model behind a server that speaks OpenAI's protocol, as most model servers do."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}"}
 
@@ -128,7 +130,7 @@ def of_address(address: str, name: str) -> Callable[[str], str]:
     return model
 
 
-def of_file(path: str) -> Callable[[str], str]:
+def model_of_file(path: str) -> Callable[[str], str]:
     """Return a model that runs in this process, with weights from a GGUF file."""
     import xllamacpp  # noqa: PLC0415 - only for weights
 
@@ -171,11 +173,13 @@ def main() -> None:
     if options.model is None:
         model: Callable[[str], str] = Script()
     elif of_weights:
-        model = of_file(options.model)
+        model = model_of_file(options.model)
     else:
-        model = of_address(options.model, options.name or parser.error("a server needs --name, the name of the model"))
+        model = model_at_address(
+            options.model, options.name or parser.error("a server needs --name, the name of the model")
+        )
 
-    made = rm.generate_questions(
+    generated = rm.generate_questions(
         topics(),
         rm.Model(model, name=options.name or options.model, cache=options.cache, workers=1 if of_weights else 8),
         options.n,
@@ -185,15 +189,15 @@ def main() -> None:
     )
     if options.model is None:
         print("No model was asked: a script wrote these questions. They say nothing about quality.\n")
-    print(made)
+    print(generated)
     if options.save:
-        made.questions.save(options.save)
-    if not made.questions.queries:
+        generated.questions.save(options.save)
+    if not generated.questions.queries:
         return
 
     print("\nThe first of each kind:\n")
-    first = {kind: query for query, kind in reversed(list(made.questions.provenance_values("kind").items()))}
-    texts, qrels = dict[Any, str](made.questions.queries), dict[Any, Any](made.questions.qrels)
+    first = {kind: query for query, kind in reversed(list(generated.questions.provenance_values("kind").items()))}
+    texts, qrels = dict[Any, str](generated.questions.queries), dict[Any, Any](generated.questions.qrels)
     for kind in sorted(first):
         groups = qrels[first[kind]]
         quotes = " + ".join(repr(" ".join(group[0].text.split())[:60]) for group in groups)
@@ -204,8 +208,8 @@ def main() -> None:
     for name, size in (("paragraphs", 180), ("short", 60)):
         pieces = passages(size)
         index, items = BM25(pieces), as_items(pieces)
-        run = {query: [items[found] for found in index.search(text, 50)] for query, text in texts.items()}
-        means = rm.evaluate(made.questions, run, ["recall@2000chars", "ndcg@10"], match=match).means
+        run = {query: [items[position] for position in index.search(text, 50)] for query, text in texts.items()}
+        means = rm.evaluate(generated.questions, run, ["recall@2000chars", "ndcg@10"], match=match).means
         print(f"{name:<12}{len(pieces):>5} chunks  " + "  ".join(f"{key} {mean:.3f}" for key, mean in means.items()))
 
 

@@ -28,17 +28,21 @@ from retrievers import BM25, Dense, Retriever
 
 DEPTH = 10
 GRADED_BY_PEOPLE = 25
-ASKED = re.compile(r"Question:\n(?P<question>.*?)\n\nPassage:\n<passage>\n(?P<passage>.*?)\n</passage>", re.DOTALL)
+GRADING_PROMPT = re.compile(
+    r"Question:\n(?P<question>.*?)\n\nPassage:\n<passage>\n(?P<passage>.*?)\n</passage>", re.DOTALL
+)
 COMMON = frozenset(re.findall(r"\w+", "a an and are as at be can do for from how i if in is it of on or so the to"))
 
 
 def shared_words(prompt: str) -> str:
     """Stand in for a model: grade a passage by its share of the words of the question."""
-    found = ASKED.search(prompt)
-    if found is None:
+    match = GRADING_PROMPT.search(prompt)
+    if match is None:
         return "I do not know this form of prompt."
-    asked, said = (set(re.findall(r"[a-z_]{2,}", found[part].lower())) for part in ("question", "passage"))
-    share = len((asked - COMMON) & said) / max(len(asked - COMMON), 1)
+    question_words, passage_words = (
+        set(re.findall(r"[a-z_]{2,}", match[part].lower())) for part in ("question", "passage")
+    )
+    share = len((question_words - COMMON) & passage_words) / max(len(question_words - COMMON), 1)
     return json.dumps(
         {"grade": sum(share >= bound for bound in (0.3, 0.45, 0.6)), "reason": f"{share:.0%} of the words"}
     )
@@ -46,13 +50,15 @@ def shared_words(prompt: str) -> str:
 
 def by_hand(pool: rm.types.Pool, qrels: rm.Qrels) -> rm.Labels:
     """Return the grades that come with the examples; a passage without a grade was read and does not help."""
-    judged: dict[Any, Any] = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    judged: dict[Any, Any] = {query: qrels.judgments(number) for number, query in enumerate(qrels.queries)}
     grades: dict[Any, Any] = {query: {} for query in judged}
     for item in pool:
         truth = judged[item.query]
         parts = truth if isinstance(truth, list) else [truth]  # for a question with parts, the best grade of any part
         grades[item.query][item.document] = max(part.get(item.document, 0) for part in parts)
-    return rm.Labels.from_qrels({query: held for query, held in grades.items() if held}, grader="the authors")
+    return rm.Labels.from_qrels(
+        {query: judgments for query, judgments in grades.items() if judgments}, grader="the authors"
+    )
 
 
 def main() -> None:
@@ -66,7 +72,7 @@ def main() -> None:
     pieces = passages()
     texts, qrels = questions.queries(), rm.Qrels(questions.qrels(pieces))
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
-    runs = {name: rm.retrieve(partial(each.search, k=DEPTH), texts) for name, each in retrievers.items()}
+    runs = {name: rm.retrieve(partial(retriever.search, k=DEPTH), texts) for name, retriever in retrievers.items()}
 
     pool = rm.pool(texts, runs, {piece.id: piece.text for piece in pieces}, DEPTH)
     print(pool)
@@ -78,8 +84,8 @@ def main() -> None:
     model = pool.grade(rm.Model(shared_words, name="shared words"))
     people = by_hand(pool.for_queries(sample), qrels)
     if chosen.labels:
-        first, *others = map(rm.load, chosen.labels)
-        together = first.merge(*others)
+        first, *other_labels = map(rm.load, chosen.labels)
+        together = first.merge(*other_labels)
         print("\n", together, sep="")
         people = together.resolved("lowest")
     print("\n", people.agreement(model, kinds=pool.kinds), sep="")

@@ -33,7 +33,7 @@ from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
 from retrievers import Dense
 
 METRICS = ["ndcg@10", "recall@10", "full_recall@10", "alpha_ndcg@10"]
-FETCHED, KEPT = 50, 10
+FETCHED, RANKED = 50, 10
 
 
 @component
@@ -61,17 +61,17 @@ def store_of(pieces: list[Passage], dense: Dense) -> InMemoryDocumentStore:
 def pipelines(store: InMemoryDocumentStore, dense: Dense) -> dict[str, Pipeline]:
     """Return three pipelines, which take the text of a question and return documents."""
     by_words = Pipeline()
-    by_words.add_component("retriever", InMemoryBM25Retriever(store, top_k=KEPT))
+    by_words.add_component("retriever", InMemoryBM25Retriever(store, top_k=RANKED))
 
     by_vectors = Pipeline()
     by_vectors.add_component("embedder", LatentSemanticEmbedder(dense))
-    by_vectors.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=KEPT))
+    by_vectors.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=RANKED))
     by_vectors.connect("embedder.embedding", "retriever.query_embedding")
 
     reranked = Pipeline()
     reranked.add_component("embedder", LatentSemanticEmbedder(dense))
     reranked.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=FETCHED, return_embedding=True))
-    reranked.add_component("ranker", MMRRanker(top_k=KEPT, lambda_mult=0.9))
+    reranked.add_component("ranker", MMRRanker(top_k=RANKED, lambda_mult=0.9))
     reranked.connect("embedder.embedding", "retriever.query_embedding")
     reranked.connect("embedder.embedding", "ranker.query_embedding")
     reranked.connect("retriever.documents", "ranker.documents")
@@ -81,15 +81,19 @@ def pipelines(store: InMemoryDocumentStore, dense: Dense) -> dict[str, Pipeline]
 def main() -> None:
     """Print a table of the three pipelines, and what the data allow to be said about them."""
     pieces = passages()
-    asked = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
+    evaluation_set = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
     dense = Dense(pieces)
-    print(f"{len(asked)} questions with grades and groups, {len(pieces)} passages\n")
+    print(f"{len(evaluation_set)} questions with grades and groups, {len(pieces)} passages\n")
 
     retrievers = pipelines(store_of(pieces, dense), dense)
-    print(rm.compare_retrievers(retrievers, asked, METRICS, baseline="vectors").ranking)
+    print(rm.compare_retrievers(retrievers, evaluation_set, METRICS, baseline="vectors").ranking)
 
     print("\nWhat MMR makes of the vectors' documents, in one run of the pipeline:\n")
-    print(rm.compare(evaluate_pipeline(retrievers["vectors + MMR"], asked, METRICS), baseline="retriever").ranking)
+    print(
+        rm.compare(
+            evaluate_pipeline(retrievers["vectors + MMR"], evaluation_set, METRICS), baseline="retriever"
+        ).ranking
+    )
 
 
 if __name__ == "__main__":

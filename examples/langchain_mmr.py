@@ -79,23 +79,23 @@ def store_of(dense: Dense, documents: dict[str, Document]) -> InMemoryVectorStor
     """Return a vector store of the documents with their existing vectors."""
     store = InMemoryVectorStore(LatentSemanticEmbeddings(dense))
     for name, vector in zip(dense.ids, dense.vectors.tolist(), strict=True):
-        found = documents[name]
-        store.store[name] = {"id": name, "vector": vector, "text": found.page_content, "metadata": found.metadata}
+        document = documents[name]
+        store.store[name] = {"id": name, "vector": vector, "text": document.page_content, "metadata": document.metadata}
     return store
 
 
 def tuned(dense: Dense, dataset: rm.EvaluationSet) -> rm.types.Tuning:
     """Return the choice of lambda over the results of the dense retriever."""
-    found = {query: list(dense.search(text, FETCH_K)) for query, text in dataset.queries.items()}
+    candidates = {query: list(dense.search(text, FETCH_K)) for query, text in dataset.queries.items()}
     vectors = dict(zip(dense.ids, dense.vectors, strict=True))
-    asked = {query: dense.encode(text) for query, text in dataset.queries.items()}
+    query_vectors = {query: dense.encode(text) for query, text in dataset.queries.items()}
 
     def reranked(lambda_mult: float) -> dict[Any, list[str]]:
         picks = {
-            query: rm.mmr(asked[query], [vectors[name] for name in names], k=K, lambda_mult=lambda_mult)
-            for query, names in found.items()
+            query: rm.mmr(query_vectors[query], [vectors[name] for name in names], k=K, lambda_mult=lambda_mult)
+            for query, names in candidates.items()
         }
-        return {query: [found[query][at] for at in selection] for query, selection in picks.items()}
+        return {query: [candidates[query][position] for position in selection] for query, selection in picks.items()}
 
     return rm.tune(
         reranked,
@@ -142,8 +142,8 @@ def main(picture: Path | None = None) -> rm.types.Tuning:
 
     question = next(iter(dataset.queries.values()))
     print(f"\n{question}")
-    for found in retrievers["vectors, MMR"].invoke(question, k=4):
-        print(f"  {found.metadata['mmr_rank']}  {found.metadata['mmr_score']:+.3f}  {found.id}")
+    for document in retrievers["vectors, MMR"].invoke(question, k=4):
+        print(f"  {document.metadata['mmr_rank']}  {document.metadata['mmr_score']:+.3f}  {document.id}")
     return choice
 
 

@@ -71,8 +71,8 @@ class BM25Retriever(BaseRetriever):
         self._nodes = {node.node_id: node for node in nodes}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._search(query_bundle.query_str, DEPTH)
-        return [NodeWithScore(node=self._nodes[name], score=score) for name, score in found.items()]
+        passages_found = self._search(query_bundle.query_str, DEPTH)
+        return [NodeWithScore(node=self._nodes[name], score=score) for name, score in passages_found.items()]
 
 
 class LatentSemanticEmbedding(BaseEmbedding):
@@ -146,10 +146,10 @@ def main() -> None:
 
     started = time.perf_counter()
     service = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Slow())
-    asked = service.evaluate_dataset(
+    service_evaluation = service.evaluate_dataset(
         [(f"question {number}", [f"question {number}"]) for number in range(40)], workers=8
     )
-    print(f"\n{len(asked)} queries of 20 ms with 8 workers: {time.perf_counter() - started:.2f} s")
+    print(f"\n{len(service_evaluation)} queries of 20 ms with 8 workers: {time.perf_counter() - started:.2f} s")
 
 
 def topics_of(relevant: Any) -> Any:

@@ -64,24 +64,24 @@ def application(retriever: Retriever, texts: dict[str, str]) -> Callable[[str], 
 
 def main() -> None:
     """Print the scores that MLflow holds of each retriever, and what it logged of their comparison."""
-    kept = sys.argv[1] if len(sys.argv) > 1 else None
+    database = sys.argv[1] if len(sys.argv) > 1 else None
     with contextlib.ExitStack() as stack:
-        folder = Path(kept or stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(database or stack.enter_context(tempfile.TemporaryDirectory()))
         mlflow.set_tracking_uri(f"sqlite:///{folder / 'mlflow.db'}")
         logging.getLogger("alembic").setLevel(logging.ERROR)
         experiment = mlflow.create_experiment("retrieval", artifact_location=(folder / "artifacts").as_uri())
         mlflow.set_experiment(experiment_id=experiment)
 
         pieces = passages()
-        asked = dict(islice(questions.queries().items(), QUESTIONS))
-        qrels = {query: judgments for query, judgments in questions.qrels(pieces).items() if query in asked}
+        queries = dict(islice(questions.queries().items(), QUESTIONS))
+        qrels = {query: judgments for query, judgments in questions.qrels(pieces).items() if query in queries}
         texts = {piece.id: piece.text for piece in pieces}
         retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
-        print(f"{len(asked)} questions with grades and groups, {len(pieces)} passages\n")
+        print(f"{len(queries)} questions with grades and groups, {len(pieces)} passages\n")
 
         data: list[dict[str, Any]] = [
             {"inputs": {"question": text}, "expectations": {"relevant_ids": qrels[query]}}
-            for query, text in asked.items()
+            for query, text in queries.items()
         ]
         for name, retriever in retrievers.items():
             # MLflow announces the run and shows its progress.
@@ -92,15 +92,15 @@ def main() -> None:
                 print(f"{name:6} {metric:13} {mean:.3f} [{low:.3f}, {high:.3f}]")
 
         runs = {
-            name: {query: list(retriever.search(text, DEPTH)) for query, text in asked.items()}
+            name: {query: list(retriever.search(text, DEPTH)) for query, text in queries.items()}
             for name, retriever in retrievers.items()
         }
         run_id = log_comparison(rm.compare(qrels, runs, METRICS, baseline="BM25"))
         print("\nlogged of the comparison:")
         for metric, value in sorted(mlflow.get_run(run_id).data.metrics.items()):
             print(f"{metric:36} {value:.3g}")
-        held = mlflow.MlflowClient().list_artifacts(run_id, "comparison")
-        print(*(artifact.path for artifact in held), sep="\n")
+        artifacts = mlflow.MlflowClient().list_artifacts(run_id, "comparison")
+        print(*(artifact.path for artifact in artifacts), sep="\n")
 
 
 if __name__ == "__main__":

@@ -66,12 +66,12 @@ class PassageRetriever(BaseRetriever):
         return [Document(self.texts[name], id=name) for name in self.retriever.search(query, DEPTH)]
 
 
-def datasets(pieces: list[Passage], asked: rm.EvaluationSet) -> dict[str, EvaluationDataset]:
+def datasets(pieces: list[Passage], evaluation_set: rm.EvaluationSet) -> dict[str, EvaluationDataset]:
     """Return the rows of both retrievers, with the ids that ragas itself leaves empty."""
     texts = {piece.id: piece.text for piece in pieces}
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     return {
-        name: from_langchain(PassageRetriever(retriever=retriever, texts=texts), asked, show_progress=False)
+        name: from_langchain(PassageRetriever(retriever=retriever, texts=texts), evaluation_set, show_progress=False)
         for name, retriever in retrievers.items()
     }
 
@@ -101,12 +101,12 @@ async def answer(row: dict[str, Any], metrics: list[RetrievalMetric]) -> dict[st
 def main() -> None:
     """Print both retrievers judged by ids, one judged by quotes, and an experiment in which rows fail."""
     pieces = passages()
-    asked = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
-    rows = datasets(pieces, asked)
-    print(f"{len(asked)} questions with grades and groups, {len(pieces)} passages")
+    evaluation_set = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
+    rows = datasets(pieces, evaluation_set)
+    print(f"{len(evaluation_set)} questions with grades and groups, {len(pieces)} passages")
 
-    suite = metric_suite(k=(3, 10), qrels=asked)
-    evaluations = {name: to_evaluation(evaluate(found, suite, show_progress=False)) for name, found in rows.items()}
+    suite = metric_suite(k=(3, 10), qrels=evaluation_set)
+    evaluations = {name: to_evaluation(evaluate(samples, suite, show_progress=False)) for name, samples in rows.items()}
     print("\nmetric         " + "".join(f"{name:>8}" for name in evaluations))
     for metric in evaluations["BM25"].means:
         print(f"{metric:<15}" + "".join(f"{evaluation.means[metric]:8.3f}" for evaluation in evaluations.values()))
@@ -119,7 +119,7 @@ def main() -> None:
     print("\nAn experiment in which every fifth row fails:")
     numbered = [{"number": number, **row} for number, row in enumerate(rows["BM25"].to_list())]
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=numbered)
-    metrics: list[RetrievalMetric] = [MRR(DEPTH, qrels=asked), NDCG(DEPTH, qrels=asked)]
+    metrics: list[RetrievalMetric] = [MRR(DEPTH, qrels=evaluation_set), NDCG(DEPTH, qrels=evaluation_set)]
     result = asyncio.run(quietly(answer.arun(dataset, metrics=metrics)))
     print(f"mean of the remaining rows, as ragas shows it: {result.to_pandas()[metrics[0].name].mean():.3f}")
     with warnings.catch_warnings(action="ignore", category=rm.RetrievalWarning):  # the printed result says the same

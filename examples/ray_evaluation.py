@@ -77,11 +77,11 @@ def main() -> None:
         metrics = ["ndcg@10", "mrr@10", "recall@100", "hit_rate@10"]
         partitions = max(2, blocks // 10)  # of a million rows; by default rows are generated to count them
         results = evaluate_dataset(qrels, run, metrics, partitions=partitions).materialize()
-        whole = to_evaluation(results)
+        evaluation = to_evaluation(results)
         print(f"{results.sum('n_retrieved'):,} documents in {time.perf_counter() - began:.0f} s, generation included")
-        print(f"\nAll queries:\n{whole}\n")
-        found = results.filter(lambda row: row["n_found"] == row["n_relevant"])
-        print(f"Queries for which everything relevant was retrieved:\n{to_evaluation(found)}\n")
+        print(f"\nAll queries:\n{evaluation}\n")
+        complete_rows = results.filter(lambda row: row["n_found"] == row["n_relevant"])
+        print(f"Queries for which everything relevant was retrieved:\n{to_evaluation(complete_rows)}\n")
         print("The rows behind it:")
         for row in results.select_columns(["query", "n_retrieved", "n_relevant", "n_found", "ndcg@10"]).take(3):
             print(row)

@@ -61,11 +61,11 @@ def as_items(pieces: Sequence[Passage]) -> dict[str, rm.Retrieved]:
 def judged(judgments: Mapping[str, Any], piece: Callable[[Any], Any]) -> dict[str, Any]:
     """Return judgments, flat or in groups, with `piece` applied to every key."""
 
-    def made(grades: Mapping[Any, int]) -> dict[Any, int]:
+    def page_grades(grades: Mapping[Any, int]) -> dict[Any, int]:
         return {piece(key): grade for key, grade in grades.items()}
 
     return {
-        query: made(grades) if isinstance(grades, Mapping) else [made(group) for group in grades]
+        query: page_grades(grades) if isinstance(grades, Mapping) else [page_grades(group) for group in grades]
         for query, grades in judgments.items()
     }
 
@@ -74,11 +74,11 @@ def main() -> None:
     """Print a table with a column per chunking, and what becomes of judgments by chunk id."""
     texts, match = questions.queries(), rm.Matching(sources=topics())
     truth = judged(questions.spans(), lambda place: rm.Span(*place))
-    whole = passages()
+    all_passages = passages()
     chunkings = {
-        "paragraphs": whole,
+        "paragraphs": all_passages,
         "short": passages(60),
-        "windows": list(windows(whole, WINDOW, OVERLAP)),
+        "windows": list(windows(all_passages, WINDOW, OVERLAP)),
     }
     runs = {name: retrieved(pieces, texts) for name, pieces in chunkings.items()}
     results = {name: rm.evaluate(truth, run, METRICS, match=match) for name, run in runs.items()}
@@ -101,9 +101,9 @@ def main() -> None:
         f"Judged by places, they reach {placed.means['recall']:.0%}: two halves complete a place."
     )
 
-    by_id = questions.qrels(whole)
+    by_id = questions.qrels(all_passages)
     print("\nJudgments by the ids of the paragraphs, carried over to the windows:\n")
-    print(rm.relabel(by_id, as_items(whole).values(), as_items(chunkings["windows"]).values(), match=match))
+    print(rm.relabel(by_id, as_items(all_passages).values(), as_items(chunkings["windows"]).values(), match=match))
 
 
 if __name__ == "__main__":

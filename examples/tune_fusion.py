@@ -32,21 +32,27 @@ def main() -> None:
 
     pieces = passages()
     judged = questions.qrels(pieces)
-    asked = rm.EvaluationSet(questions.queries(), judged)
+    evaluation_set = rm.EvaluationSet(questions.queries(), judged)
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
-    runs = {name: rm.retrieve(partial(each.search, k=DEPTH), asked) for name, each in retrievers.items()}
+    runs = {
+        name: rm.retrieve(partial(retriever.search, k=DEPTH), evaluation_set) for name, retriever in retrievers.items()
+    }
 
     def fused(share: float, k: float) -> dict[str, dict[str, float]]:
         """Return the fusion in which BM25 has a share of the weight, and the dense retriever the rest."""
         return rm.fuse(runs, k=k, weights={"BM25": share, "dense": 1 - share})
 
-    tuned = rm.tune(fused, asked, "ndcg@10", default=USUAL, parameters=GRID)
+    tuned = rm.tune(fused, evaluation_set, "ndcg@10", default=USUAL, parameters=GRID)
     print(tuned)
 
-    few = asked.sample(len(asked.queries) // 3, seed=1)
-    part = rm.EvaluationSet({query: asked.queries[query] for query in few}, {query: judged[query] for query in few})
+    small_set = evaluation_set.sample(len(evaluation_set.queries) // 3, seed=1)
+    part = rm.EvaluationSet(
+        {query: evaluation_set.queries[query] for query in small_set}, {query: judged[query] for query in small_set}
+    )
     print(
-        f"\nthe same on {len(few)} questions", rm.tune(fused, part, "ndcg@10", default=USUAL, parameters=GRID), sep="\n"
+        f"\nthe same on {len(small_set)} questions",
+        rm.tune(fused, part, "ndcg@10", default=USUAL, parameters=GRID),
+        sep="\n",
     )
 
     if chosen.picture:

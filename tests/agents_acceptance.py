@@ -85,7 +85,7 @@ def kibana() -> str:
     return f"@1calls, @2calls {budgets}; interleaved mrr, ndcg@10 {ranks}; union recall@10 {hidden}, with a warning"
 
 
-def one_call() -> str:
+def single_call() -> str:
     """2. One call is the ordinary ranking to the last bit."""
     rng, compared, different = random.Random(0), 0, 0
     for _ in range(500):
@@ -257,7 +257,7 @@ def no_stack_trace() -> str:
 
 CHECKS = (
     kibana,
-    one_call,
+    single_call,
     laws,
     eight_forms,
     cleared,

@@ -22,15 +22,15 @@ PATIENCE = 60.0
 """Seconds after which a page that is still not as it should be counts as wrong, on a slow machine too."""
 
 
-def until(read: Callable[[], T], wanted: T) -> None:
+def until(read: Callable[[], T], expected: T) -> None:
     """Wait until a page is as wanted: a key that was pressed and a page that was opened take their time.
 
     Raises:
         AssertionError: If it is not so in the end; the message holds what was read last.
     """
     end = time.monotonic() + PATIENCE
-    while (found := read()) != wanted:
-        assert time.monotonic() < end, f"{found!r} instead of {wanted!r}"
+    while (value := read()) != expected:
+        assert time.monotonic() < end, f"{value!r} instead of {expected!r}"
         time.sleep(0.02)
 
 
@@ -75,7 +75,7 @@ class Browser:
         """Return the addresses asked for since the last call, without what stands in the page itself."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
-        return {one["request"]["url"] for one in sent if not one["request"]["url"].startswith("data:")}
+        return {request["request"]["url"] for request in sent if not request["request"]["url"].startswith("data:")}
 
     def errors(self) -> list[str]:
         """Return what the console said since the last call."""
@@ -90,14 +90,14 @@ class Browser:
 
         self.run((files("axe_core_python") / "axe.min.js").read_text("utf-8"))
         # Half a surrogate pair does not travel from the browser to the test.
-        found: list[str] = self.driver.execute_async_script(
+        blocked: list[str] = self.driver.execute_async_script(
             "const [but, done] = arguments;"
             "const said = (each, node) => `${each.id}: ${node.html.slice(0, 160).toWellFormed()}`;"
             "axe.run({ rules: Object.fromEntries(but.map((rule) => [rule, { enabled: false }])) })"
             ".then((all) => done(all.violations.flatMap((each) => each.nodes.map((node) => said(each, node)))));",
             list(but),
         )
-        return found
+        return blocked
 
     def close(self) -> None:
         self.driver.quit()

@@ -8,7 +8,7 @@ from langchain_core.embeddings import Embeddings
 N, D = 200, 16
 
 
-def of_text(text: str) -> list[float]:
+def text_vector(text: str) -> list[float]:
     """Vectors in clusters, as those of texts are."""
     seed = [*text.encode()]
     centre = np.random.default_rng(sum(seed) % 8).normal(size=D)
@@ -25,11 +25,11 @@ class Counting(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         self.texts += len(texts)
-        return [of_text(text) for text in texts]
+        return [text_vector(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
         self.queries += 1
-        return of_text(text)
+        return text_vector(text)
 
 
 NAMES = [str(uuid.UUID(int=number + 1)) for number in range(N)]  # the only ids besides integers that Qdrant takes

@@ -52,10 +52,15 @@ def _many(seed: int = 11, queries: int = 60) -> Case:
     qrels: dict[str, Any] = {}
     run: dict[str, list[str]] = {}
     for number in range(queries):
-        known = rng.sample(documents, rng.randint(2, 7))
-        grades = {document: rng.choice([0, 1, 1, 2, 3]) for document in known}
-        at = rng.randint(1, len(known) - 1)
-        shapes = [known, grades, [known[:at], known[at:]], [{known[0]: 2, known[-1]: 1}, dict.fromkeys(known, 1)]]
+        judged = rng.sample(documents, rng.randint(2, 7))
+        grades = {document: rng.choice([0, 1, 1, 2, 3]) for document in judged}
+        split = rng.randint(1, len(judged) - 1)
+        shapes = [
+            judged,
+            grades,
+            [judged[:split], judged[split:]],
+            [{judged[0]: 2, judged[-1]: 1}, dict.fromkeys(judged, 1)],
+        ]
         qrels[f"q{number}"] = shapes[number % len(shapes)]
         run[f"q{number}"] = rng.sample(documents, rng.randint(0, len(documents)))
     return Case("many", qrels, run)
@@ -189,8 +194,8 @@ class Conformance:
                 self.results(qrels, run, self.metrics)
         else:
             scores, evaluation = self.results(qrels, run, self.metrics)
-            held = {query: found for query, found in case.run.items() if found or self.holds_silence}
-            expected = rm.evaluate(case.qrels, held, self.metrics)
+            expected_run = {query: ranking for query, ranking in case.run.items() if ranking or self.holds_silence}
+            expected = rm.evaluate(case.qrels, expected_run, self.metrics)
             assert bits(scores) == bits({metric: expected.per_query[metric] for metric in self.metrics})
             if evaluation is not None:
                 assert_same_evaluation(evaluation, expected)
@@ -212,12 +217,12 @@ def assert_same_evaluation(evaluation: rm.Evaluation, expected: rm.Evaluation) -
     assert failed <= evaluation.counts["missing"]
 
 
-def said_in(call: Callable[[], T]) -> tuple[T, str]:
+def call_with_warnings(call: Callable[[], T]) -> tuple[T, str]:
     """Return what a call returns, and all that it warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         returned = call()
-    return returned, "\n".join(str(one.message) for one in caught)
+    return returned, "\n".join(str(warning.message) for warning in caught)
 
 
 class EvaluationConformance(Conformance):
@@ -245,20 +250,20 @@ class EvaluationConformance(Conformance):
     def test_silence_is_right_where_nothing_is_relevant(self) -> None:
         qrels: dict[str, Any] = {"answerable": ["d1"], "silent": [], "missed": ["d2"]}
         run = {"answerable": ["d1"], "silent": [], "missed": []}
-        (_, evaluation), said = said_in(lambda: self.results(qrels, run, ["mrr"]))
+        (_, evaluation), warning_text = call_with_warnings(lambda: self.results(qrels, run, ["mrr"]))
         assert evaluation is not None
         assert (evaluation.counts["missing"], evaluation.counts["no_relevant"]) == (1, 1)
-        assert "'silent'" not in said
+        assert "'silent'" not in warning_text
 
     def test_ids_that_never_meet_are_said_and_decide_nothing(self) -> None:
         if self.only_values:
             pytest.skip("the host hands back values alone")
         qrels, run = {"q1": ["d1"], "q2": ["d2"]}, {"q1": ["x", "y"], "q2": ["y"]}
-        (_, evaluation), said = said_in(lambda: self.results(qrels, run, ["mrr"]))
+        (_, evaluation), warning_text = call_with_warnings(lambda: self.results(qrels, run, ["mrr"]))
         assert evaluation is not None
-        assert "none of the retrieved documents is judged for its query" in said
+        assert "none of the retrieved documents is judged for its query" in warning_text
         if self.keeps_its_run:
-            assert all(said.count(f"'{name}'") == 1 for name in ("d1", "d2", "x", "y"))
+            assert all(warning_text.count(f"'{name}'") == 1 for name in ("d1", "d2", "x", "y"))
             with pytest.raises(ValueError, match="nothing can be decided on this data"):
                 rm.compare({"one": evaluation, "other": evaluation})
 
@@ -381,8 +386,8 @@ class MatchConformance:
 
     def test_scores_of_items_do_not_order_them(self) -> None:
         """Distances, which rise, do no harm in a list."""
-        found = {"q": [replace(item, score=score) for score, item in enumerate((REFUND, CARD, SHIPPING))]}
-        assert bits(self.matched({"q": ["shop.md@0"]}, found, ["mrr"], "id")) == bits({"mrr": {"q": 1.0}})
+        run = {"q": [replace(item, score=score) for score, item in enumerate((REFUND, CARD, SHIPPING))]}
+        assert bits(self.matched({"q": ["shop.md@0"]}, run, ["mrr"], "id")) == bits({"mrr": {"q": 1.0}})
 
     def test_where_a_source_is_a_judged_id_the_option_is_named(self) -> None:
         def call() -> str:
@@ -392,11 +397,11 @@ class MatchConformance:
                 return str(refused)
             return ""
 
-        said = "\n".join(said_in(call))
-        assert bool(re.search("match='(source|metadata:source)'", said)) is self.sees_whole_runs
+        warning_text = "\n".join(call_with_warnings(call))
+        assert bool(re.search("match='(source|metadata:source)'", warning_text)) is self.sees_whole_runs
 
     def test_a_document_without_the_property_keeps_its_rank(self) -> None:
-        found = {"one": [REFUND], "two": [LATER, SHIPPING]}
+        run = {"one": [REFUND], "two": [LATER, SHIPPING]}
         qrels = {"one": [1], "two": [2]}
-        scores = self.matched(qrels, found, ["mrr"], "metadata:page")
+        scores = self.matched(qrels, run, ["mrr"], "metadata:page")
         assert bits(scores) == bits({"mrr": {"one": 1.0, "two": 1.0}})

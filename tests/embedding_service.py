@@ -16,7 +16,7 @@ def vector_of(text: str, topics: Sequence[str] = TOPICS) -> list[float]:
 class Service(JSONHandler):
     """Embeds a text by the topics that it names."""
 
-    def asked(self) -> None:
+    def respond(self) -> None:
         request = json.loads(self.body())
         texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
         data = [

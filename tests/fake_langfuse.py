@@ -12,7 +12,7 @@ PROJECT = {"id": "p", "name": "p", "metadata": {}, "organization": {"id": "o", "
 class _Answers(JSONHandler):
     received: list[tuple[str, bytes]]
 
-    def asked(self) -> None:
+    def respond(self) -> None:
         if self.command == "POST":
             self.received.append((self.path, self.body()))
             self.answer({"successes": [], "errors": []})

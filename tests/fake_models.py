@@ -104,7 +104,7 @@ class Service:
 class _Answers(JSONHandler):
     service: Service
 
-    def asked(self) -> None:
+    def respond(self) -> None:
         path = self.path.partition("?")[0]
         status, headers, reply = self.service.reply(prompt_of(path, json.loads(self.body())))
         content = answer_of(path, reply) if status == 200 else {"error": {"message": reply}}

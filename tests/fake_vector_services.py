@@ -24,24 +24,24 @@ def nearest(rows: dict[str, Row], vectors: dict[str, Any], query: Any, k: int) -
 
 
 class Handler(JSONHandler):
-    """Answers with what `found` returns: a status and what the body says."""
+    """Answers with what `find` returns: a status and what the body says."""
 
     rows: dict[str, Row]
     requests: list[Any]
 
-    def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+    def find(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
         raise NotImplementedError
 
-    def asked(self) -> None:
+    def respond(self) -> None:
         parts = urlsplit(self.path)
-        status, response = self.found(parts.path, parse_qs(parts.query), self.body())
+        status, response = self.find(parts.path, parse_qs(parts.query), self.body())
         self.answer(response, status, {"X-Elastic-Product": "Elasticsearch"})
 
 
 class Elasticsearch(Handler):
     """One index: bulk requests, search by vector, and search by ids."""
 
-    def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+    def find(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
         if path == "/_bulk":
             return 200, {"errors": False, "items": [*self._bulk(iter(body.splitlines()))]}
         if not path.endswith("/_search"):
@@ -80,7 +80,7 @@ class Elasticsearch(Handler):
 class Pinecone(Handler):
     """One index with one namespace."""
 
-    def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+    def find(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
         request: Any = json.loads(body) if body else arguments
         self.requests.append((path, request))
         if path == "/vectors/upsert":

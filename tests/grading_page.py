@@ -52,7 +52,7 @@ class GradingPage:
     def open(self, page: Path, name: str = "Ada", look: Look = LIGHT) -> None:
         """Open a page; if it asks, give the name."""
         self.browser.open(page, look)
-        until(lambda: bool(self.shown(".said")), wanted=True)
+        until(lambda: bool(self.shown(".said")), expected=True)
         if self.shown("#name"):
             self.type_name(name)
         self.name = name
@@ -61,7 +61,7 @@ class GradingPage:
     def open_first(self, page: Path, name: str = "Ada", look: Look = LIGHT) -> None:
         """Open a page in a browser that keeps nothing of before."""
         self.browser.open(page, look)
-        until(lambda: bool(self.shown(".said")), wanted=True)
+        until(lambda: bool(self.shown(".said")), expected=True)
         self.browser.driver.execute_async_script(_FORGET_ANSWERS)
         self.open(page, name, look)
 
@@ -121,7 +121,7 @@ class GradingPage:
         self.browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
         self.press("e")
         # The browser first makes an empty file of this name, and replaces it when all is written.
-        until(lambda: any(file.stat().st_size for file in folder.glob("*.json")), wanted=True)
+        until(lambda: any(file.stat().st_size for file in folder.glob("*.json")), expected=True)
         (file,) = folder.glob("*.json")
         return file
 

@@ -9,16 +9,16 @@ from typing import Any
 
 
 class JSONHandler(BaseHTTPRequestHandler):
-    """Inherit and give `asked`, which reads with `body` and ends with `answer`, whatever the method."""
+    """Inherit and give `respond`, which reads with `body` and ends with `answer`, whatever the method."""
 
     protocol_version = "HTTP/1.1"  # connections stay open, and clients keep them
     disable_nagle_algorithm = True  # else each answer on a connection that stayed open waits 40 ms
 
-    def asked(self) -> None:
+    def respond(self) -> None:
         raise NotImplementedError
 
     def _dispatch(self) -> None:
-        self.asked()
+        self.respond()
 
     do_GET = do_POST = do_PUT = do_HEAD = _dispatch  # noqa: N815  (the names of http.server)
 

@@ -19,7 +19,7 @@ Rankings = dict[str, dict[str, float]]
 
 TREC, CSV, TSV, JSON, JSONL = "trec", "csv", "tsv", "json", "jsonl"
 KINDS = (TREC, CSV, TSV, JSON, JSONL)
-ROWS = [(f"q{at // 4}", f"d{at}", 20 - at / 7) for at in range(16)]
+ROWS = [(f"q{index // 4}", f"d{index}", 20 - index / 7) for index in range(16)]
 
 
 class Unreadable(Exception):  # noqa: N818  (a fact, and no error of the test)
@@ -38,8 +38,8 @@ def written(rows: list[tuple[str, str, float]], kind: str) -> bytes:
         rankings: Rankings = {}
         for query, document, score in rows:
             rankings.setdefault(query, {})[document] = score
-        each = (json.dumps({"query": query, "documents": ranking}) + "\n" for query, ranking in rankings.items())
-        text = json.dumps(rankings) if kind == JSON else "".join(each)
+        texts = (json.dumps({"query": query, "documents": ranking}) + "\n" for query, ranking in rankings.items())
+        text = json.dumps(rankings) if kind == JSON else "".join(texts)
     return text.encode()
 
 
@@ -51,21 +51,21 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
     """One or two bytes changed, removed, inserted or doubled; a piece repeated; or the end cut off."""
     data = bytearray(content)
     for _ in range(chance.choice((1, 1, 2))):
-        at = chance.randrange(len(data) + 1)
-        end = min(len(data), at + chance.choice((1, 1, 2, 8, 30)))
+        index = chance.randrange(len(data) + 1)
+        end = min(len(data), index + chance.choice((1, 1, 2, 8, 30)))
         match chance.randrange(6):
-            case 0 if at < len(data):
-                data[at] ^= 1 << chance.randrange(8)
+            case 0 if index < len(data):
+                data[index] ^= 1 << chance.randrange(8)
             case 1:
-                del data[at:end]
+                del data[index:end]
             case 2:
-                data[at:at] = chance.choice(PIECES)
+                data[index:index] = chance.choice(PIECES)
             case 3:
-                data[at:at] = data[at:end]
+                data[index:index] = data[index:end]
             case 4:
-                data[at:end] = chance.choice(PIECES)
+                data[index:end] = chance.choice(PIECES)
             case _:
-                del data[at:]
+                del data[index:]
     return bytes(data)
 
 
@@ -85,14 +85,14 @@ def parsed(content: bytes, kind: str) -> Rankings:
         rows = _table(text, kind)
     else:
         rows = _json(text, kind)
-    found: Rankings = {}
+    rankings: Rankings = {}
     for query, document, score in rows:
-        if document in found.setdefault(query, {}):
+        if document in rankings.setdefault(query, {}):
             raise Unreadable(f"{document!r} twice")
-        found[query][document] = _number(score)
-    if not found:
+        rankings[query][document] = _number(score)
+    if not rankings:
         raise Unreadable("empty")
-    return found
+    return rankings
 
 
 def _trec(line: bytes) -> tuple[str, str, Any]:
@@ -117,10 +117,10 @@ def _table(text: str, kind: str) -> list[tuple[str, str, Any]]:
     if not lines or any(len(line) != len(lines[0]) for line in lines):
         raise Unreadable("uneven")
     header = [name.strip().lower() for name in lines[0]]
-    at = [[column for column, name in enumerate(header) if name in usual] for usual in NAMES]
-    if any(len(columns) != 1 for columns in at):
+    places = [[column for column, name in enumerate(header) if name in usual] for usual in NAMES]
+    if any(len(columns) != 1 for columns in places):
         raise Unreadable(str(header))
-    return [(line[at[0][0]], line[at[1][0]], line[at[2][0]]) for line in lines[1:]]
+    return [(line[places[0][0]], line[places[1][0]], line[places[2][0]]) for line in lines[1:]]
 
 
 def _json(text: str, kind: str) -> list[tuple[str, str, Any]]:

@@ -33,9 +33,9 @@ PHONE, SCREEN = 390, 1400
 STYLES = {"light": "default", "dark": "dark_background", "print": "grayscale"}
 
 
-def long_name(at: int, letters: int) -> str:
+def long_name(number: int, letters: int) -> str:
     """Return the name of a system, of about so many letters, as people write them."""
-    return LETTERS[letters].format(100 + 50 * at)
+    return LETTERS[letters].format(100 + 50 * number)
 
 
 def runs(
@@ -43,11 +43,11 @@ def runs(
 ) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
     """Return judgments, and a run per system, some better than others."""
     generator = np.random.default_rng(seed)
-    qrels = {f"question-{at}": ["d0", "d1", "d2"][: 1 + at % 3] for at in range(queries)}
+    qrels = {f"question-{number}": ["d0", "d1", "d2"][: 1 + number % 3] for number in range(queries)}
     hardness = generator.gamma(1.2, 3.0, queries)
-    found: dict[str, dict[str, list[str]]] = {}
-    for at in range(systems):
-        strength = 0.5 + 1.2 * ((at * 5) % systems) / max(systems - 1, 1)
+    runs_by_system: dict[str, dict[str, list[str]]] = {}
+    for number in range(systems):
+        strength = 0.5 + 1.2 * ((number * 5) % systems) / max(systems - 1, 1)
         rankings = {}
         for query, hard in zip(qrels, hardness.tolist(), strict=True):
             ranking = [f"x{rank}" for rank in range(20)]
@@ -56,14 +56,14 @@ def runs(
                 if place < len(ranking):
                     ranking[place] = document
             rankings[query] = ranking
-        found[names[at]] = rankings
-    return qrels, found
+        runs_by_system[names[number]] = rankings
+    return qrels, runs_by_system
 
 
 def comparison(systems: int, queries: int) -> rm.Comparison:
     """Return a comparison of so many systems on so many queries."""
-    qrels, found = runs(systems, queries)
-    return rm.compare(qrels, found, METRICS[: 3 if systems == 2 else 5], resamples=2_000)
+    qrels, systems_runs = runs(systems, queries)
+    return rm.compare(qrels, systems_runs, METRICS[: 3 if systems == 2 else 5], resamples=2_000)
 
 
 MANY = 2, 5, 12, 30
@@ -79,8 +79,8 @@ KINDS = ("intervals", "differences", "wins", "cutoffs", "precision_recall")
 
 def named(systems: int, letters: int) -> rm.Comparison:
     """Return a comparison of so many systems with names of so many letters."""
-    qrels, found = runs(systems, 40, names=[long_name(at, letters) for at in range(systems)])
-    return rm.compare(qrels, found, METRICS[:3], resamples=400)
+    qrels, runs_by_name = runs(systems, 40, names=[long_name(number, letters) for number in range(systems)])
+    return rm.compare(qrels, runs_by_name, METRICS[:3], resamples=400)
 
 
 def plots_of_names() -> Iterator[tuple[str, partial[Figure]]]:
@@ -101,18 +101,20 @@ def plots_of_names() -> Iterator[tuple[str, partial[Figure]]]:
 def threshold() -> rm.types.Threshold:
     """Return the score above which results stay."""
     generator = np.random.default_rng(3)
-    qrels: dict[str, Any] = {f"a{at}": ["d"] for at in range(60)} | {f"u{at}": {"n": 0} for at in range(60)}
+    qrels: dict[str, Any] = {f"a{number}": ["d"] for number in range(60)} | {
+        f"u{number}": {"n": 0} for number in range(60)
+    }
     scores = {query: float(generator.normal(3 if query[0] == "a" else 1)) for query in qrels}
     return rm.threshold(qrels, {query: {"d" if query[0] == "a" else "n": score} for query, score in scores.items()})
 
 
 def history(folder: Path) -> rm.History:
     """Return a history of nine nights, with new questions after the fifth."""
-    kept = rm.History(folder / "history.jsonl")
+    results = rm.History(folder / "history.jsonl")
     for night in range(9):
-        qrels, found = runs(3, 60 + 20 * (night >= 5), seed=night if night >= 5 else 0)
-        kept.add(rm.evaluate(qrels, found["hybrid"], METRICS[:2]), f"build {night}, a change of the prompt")
-    return kept
+        qrels, nightly_runs = runs(3, 60 + 20 * (night >= 5), seed=night if night >= 5 else 0)
+        results.add(rm.evaluate(qrels, nightly_runs["hybrid"], METRICS[:2]), f"build {night}, a change of the prompt")
+    return results
 
 
 def curve() -> rm.types.Tuning:
@@ -120,19 +122,19 @@ def curve() -> rm.types.Tuning:
     generator = np.random.default_rng(1)
     queries = generator.normal(size=(40, 8))
     vectors: dict[str, np.ndarray] = {}
-    qrels, found = {}, {}
-    for at, query in enumerate(queries):
-        qrels[f"q{at}"] = {f"{at}-0": 1, f"{at}-7": 1}
+    qrels, run = {}, {}
+    for number, query in enumerate(queries):
+        qrels[f"q{number}"] = {f"{number}-0": 1, f"{number}-7": 1}
         for place in range(12):
-            vectors[f"{at}-{place}"] = query + generator.normal(size=8) * (0.3 + 0.1 * place)
-        found[f"q{at}"] = [f"{at}-{place}" for place in range(12)]
+            vectors[f"{number}-{place}"] = query + generator.normal(size=8) * (0.3 + 0.1 * place)
+        run[f"q{number}"] = [f"{number}-{place}" for place in range(12)]
 
     def reranked(lambda_mult: float, fetch_k: int) -> dict[str, list[str]]:
         chosen = {}
-        for query, ids in zip(queries, found.values(), strict=True):
-            candidates = np.array([vectors[one] for one in ids[:fetch_k]])
-            chosen[ids[0]] = [ids[at] for at in rm.mmr(query, candidates, k=5, lambda_mult=lambda_mult)]
-        return dict(zip(found, chosen.values(), strict=True))
+        for query, ids in zip(queries, run.values(), strict=True):
+            candidates = np.array([vectors[document_id] for document_id in ids[:fetch_k]])
+            chosen[ids[0]] = [ids[number] for number in rm.mmr(query, candidates, k=5, lambda_mult=lambda_mult)]
+        return dict(zip(run, chosen.values(), strict=True))
 
     grid: dict[str, Any] = {"lambda_mult": [0.1, 0.3, 0.5, 0.7, 0.9, 1.0], "fetch_k": [8, 12]}
     return rm.tune(reranked, qrels, "ndcg@5", default={"lambda_mult": 1.0, "fetch_k": 12}, parameters=grid)
@@ -142,9 +144,11 @@ def tuning(settings: int) -> rm.types.Tuning:
     """Return the choice among so many settings."""
     qrels, _ = runs(2, 120)
     tried = {}
-    for at in range(settings):
-        strength = at / settings
-        tried[f"k={10 * at + 10}, weight={strength:.2f}"] = runs(2, 120, seed=at)[1]["dense" if at % 2 else "BM25"]
+    for number in range(settings):
+        strength = number / settings
+        tried[f"k={10 * number + 10}, weight={strength:.2f}"] = runs(2, 120, seed=number)[1][
+            "dense" if number % 2 else "BM25"
+        ]
     return rm.tune(tried, qrels, "ndcg@10", default=next(iter(tried)))
 
 
@@ -155,11 +159,11 @@ def agreement() -> rm.types.Agreement:
     for query in range(40):
         for document in range(6):
             grade = int(generator.integers(0, 4))
-            given = int(np.clip(grade + generator.integers(-1, 3), 0, 3))
-            for of_one, value in zip(graded, (grade, given), strict=True):
+            model_grade = int(np.clip(grade + generator.integers(-1, 3), 0, 3))
+            for of_one, value in zip(graded, (grade, model_grade), strict=True):
                 of_one.setdefault(f"q{query}", {})[f"d{document}"] = value
-    both = [rm.Labels.from_qrels(graded[0], "people"), rm.Labels.from_qrels(graded[1], "model", kind="model")]
-    return both[0].agreement(both[1])
+    labels = [rm.Labels.from_qrels(graded[0], "people"), rm.Labels.from_qrels(graded[1], "model", kind="model")]
+    return labels[0].agreement(labels[1])
 
 
 def _across(result: Any, *kinds: str, across: int | None) -> Figure:
@@ -182,12 +186,12 @@ def plots(folder: Path) -> Iterator[tuple[str, partial[Figure]]]:
             continue
         for kind in ("intervals", "differences", "wins", "cutoffs", "precision_recall"):
             yield f"{kind}-{systems}", partial(_across, compared, kind)
-    qrels, found = runs(2, 120)
-    evaluation = rm.evaluate(qrels, found["dense"])
+    qrels, compared_runs = runs(2, 120)
+    evaluation = rm.evaluate(qrels, compared_runs["dense"])
     for kind in ("overview", "cutoffs", "intervals", "precision_recall"):
         yield f"evaluation-{kind}", partial(_across, evaluation, kind)
-    kept = history(folder)
-    yield "history", partial(_across, kept)
+    results = history(folder)
+    yield "history", partial(_across, results)
     over_lambda = curve()
     yield "tuning-curve", partial(alone, over_lambda)
     for settings in (4, 30):
@@ -197,7 +201,7 @@ def plots(folder: Path) -> Iterator[tuple[str, partial[Figure]]]:
     yield "plan", partial(alone, planned)
     kept_scores = threshold()
     yield "threshold", partial(alone, kept_scores)
-    changed = rm.changes(found["BM25"], found["dense"])
+    changed = rm.changes(compared_runs["BM25"], compared_runs["dense"])
     yield "changes", partial(_across, changed)
     agreed = agreement()
     yield "calibration", partial(alone, agreed)
@@ -222,8 +226,8 @@ def main(folder: Path, styles: tuple[str, ...] = ("light",)) -> None:
     if (driver := which("chromedriver")) and (program := which("chromium")):
         photographed(folder, Browser(program, driver))
     pictures = (
-        f'<figure><img src="{one.name}"><figcaption>{one.name}</figcaption></figure>'
-        for one in sorted(folder.glob("*.png"))
+        f'<figure><img src="{picture.name}"><figcaption>{picture.name}</figcaption></figure>'
+        for picture in sorted(folder.glob("*.png"))
     )
     (folder / "index.html").write_text("\n".join(pictures))
 

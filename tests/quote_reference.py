@@ -82,7 +82,7 @@ def join_broken_words(characters: list[Character]) -> list[Character]:
 
 def letters(characters: list[Character]) -> list[tuple[str, int]]:
     """The characters that are compared, with their places: without hyphens between letters, white space aside."""
-    keys = [one.key for one in characters]
+    keys = [character.key for character in characters]
     compared = []
     for index, key in enumerate(keys):
         if key in {"-", "\u2013", "\u2014"}:

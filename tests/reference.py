@@ -109,12 +109,12 @@ def average_precision(
 ) -> float:
     if per == "group":
 
-        def of_group(group: set[str]) -> float:
+        def group_precision(group: set[str]) -> float:
             ranks = ranks_of(group, ranking, k)
             precisions = sum(hit / rank for hit, rank in enumerate(ranks, start=1))
             return precisions / ((len(group) if norm == "relevant" else len(ranks)) or 1)
 
-        return mean_over_groups(truth, of_group, rel)
+        return mean_over_groups(truth, group_precision, rel)
     hits = 0
     total = 0.0
     for row, (_, grade) in enumerate(rows(truth, ranking, k, rel), start=1):
@@ -153,11 +153,11 @@ def ndcg(
     gain: str = "linear",
     gains: str | None = None,
     ideal: str = "all",
-    of: str = "groups",
+    level: str = "groups",
 ) -> float:
     best = [max(group.values()) for group in truth]
     achieved = dcg(truth, ranking, k, gain, gains)
-    if of == "documents":  # each member of each group is needed; an item gains at its rank, once
+    if level == "documents":  # each member of each group is needed; an item gains at its rank, once
         best = [grade for group in truth for grade in group.values()]
         first = [
             document if document not in ranking[:position] else "" for position, document in enumerate(ranking[:k])

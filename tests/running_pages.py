@@ -26,7 +26,7 @@ PAGES = sorted(
 ENVIRONMENT = re.compile(r"^<!-- environment: (.+) -->$", re.MULTILINE)
 """What a recipe says it needs; `run_recipe.py` runs it there."""
 
-RECIPES = {page: found[1].split() for page in PAGES if (found := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
+RECIPES = {page: match[1].split() for page in PAGES if (match := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
 RUN_HERE = [page for page in PAGES if page not in RECIPES]
 HANDBOOK = ROOT / "examples" / "handbook"
 """The documents of the tutorial, which stand beside whoever runs a page."""
@@ -53,15 +53,15 @@ def lay_out(folder: Path) -> None:
 def installed(page: Path) -> list[str]:
     """Return what a page says to install before its first code: of a chapter, with those before it; else the core."""
     earlier = [CHAPTERS[0].with_name("index.md"), *CHAPTERS[: CHAPTERS.index(page)]] if page in CHAPTERS else []
-    said = ["retrieval-metrics"]
-    for each in [*earlier, page]:
-        text = each.read_text(encoding="utf-8")
+    requirements = ["retrieval-metrics"]
+    for recipe_page in [*earlier, page]:
+        text = recipe_page.read_text(encoding="utf-8")
         code = next(
             (block.start() for block in FENCE.finditer(text) if block["language"] in {"python", "console"}), len(text)
         )
         if line := INSTALL.search(text, 0, code):
-            said += shlex.split(line[1], comments=True)
-    return said
+            requirements += shlex.split(line[1], comments=True)
+    return requirements
 
 
 def begun(page: Path) -> dict[str, object]:
@@ -143,8 +143,8 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
             run = run_wrong if block["said"] == RAISES else run_python
             printed = run(code, page, namespace)
         if language == "console":
-            said = block["said"]
-            yield block[0], f"```console{said}\n{run_commands(code, wrong=said == RAISES)}```"
+            expected = block["said"]
+            yield block[0], f"```console{expected}\n{run_commands(code, wrong=expected == RAISES)}```"
     assert not printed, f"{page} prints what no text block shows"
 
 
@@ -157,10 +157,10 @@ def write_outputs(pages: list[Path]) -> None:
         with TemporaryDirectory() as folder, contextlib.chdir(folder), warnings.catch_warnings():
             lay_out(Path(folder))
             changes = [(shown, printed) for shown, printed in as_it_runs(name(page), text) if shown != printed]
-        at = 0
+        position = 0
         for shown, printed in changes:
-            at = text.index(shown, at)
-            text = text[:at] + printed + text[at + len(shown) :]
-            at += len(printed)
+            position = text.index(shown, position)
+            text = text[:position] + printed + text[position + len(shown) :]
+            position += len(printed)
             sys.stdout.write(f"{name(page)}:\n{printed}\n")
         page.write_text(text, encoding="utf-8")

@@ -131,8 +131,8 @@ def llama_index(source: str) -> Callable[..., rm.Evaluation]:
 
         options = {"retriever": retriever, "source": source, "documents": documents}
         evaluator = RetrieverEvaluator.from_metric_names(["hit_rate"], **options)
-        found: rm.Evaluation = evaluator.evaluate_dataset(list(spans.items())).evaluation
-        return found
+        evaluation: rm.Evaluation = evaluator.evaluate_dataset(list(spans.items())).evaluation
+        return evaluation
 
     return door
 

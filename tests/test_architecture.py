@@ -68,7 +68,7 @@ OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *INTEGRA
 @cache
 def imported(path: Path, *, typed: bool = True, late: bool = True) -> set[str]:
     """Return the modules that a file imports, also for types alone if `typed`, and also inside functions if `late`."""
-    found = set()
+    modules = set()
     stub = path.with_suffix(".pyi")
     left: list[ast.AST] = [*ast.parse(path.read_text() + (stub.read_text() if typed and stub.exists() else "")).body]
     while left:
@@ -77,14 +77,14 @@ def imported(path: Path, *, typed: bool = True, late: bool = True) -> set[str]:
             assert node.level == 0, f"{path} imports relatively, which nothing here does"
             # What is imported from a package may be a module of it.
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found |= {name if name in MODULES else str(node.module) for name in names}
+            modules |= {name if name in MODULES else str(node.module) for name in names}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             left += node.body if typed else node.orelse
         elif late or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             left += ast.iter_child_nodes(node)
-    return found
+    return modules
 
 
 def part_of(module: str) -> str:
@@ -103,7 +103,7 @@ def test_every_folder_has_its_floor_and_the_picture_shows_it() -> None:
         part = line[:11].strip() if line[:11].strip() in drawn else part
         drawn[part] += line[11:51].split() if not line.startswith("-") else []
     for part, floors in {"numbers": NUMBERS, "on top": ON_TOP, "entrances": ENTRANCES}.items():
-        floor_of = {folder: at for at, floor in enumerate(floors) for folder in floor}
+        floor_of = {folder: number for number, floor in enumerate(floors) for folder in floor}
         assert sorted(drawn[part]) == sorted(floor_of), f"the picture of the house does not show {part} as it is"
         assert drawn[part] == sorted(drawn[part], key=floor_of.__getitem__), f"{part}: the picture mixes the floors"
 
@@ -115,7 +115,7 @@ def test_the_flow_goes_one_way() -> None:
         if module == "retrieval_metrics":
             continue
         part = part_of(module)
-        (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
+        (floor,) = [number for number, folders in enumerate(FLOORS) if part in folders]
         below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
         of_the_core = {name for name in imported(path, typed=False) if name.split(".")[0] == "retrieval_metrics"}
         if part == "cli":  # it stands above all else, and uses the top level as a user does
@@ -148,8 +148,8 @@ def test_no_two_files_of_the_core_have_one_name() -> None:
             stems.setdefault(stem, []).append(folder)
     twice = {
         stem: folders
-        for stem, found in stems.items()
-        if len(folders := [one for one in found if stem not in COMMANDS or not one.endswith(".cli")]) > 1
+        for stem, folders_of_stem in stems.items()
+        if len(folders := [path for path in folders_of_stem if stem not in COMMANDS or not path.endswith(".cli")]) > 1
     }
     assert not twice, f"one word for two things: {twice}"
 
@@ -182,16 +182,16 @@ def test_every_file_has_a_test_file_of_its_name() -> None:
 @cache
 def named_kinds(path: Path) -> set[str]:
     """Return the classes and aliases that a file defines for others."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found |= {node.target.id} if ast.unparse(node.annotation) == "TypeAlias" else set()
+            names |= {node.target.id} if ast.unparse(node.annotation) == "TypeAlias" else set()
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            made = ast.unparse(node.value.func) in {"TypeVar", "NewType", "namedtuple"}
-            found |= {target.id for target in node.targets if made and isinstance(target, ast.Name)}
-    return {name for name in found if not name.startswith("_") and len(name) > 1}
+            is_made_type = ast.unparse(node.value.func) in {"TypeVar", "NewType", "namedtuple"}
+            names |= {target.id for target in node.targets if is_made_type and isinstance(target, ast.Name)}
+    return {name for name in names if not name.startswith("_") and len(name) > 1}
 
 
 @pytest.mark.parametrize("integration", INTEGRATIONS)
@@ -200,7 +200,7 @@ def test_no_two_classes_have_one_name(integration: str) -> None:
     for path in [*CORE.rglob("*.py"), *INTEGRATIONS[integration].rglob("*.py")]:
         for name in named_kinds(path):
             places.setdefault(name, []).append(str(path.relative_to(ROOT)))
-    twice = {name: sorted(found) for name, found in places.items() if len(found) > 1}
+    twice = {name: sorted(files) for name, files in places.items() if len(files) > 1}
     assert not twice, f"one word for two things: {twice}"
 
 
@@ -272,22 +272,22 @@ def wheel_of(folder: Path, out: Path) -> tuple[list[str], str]:
 def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(folder: Path, tmp_path: Path) -> None:
     names, page = wheel_of(folder, tmp_path)
     modules = [module.replace(".", "/") for module in modules_of(folder)]
-    held = [name for name in names if ".dist-info/" not in name]
+    files = [name for name in names if ".dist-info/" not in name]
     # Nothing above the package: an __init__.py in a namespace others share would hide what they put there.
-    assert all(name.startswith(tuple(f"{module}/" for module in modules)) for name in held)
-    assert {f"{module}/py.typed" for module in modules} <= set(held)
+    assert all(name.startswith(tuple(f"{module}/" for module in modules)) for name in files)
+    assert {f"{module}/py.typed" for module in modules} <= set(files)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     written = {
         str(path.relative_to(folder / "src")) for path in (folder / "src").rglob("*.py*") if path.suffix != ".pyc"
     }
-    assert written == {name for name in held if name.endswith((".py", ".pyi"))}
+    assert written == {name for name in files if name.endswith((".py", ".pyi"))}
     # On an index a link into the repository leads nowhere: its words stay, and so does all code.
     readme = (folder / "README.md").read_text()
     assert FENCED.findall(page) == FENCED.findall(readme) != []
-    prose, said = FENCED.sub("", page), FENCED.sub("", readme)
+    prose, readme_prose = FENCED.sub("", page), FENCED.sub("", readme)
     assert all("://" in target for target in re.findall(r"\]\(([^)]*)\)", prose))
-    assert "](" in said
-    assert re.sub(r"\W", "", prose) == re.sub(r"\W", "", re.sub(r"\]\((?!https://)[^)]*\)", "]", said))
+    assert "](" in readme_prose
+    assert re.sub(r"\W", "", prose) == re.sub(r"\W", "", re.sub(r"\]\((?!https://)[^)]*\)", "]", readme_prose))
 
 
 @pytest.mark.parametrize("folder", DISTRIBUTIONS[1:], ids=lambda folder: folder.name)
@@ -295,7 +295,7 @@ def test_an_integration_is_released_with_the_core_and_forwarded_by_an_extra(fold
     core, own = settings(ROOT)["project"], settings(folder)["project"]
     assert own["version"] == core["version"]
     assert own["requires-python"] == core["requires-python"]
-    (needed,) = [one for one in own["dependencies"] if re.match(r"retrieval-metrics\b", one)]
+    (needed,) = [requirement for requirement in own["dependencies"] if re.match(r"retrieval-metrics\b", requirement)]
     assert needed.partition("==")[2] == core["version"]
     extras = core["optional-dependencies"].values()
     assert [f"{own['name']}=={core['version']}"] in extras, "the core has no extra that forwards to it"

@@ -22,8 +22,8 @@ ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])  # noqa: PY
 class OfRanx:
     """What ranx calls Qrels or Run."""
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
+    def __init__(self, data: Any) -> None:
+        self.held = data
 
     def to_dict(self) -> Any:
         return self.held
@@ -120,7 +120,7 @@ def test_the_lines_are_right() -> None:
     import pandas as pd  # noqa: PLC0415  (only the rows of ir_measures need it)
 
     results: Any = {"old": Results(), "new": Results()}
-    assert rm.compare({name: one.evaluation for name, one in results.items()}).systems == ("old", "new")
+    assert rm.compare({name: result.evaluation for name, result in results.items()}).systems == ("old", "new")
     assert rm.evaluate(OfRanx(QRELS).to_dict(), OfRanx(RUN).to_dict(), "mrr") == RESULT
     qrels = rm.Qrels.from_frame(pd.DataFrame([Qrel("q1", "d1", 1)]))
     run = rm.Run.from_frame(pd.DataFrame([ScoredDoc("q1", "d1", 2.0)]))

@@ -20,8 +20,8 @@ def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", dir(rm.types))
 def test_what_is_only_received_is_in_types(name: str) -> None:
-    found = getattr(rm.types, name)
-    assert not isinstance(found, type) or found.__doc__  # an alias of other types has no docstring of its own
+    type_ = getattr(rm.types, name)
+    assert not isinstance(type_, type) or type_.__doc__  # an alias of other types has no docstring of its own
     assert name not in dir(rm)
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
         getattr(rm, name)

@@ -38,13 +38,11 @@ def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_typ
 
 
 def test_a_large_choice_says_how_to_narrow_it() -> None:
-    few, many = (
-        Quick(["tests/_internal/test_lazy.py"], None),
-        Quick(["src/retrieval_metrics/_internal/validation.py"], None),
-    )
-    assert len(few.chosen) <= LARGE < len(many.chosen)
-    assert "--depth=1" not in few.pytest_report_header()
-    assert "--depth=1" in many.pytest_report_header()
+    one_file = Quick(["tests/_internal/test_lazy.py"], None)
+    many_files = Quick(["src/retrieval_metrics/_internal/validation.py"], None)
+    assert len(one_file.chosen) <= LARGE < len(many_files.chosen)
+    assert "--depth=1" not in one_file.pytest_report_header()
+    assert "--depth=1" in many_files.pytest_report_header()
 
 
 def test_a_helper_has_the_tests_that_import_it() -> None:

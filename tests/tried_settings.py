@@ -13,16 +13,16 @@ Runs = dict[str, dict[str, list[str]]]
 def data(settings: int, count: int = 40, seed: int = 0, better: float = 0.0) -> tuple[dict[str, list[str]], Runs]:
     """Questions, and settings that find "d" at a random rank; the last is better by chance of rank 1."""
     rng = random.Random(seed)
-    qrels = {f"q{at}": ["d"] for at in range(count)}
-    runs: Runs = {f"s{at}": {} for at in range(settings)}
+    qrels = {f"q{number}": ["d"] for number in range(count)}
+    runs: Runs = {f"s{number}": {} for number in range(settings)}
     for query, (name, run) in itertools.product(qrels, runs.items()):
         first = name == f"s{settings - 1}" and rng.random() < better
-        run[query] = [f"x{at}" for at in range(0 if first else rng.randrange(5))] + ["d"]
+        run[query] = [f"x{number}" for number in range(0 if first else rng.randrange(5))] + ["d"]
     return qrels, runs
 
 
 def always(ranking: list[str], count: int = 20) -> dict[str, list[str]]:
-    return {f"q{at}": ranking for at in range(count)}
+    return {f"q{number}": ranking for number in range(count)}
 
 
 def grid_of(runs: Runs, qrels: dict[str, list[str]], **options: Any) -> Any:

@@ -30,7 +30,7 @@ def accessible(page: str) -> str:
     """
     for pattern, instead in CHANGES:
         page = pattern.sub(instead, page)
-    return PARAMETERS.sub(lambda found: found[1] + found[2].replace("<dd>", _START).replace("</dd>", "</span>"), page)
+    return PARAMETERS.sub(lambda match: match[1] + match[2].replace("<dd>", _START).replace("</dd>", "</span>"), page)
 
 
 def _change(app: Sphinx, error: Exception | None) -> None:

@@ -43,23 +43,23 @@ def restructured(lines: list[str], name: str) -> Iterator[str]:
 
 def _joined(lines: list[str]) -> Iterator[str]:
     """Yield the lines with each item of a list, and each piece of code, in one, wherever the lines were broken."""
-    held = ""
+    pending = ""
     in_example = False
     for line in lines:
         in_example = bool(line.strip()) and (in_example or line.lstrip().startswith(">>>"))
         broken = not in_example and line.strip() and not ITEM.match(line)
-        if held and broken and (ITEM.match(held) or held.count("`") % 2):
-            held += f" {line.strip()}"
+        if pending and broken and (ITEM.match(pending) or pending.count("`") % 2):
+            pending += f" {line.strip()}"
             continue
-        if held:
-            yield held
-        held = ""
+        if pending:
+            yield pending
+        pending = ""
         if not in_example and (ITEM.match(line) or line.count("`") % 2):
-            held = line
+            pending = line
         else:
             yield line
-    if held:
-        yield held
+    if pending:
+        yield pending
 
 
 def _typeset(line: str, name: str) -> list[str]:
@@ -80,8 +80,8 @@ def _prose(line: str) -> str:
     return indent + "".join(parts)
 
 
-def _symbol(found: re.Match[str]) -> str:
-    return f":math:`{latex(found[0])}`" if found["formula"] else f"\\{found[0]}"
+def _symbol(match: re.Match[str]) -> str:
+    return f":math:`{latex(match[0])}`" if match["formula"] else f"\\{match[0]}"
 
 
 def _code(name: str) -> str:
@@ -90,8 +90,8 @@ def _code(name: str) -> str:
     return f"``{name}``"
 
 
-def _process(_app: Sphinx, what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
-    of_its_type = what == "data" and obj.__doc__ == type(obj).__doc__
+def _process(_app: Sphinx, object_type: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
+    of_its_type = object_type == "data" and obj.__doc__ == type(obj).__doc__
     lines[:] = [] if of_its_type or FIELD in "".join(lines[:1]) else restructured(lines, name)
 
 

@@ -30,32 +30,38 @@ RECEIVED = {"retrieval_metrics.Comparison", "retrieval_metrics.Evaluation"}
 def first_things_first(_app: Sphinx, _domain: str, _kind: str, content: addnodes.desc_content) -> None:
     """Put the example of an entry below its first sentence and its formulas, and fold what is left if that is long."""
     members = [node for node in content if isinstance(node, addnodes.desc)]
-    said = [node for node in content if node not in members and not isinstance(node, addnodes.index)]
-    lead, example, rest = said_first(said)
-    if sum(len(node.astext()) for node in rest) > LONG:
-        takes = any("param" in field[0].astext() for node in rest for field in node.findall(nodes.field))
+    documented = [node for node in content if node not in members and not isinstance(node, addnodes.index)]
+    lead, example, further = split_content(documented)
+    if sum(len(node.astext()) for node in further) > LONG:
+        takes = any("param" in field[0].astext() for node in further for field in node.findall(nodes.field))
         label = "Arguments and details" if takes else "Details"
-        rest = [nodes.raw("", OPEN.format(label), format="html"), *rest, nodes.raw("", "</details>", format="html")]
-    kept = [node for node in content if isinstance(node, addnodes.index | addnodes.desc)]
+        further = [
+            nodes.raw("", OPEN.format(label), format="html"),
+            *further,
+            nodes.raw("", "</details>", format="html"),
+        ]
+    signature = [node for node in content if isinstance(node, addnodes.index | addnodes.desc)]
     content.children = []
-    content.extend([*lead, *example, *rest, *kept])
+    content.extend([*lead, *example, *further, *signature])
 
 
-def said_first(said: list[nodes.Node]) -> tuple[list[nodes.Node], list[nodes.Node], list[nodes.Node]]:
+def split_content(content: list[nodes.Node]) -> tuple[list[nodes.Node], list[nodes.Node], list[nodes.Node]]:
     """Return the sentence and the formulas of an entry, its example, and the rest."""
-    starts = [at for at, node in enumerate(said) if isinstance(node, nodes.rubric | nodes.field_list)]
-    prose = said[: starts[0]] if starts else said
-    shown = [at for at, node in enumerate(prose) if isinstance(node, nodes.math_block | nodes.doctest_block)]
-    lead = prose[: max([1, *(at + 1 for at in shown)])]
+    starts = [position for position, node in enumerate(content) if isinstance(node, nodes.rubric | nodes.field_list)]
+    prose = content[: starts[0]] if starts else content
+    shown = [
+        position for position, node in enumerate(prose) if isinstance(node, nodes.math_block | nodes.doctest_block)
+    ]
+    lead = prose[: max([1, *(position + 1 for position in shown)])]
     example: list[nodes.Node] = []
-    rest = prose[len(lead) :]
+    further = prose[len(lead) :]
     for start, end in pairwise([*starts, None]):
-        part = said[start:end]
+        part = content[start:end]
         if isinstance(part[0], nodes.rubric) and part[0].astext().startswith("Example"):
             example += part[1:]
         else:
-            rest += part
-    return lead, example, rest
+            further += part
+    return lead, example, further
 
 
 def names(tree: nodes.document) -> nodes.bullet_list:
@@ -65,8 +71,12 @@ def names(tree: nodes.document) -> nodes.bullet_list:
         if isinstance(entry.parent, addnodes.desc_content):
             continue
         line = nodes.paragraph("", "", _link(entry))
-        line += [nodes.Text(f": {_sentence(said)}") for said in entry[-1][:1] if isinstance(said, nodes.paragraph)]
-        members = [_link(each) for each in entry[-1].findall(addnodes.desc) if each.parent is entry[-1]]
+        line += [
+            nodes.Text(f": {_sentence(paragraph)}")
+            for paragraph in entry[-1][:1]
+            if isinstance(paragraph, nodes.paragraph)
+        ]
+        members = [_link(member) for member in entry[-1].findall(addnodes.desc) if member.parent is entry[-1]]
         item = nodes.list_item("", line)
         if members:
             item += nodes.paragraph("", "", *_spaced(members), classes=["members"])
@@ -82,8 +92,8 @@ def _link(entry: addnodes.desc) -> nodes.reference:
     return nodes.reference("", "", nodes.literal("", name), refid=signature["ids"][0], internal=True)
 
 
-def _sentence(said: nodes.Node) -> str:
-    text = said.astext().partition(". ")[0].removesuffix(".").removeprefix("Return ")
+def _sentence(paragraph: nodes.Node) -> str:
+    text = paragraph.astext().partition(". ")[0].removesuffix(".").removeprefix("Return ")
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -93,10 +103,10 @@ def _spaced(links: list[nodes.reference]) -> Iterator[nodes.Node]:
 
 
 def _class_signature(
-    _app: Sphinx, what: str, name: str, obj: Any, _options: Any, signature: str | None, _returned: str | None
+    _app: Sphinx, object_type: str, name: str, obj: Any, _options: Any, signature: str | None, _returned: str | None
 ) -> tuple[str, str] | None:
     """Return no signature of a class that is only received, and one that can be read of a model of Pydantic."""
-    if what != "class" or not signature:
+    if object_type != "class" or not signature:
         return None
     if name in RECEIVED or name.startswith("retrieval_metrics.types."):
         return "", ""
@@ -105,12 +115,12 @@ def _class_signature(
 
 def by_name(model: Any) -> str:
     """Return the signature of a model: its fields without their types, which are those of its validation."""
-    given = []
+    sections = []
     for field in inspect.signature(model).parameters.values():
         plain = type(field.default) in {type(None), str, int, float, bool}
         default = "" if field.default is field.empty else f"={field.default!r}" if plain else "=..."
-        given.append(f"{'**' if field.kind is field.VAR_KEYWORD else ''}{field.name}{default}")
-    return f"(*, {', '.join(given)})"
+        sections.append(f"{'**' if field.kind is field.VAR_KEYWORD else ''}{field.name}{default}")
+    return f"(*, {', '.join(sections)})"
 
 
 def _list_names(app: Sphinx, tree: nodes.document) -> None:

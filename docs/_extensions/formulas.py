@@ -91,16 +91,16 @@ class _Parser:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    at = 0
-    while at < len(text):
-        found = TOKEN.match(text, at)
-        if found is None:
-            raise ValueError(f"the formula {text!r} cannot be read from {text[at:]!r} on")
-        at = found.end()
-        if found.lastgroup == "gap":
+    position = 0
+    while position < len(text):
+        match = TOKEN.match(text, position)
+        if match is None:
+            raise ValueError(f"the formula {text!r} cannot be read from {text[position:]!r} on")
+        position = match.end()
+        if match.lastgroup == "gap":
             yield r",\quad"
-        elif found.lastgroup != "space":
-            yield found[0]
+        elif match.lastgroup != "space":
+            yield match[0]
 
 
 def _function(name: str) -> str:
@@ -126,8 +126,8 @@ def _bare(part: str) -> str:
     if not (part.startswith("( ") and part.endswith(" )")):
         return part
     depth = 0
-    for at, sign in enumerate(part):
+    for position, sign in enumerate(part):
         depth += (sign == "(") - (sign == ")")
-        if not depth and at < len(part) - 1:
+        if not depth and position < len(part) - 1:
             return part
     return part[2:-2]

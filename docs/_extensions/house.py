@@ -35,7 +35,7 @@ def floors() -> dict[str, list[list[str]]]:
     return {title: ast.literal_eval(named[part]) for part, title in PARTS.items()}
 
 
-def said_of(name: str) -> str:
+def description_of(name: str) -> str:
     """Return the first line of the docstring of a folder or a module."""
     path = CORE / name / "__init__.py"
     text = (path if path.exists() else CORE / f"{name}.py").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def house() -> str:
     """Return the list, as a table of Markdown for each part of the house."""
     lines = []
     for title, of_part in floors().items():
-        rows = [f"| `{name}` | {said_of(name)} |" for floor in of_part for name in floor]
+        rows = [f"| `{name}` | {description_of(name)} |" for floor in of_part for name in floor]
         lines += [f"**{title}**", "", "| folder or module | contents |", "| --- | --- |", *rows, ""]
     return "\n".join(lines)
 

@@ -43,8 +43,8 @@ def contents(pages: dict[str, str]) -> str:
 
 
 def _line(name: str, text: str) -> str:
-    said = sentences(text, 1)
-    return f"- [{title(text)}]({name}.html){': ' if said else ''}{said}"
+    text_sentences = sentences(text, 1)
+    return f"- [{title(text)}]({name}.html){': ' if text_sentences else ''}{text_sentences}"
 
 
 def folder_of(name: str) -> str:
@@ -54,8 +54,8 @@ def folder_of(name: str) -> str:
 
 def title(text: str) -> str:
     """Return the title of a page."""
-    found = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return match[1] if match else ""
 
 
 def sentences(text: str, count: int) -> str:
@@ -70,10 +70,10 @@ def sentences(text: str, count: int) -> str:
 def declared(path: str) -> str:
     """Return what can be called under a dotted path: its signature and its first sentence, and those of its methods."""
     module, _, name = path.rpartition(".")
-    found = getattr(import_module(module), name)
-    lines = [_signed(name, found)]
-    if inspect.isclass(found):
-        for attribute, value in vars(found).items():
+    public_object = getattr(import_module(module), name)
+    lines = [_signed(name, public_object)]
+    if inspect.isclass(public_object):
+        for attribute, value in vars(public_object).items():
             member = value.__func__ if isinstance(value, classmethod | staticmethod) else value
             member = getattr(member, "fget", None) or getattr(member, "func", member)  # of a property
             if not attribute.startswith("_") and inspect.isfunction(member):
@@ -81,17 +81,17 @@ def declared(path: str) -> str:
     return "\n".join(lines)
 
 
-def _signed(name: str, found: Any) -> str:
-    said = (inspect.getdoc(found) or "").partition("\n\n")[0]
+def _signed(name: str, public_object: Any) -> str:
+    docstring = (inspect.getdoc(public_object) or "").partition("\n\n")[0]
     try:
-        signature = str(inspect.signature(found)) if callable(found) else f" = {found!r}"
+        signature = str(inspect.signature(public_object)) if callable(public_object) else f" = {public_object!r}"
     except ValueError:  # of a built-in class
         signature = "(...)"
     signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature).replace("(self, ", "(").replace("(self)", "()")
-    return f"{name}{' '.join(signature.replace('(cls, ', '(').split())}  # {' '.join(said.split())}"
+    return f"{name}{' '.join(signature.replace('(cls, ', '(').split())}  # {' '.join(docstring.split())}"
 
 
-def whole(pages: dict[str, str]) -> Iterator[str]:
+def full_text(pages: dict[str, str]) -> Iterator[str]:
     """Yield every page as text: signatures for the entries of the API, and nothing that only a browser can show."""
     for name in [FRONT, *sorted(pages.keys() - {FRONT})]:
         entries = ENTRIES.sub(lambda block: "\n".join(map(declared, ENTRY.findall(block[0]))) + "\n", pages[name])
@@ -104,7 +104,7 @@ def _write(app: Sphinx, error: Exception | None) -> None:
         pages: dict[str, str] = app.env.llms_pages  # type: ignore[attr-defined]
         folder = Path(app.outdir)
         (folder / "llms.txt").write_text(contents(pages), encoding="utf-8")
-        (folder / "llms-full.txt").write_text("\n".join(whole(pages)), encoding="utf-8")
+        (folder / "llms-full.txt").write_text("\n".join(full_text(pages)), encoding="utf-8")
 
 
 def _note(app: Sphinx, name: str, source: list[str]) -> None:

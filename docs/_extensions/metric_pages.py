@@ -40,20 +40,20 @@ def metric_page(name: str) -> str:
 def function_of(definition: Definition) -> FunctionType | None:
     """Return the public function of one ranking that belongs to a metric."""
     functions = (getattr(rm.metrics, name) for name in rm.metrics.__all__)
-    return next((each for each in functions if each.__module__ == definition.score.__module__), None)
+    return next((function for function in functions if function.__module__ == definition.score.__module__), None)
 
 
 def _defined(definition: Definition) -> Iterator[str]:
     function = function_of(definition)
     text = inspect.getdoc(function or definition.score) or ""
-    said, _, rest = text.partition("\n\nArgs:")
+    definition_text, _, arguments = text.partition("\n\nArgs:")
     yield "## Definition"
-    for paragraph in said.split("\n\n"):
+    for paragraph in definition_text.split("\n\n"):
         if paragraph.startswith("    "):
             yield from (f"$$\n{latex(line)}\n$$" for line in paragraph.splitlines())
         else:
             yield _prose(" ".join(paragraph.split()))
-    example = re.search(r"^Example:\n(.*)", rest, flags=re.MULTILINE | re.DOTALL)
+    example = re.search(r"^Example:\n(.*)", arguments, flags=re.MULTILINE | re.DOTALL)
     if example:
         yield f"```pycon\n{inspect.cleandoc(example[1])}\n```"
     if function:
@@ -77,42 +77,42 @@ def _prose(paragraph: str) -> str:
     return "".join(parts)
 
 
-def _symbol(found: re.Match[str]) -> str:
-    if found["formula"]:
-        return f"${latex(found[0])}$"
-    return f"\\{found[0]}" if found[0] in "|_" else found[0]  # a star is emphasis, there as here
+def _symbol(match: re.Match[str]) -> str:
+    if match["formula"]:
+        return f"${latex(match[0])}$"
+    return f"\\{match[0]}" if match[0] in "|_" else match[0]  # a star is emphasis, there as here
 
 
 def _edges(definition: Definition) -> Iterator[str]:
     metric = rm.Metric(definition.name, K if definition.takes_cutoff else None)
-    others = [
+    other_metrics = [
         name for name, rules in RULE_SETS.items() if rules is not STANDARD and rules.metrics and rules.has(metric.name)
     ]
-    yield "## Edge cases" + (" by library" if others else "")
+    yield "## Edge cases" + (" by library" if other_metrics else "")
     undefined = "*Left out* means that the value is undefined and the query is left out of the mean."
-    bold = " Values in bold differ from `standard`, the rules of this package." if others else ""
+    bold = " Values in bold differ from `standard`, the rules of this package." if other_metrics else ""
     yield f"`{metric}` for a single query. {undefined}{bold}"
-    yield "\n".join(_table(metric, others, situations_of(definition)))
-    if not others:
+    yield "\n".join(_table(metric, other_metrics, situations_of(definition)))
+    if not other_metrics:
         yield "None of the libraries that `rm.audit` covers has this metric."
         return
     yield "Where they differ from `standard`:"
-    yield "\n".join(f"* **{LIBRARIES[name]}**: {_differences(metric, name)}." for name in others)
+    yield "\n".join(f"* **{LIBRARIES[name]}**: {_differences(metric, name)}." for name in other_metrics)
     yield "[Coming from another tool](../../guides/coming-from.md) shows which of these rules change your numbers."
 
 
-def _table(metric: rm.Metric, others: list[str], situations: tuple[Situation, ...]) -> Iterator[str]:
+def _table(metric: rm.Metric, other_metrics: list[str], situations: tuple[Situation, ...]) -> Iterator[str]:
     columns = [
         "situation",
         "relevant",
         "retrieved",
-        *(["value"] if not others else ["standard", *(LIBRARIES[name] for name in others)]),
+        *(["value"] if not other_metrics else ["standard", *(LIBRARIES[name] for name in other_metrics)]),
     ]
     yield f"| {' | '.join(columns)} |"
     yield f"| --- | --- | --- |{' ---: |' * (len(columns) - 3)}"
     for situation in situations:
         ours = value_of(metric, situation, "standard")
-        theirs = [value_of(metric, situation, name) for name in others]
+        theirs = [value_of(metric, situation, name) for name in other_metrics]
         marked = [shown if shown == ours else f"**{shown}**" for shown in theirs]
         yield f"| {' | '.join([situation.words, situation.needed, situation.returned, ours, *marked])} |"
 
@@ -145,12 +145,12 @@ def _names(definition: Definition) -> Iterator[str]:
     )
     yield "## Names and parameters" if definition.parameters else "## Names"
     yield f"Write {shown}."
-    known = [f"`{alias}`" for alias in definition.aliases]
+    aliases = [f"`{alias}`" for alias in definition.aliases]
     spelled = [
         f"`{spelling}` ({tool})" for tool, spellings in SPELLINGS.items() for spelling in _understood(name, spellings)
     ]
-    if known or spelled:
-        yield f"Also accepted: {', '.join(known + spelled)}."
+    if aliases or spelled:
+        yield f"Also accepted: {', '.join(aliases + spelled)}."
     if definition.parameters:
         rows = [
             f"| `{key}` | {'' if parameter.default is None else f'`{parameter.default}`'} | {parameter.meaning} |"
@@ -166,7 +166,7 @@ def _understood(name: str, spellings: tuple[str, ...]) -> Iterator[str]:
 
 
 def _expand(_app: Sphinx, _name: str, source: list[str]) -> None:
-    source[0] = BLOCK.sub(lambda found: metric_page(found[1]), source[0])
+    source[0] = BLOCK.sub(lambda match: metric_page(match[1]), source[0])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

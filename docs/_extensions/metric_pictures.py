@@ -58,7 +58,7 @@ GROUPS = Example(
     ["a", "b", "x", "c", "y", "z"],
     None,
 )
-CHUNKS = [chunk(str(at), 100 * at, 100 * at + 100) for at in (4, 1, 9, 2, 8, 3)]
+CHUNKS = [chunk(str(number), 100 * number, 100 * number + 100) for number in (4, 1, 9, 2, 8, 3)]
 PLACES = Example(
     [
         ("400", "", False),
@@ -94,13 +94,13 @@ def picture(definition: Definition) -> str:
     alone = [_value(definition, cut, *_alone(definition, example, rank)) for rank in ranks]
     over_k = f"{name}@k for k = 1 to 6" if definition.takes_cutoff else f"{name} if the ranking ended here"
     single = "judged" if name == "judged" else "relevant" if definition.higher_is_better else "forbidden"
-    said = f"{name}@{CUT}" if cut else name
+    metric_name = f"{name}@{CUT}" if cut else name
     rows = [
         _boxes(example),
         _bars(growing, 62, over_k, COLOURS[0]),
-        _bars(alone, 170, f"{said} of one {single} document at each rank", COLOURS[1]),
+        _bars(alone, 170, f"{metric_name} of one {single} document at each rank", COLOURS[1]),
     ]
-    label = f"{over_k}: {_listed(growing)}. {said} of one {single} document at each rank: {_listed(alone)}."
+    label = f"{over_k}: {_listed(growing)}. {metric_name} of one {single} document at each rank: {_listed(alone)}."
     caption = _caption(definition)
     return (
         f'<figure class="metric"><svg viewBox="0 0 {WIDTH} 264" role="img" aria-label="{escape(label)}" '
@@ -134,14 +134,14 @@ def _caption(definition: Definition) -> str:
 
 def _alone(definition: Definition, example: Example, rank: int) -> tuple[Any, Sequence[Any]]:
     if example.alone is not None:
-        others = [item for item in example.ranking if item.id != "1"]
-        return example.alone, [*others[: rank - 1], chunk("1", 100, 200), *others[rank - 1 :]]
-    ranking = [f"x{at}" for at in range(1, len(example.boxes) + 1)]
-    others: dict[str, int] = {} if definition.name == "judged" else dict.fromkeys(ranking, 0)
+        other_items = [item for item in example.ranking if item.id != "1"]
+        return example.alone, [*other_items[: rank - 1], chunk("1", 100, 200), *other_items[rank - 1 :]]
+    ranking = [f"x{number}" for number in range(1, len(example.boxes) + 1)]
+    other_items: dict[str, int] = {} if definition.name == "judged" else dict.fromkeys(ranking, 0)
     if not definition.higher_is_better:
         elsewhere = {} if definition.name == "false_answer" else {"not retrieved": 1}
-        return {**others, **elsewhere, ranking[rank - 1]: -1}, ranking
-    return {**others, ranking[rank - 1]: 1}, ranking
+        return {**other_items, **elsewhere, ranking[rank - 1]: -1}, ranking
+    return {**other_items, ranking[rank - 1]: 1}, ranking
 
 
 def _value(definition: Definition, k: int | None, qrels: Any, ranking: Sequence[Any]) -> float:
@@ -157,8 +157,8 @@ def _listed(values: Sequence[float]) -> str:
 
 def _boxes(example: Example) -> str:
     drawn = []
-    for at, (name, note, relevant) in enumerate(example.boxes):
-        x = LEFT + at * COLUMN
+    for number, (name, note, relevant) in enumerate(example.boxes):
+        x = LEFT + number * COLUMN
         fill = f'fill="{COLOURS[2]}" fill-opacity="0.35"' if relevant else 'fill="none"'
         drawn.append(
             f'<rect x="{x + 3}" y="2" width="{COLUMN - 6}" height="26" rx="4" stroke="currentColor" '
@@ -168,13 +168,13 @@ def _boxes(example: Example) -> str:
 
 
 def _bars(values: Sequence[float], top: int, title: str, colour: str) -> str:
-    most = max(1.0, *(value for value in values if not isnan(value)))
+    largest = max(1.0, *(value for value in values if not isnan(value)))
     floor = top + 18 + BAR
     drawn = [f'<text x="{LEFT + 3}" y="{top + 2}" font-size="12">{escape(title)}</text>']
     drawn.append(f'<path d="M{LEFT} {floor}h{COLUMN * len(values)}" stroke="currentColor" stroke-opacity="0.5"/>')
-    for at, value in enumerate(values):
-        high = 0 if isnan(value) else value / most * (BAR - 14)
-        x = LEFT + at * COLUMN
+    for number, value in enumerate(values):
+        high = 0 if isnan(value) else value / largest * (BAR - 14)
+        x = LEFT + number * COLUMN
         shown = "-" if isnan(value) else f"{value:.2f}"
         drawn.append(
             f'<rect x="{x + 10}" y="{floor - high:.1f}" width="{COLUMN - 20}" height="{high:.1f}" fill="{colour}"/>'

@@ -17,12 +17,12 @@ TREE = "furo_navigation_tree"
 
 def topics(page: nodes.document) -> dict[str, int]:
     """Return the sections of a page that list pages, each with how many it lists."""
-    found = {}
+    counts = {}
     for section in page.findall(nodes.section):
-        lists = [one for one in section.findall(addnodes.toctree) if _section_of(one) is section]
+        lists = [toctree for toctree in section.findall(addnodes.toctree) if _section_of(toctree) is section]
         if lists:
-            found[section[0].astext()] = sum(len(one["entries"]) for one in lists)
-    return found
+            counts[section[0].astext()] = sum(len(toctree["entries"]) for toctree in lists)
+    return counts
 
 
 def _section_of(node: nodes.Node) -> nodes.Node | None:
@@ -41,8 +41,8 @@ def grouped(tree: str, link: str, counts: dict[str, int]) -> str:
     """  # noqa: E501  (as it is printed)
     soup = BeautifulSoup(tree, "html.parser")
     for item in soup.find_all("li"):
-        found, below = item.find("a", recursive=False), item.find("ul", recursive=False)
-        if found and below and found["href"] == link:
+        anchor, below = item.find("a", recursive=False), item.find("ul", recursive=False)
+        if anchor and below and anchor["href"] == link:
             _group(soup, below, counts)
     return str(soup)
 

@@ -41,7 +41,7 @@ def _draw(_app: Sphinx, name: str, source: list[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():
             old.unlink()
-        with TemporaryDirectory() as here, contextlib.chdir(here):
+        with TemporaryDirectory() as working_folder, contextlib.chdir(working_folder):
             source[0] = with_pictures(source[0], folder)
 
 

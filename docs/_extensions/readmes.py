@@ -20,11 +20,11 @@ LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
 
 def readme_pages() -> dict[Path, Path]:
     """Return the page that holds each README."""
-    found = {}
+    pages = {}
     for page in DOCS.rglob("*.md"):
         for name in README.findall(page.read_text(encoding="utf-8")):
-            found[ROOT / name] = page
-    return found
+            pages[ROOT / name] = page
+    return pages
 
 
 def packed(folder: Path) -> Path:
@@ -36,10 +36,10 @@ def packed(folder: Path) -> Path:
 def relinked(text: str, start: Path, page: Path, pages: dict[Path, Path]) -> str:
     """Return a text that was written in the folder `start`, with the links it needs on a page of the site."""
 
-    def link(found: re.Match[str]) -> str:
-        if "://" in found[0]:
-            return found[0]
-        target = (start / found[0]).resolve()
+    def link(match: re.Match[str]) -> str:
+        if "://" in match[0]:
+            return match[0]
+        target = (start / match[0]).resolve()
         shown = packed(target) if target.is_dir() else pages.get(target, target)
         return Path(os.path.relpath(shown, page.parent)).as_posix()
 
@@ -53,8 +53,8 @@ def _reader(pages: dict[Path, Path]) -> Callable[[Sphinx, str, list[str]], None]
         for readme in README.findall(text):
             path = ROOT / readme
             app.env.note_dependency(path)
-            held = relinked(path.read_text(encoding="utf-8"), path.parent, page, pages)
-            text = text.replace(f"```{{readme}} {readme}\n```", held)
+            page_text = relinked(path.read_text(encoding="utf-8"), path.parent, page, pages)
+            text = text.replace(f"```{{readme}} {readme}\n```", page_text)
         source[0] = text
 
     return read

@@ -14,13 +14,13 @@ HANDBOOK = Path(__file__).parent.parent.parent / "examples" / "handbook"
 
 def chunks() -> list[rm.Retrieved]:
     """Return the paragraphs of the handbook."""
-    found = []
+    all_chunks = []
     for page in sorted(HANDBOOK.glob("*.md")):
         start = 0
         for part in page.read_text(encoding="utf-8").split("\n\n"):
-            found.append(rm.Retrieved(f"{page.stem}@{start}", part, page.name, start, start + len(part)))
+            all_chunks.append(rm.Retrieved(f"{page.stem}@{start}", part, page.name, start, start + len(part)))
             start += len(part) + 2
-    return found
+    return all_chunks
 
 
 def questions() -> rm.EvaluationSet:
@@ -43,31 +43,37 @@ def words(text: str) -> set[str]:
     return {word.strip(".,?!:;").lower() for word in text.split()}
 
 
-def searched(asked: rm.EvaluationSet, *, rare: bool) -> dict[str, list[rm.Retrieved]]:
+def searched(evaluation_set: rm.EvaluationSet, *, rare: bool) -> dict[str, list[rm.Retrieved]]:
     """Return the paragraphs that share most words with each question; with `rare`, rare words count more."""
-    held = [(chunk, words(chunk.text or "")) for chunk in chunks()]
-    frequency = Counter(word for _, found in held for word in found)
+    words_of_chunks = [(chunk, words(chunk.text or "")) for chunk in chunks()]
+    frequency = Counter(word for _, chunk_words in words_of_chunks for word in chunk_words)
     runs = {}
-    for query, text in asked.queries.items():
+    for query, text in evaluation_set.queries.items():
         scores = {
-            at: fsum(log(len(held) / frequency[word]) if rare else 1.0 for word in words(text) & found)
-            for at, (_, found) in enumerate(held)
+            position: fsum(
+                log(len(words_of_chunks) / frequency[word]) if rare else 1.0 for word in words(text) & chunk_words
+            )
+            for position, (_, chunk_words) in enumerate(words_of_chunks)
         }
-        best = sorted((at for at in scores if scores[at]), key=lambda at: -scores[at])[:10]
-        runs[str(query)] = [held[at][0] for at in best]
+        best = sorted((position for position in scores if scores[position]), key=lambda position: -scores[position])[
+            :10
+        ]
+        runs[str(query)] = [words_of_chunks[position][0] for position in best]
     return runs
 
 
 def write(folder: Path) -> None:
     """Write both pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    asked = questions()
-    runs = {"overlap": searched(asked, rare=False), "weighted overlap": searched(asked, rare=True)}
-    compared = rm.compare(asked, runs, ["recall@1000chars", "mrr", "full_recall@1000chars"])
+    evaluation_set = questions()
+    runs = {"overlap": searched(evaluation_set, rare=False), "weighted overlap": searched(evaluation_set, rare=True)}
+    compared = rm.compare(evaluation_set, runs, ["recall@1000chars", "mrr", "full_recall@1000chars"])
     compared.report(folder / "report.html", title="Two ways to search a handbook")
-    ids = {name: {query: [chunk.id for chunk in found] for query, found in run.items()} for name, run in runs.items()}
+    ids = {
+        name: {query: [chunk.id for chunk in ranking] for query, ranking in run.items()} for name, run in runs.items()
+    }
     corpus = {chunk.id: chunk.text or "" for chunk in chunks()}
-    rm.pool(dict(asked.queries), ids, corpus, depth=3).labelling_page(folder / "labelling.html")
+    rm.pool(dict(evaluation_set.queries), ids, corpus, depth=3).labelling_page(folder / "labelling.html")
 
 
 def _write(app: Sphinx, error: Exception | None) -> None:

@@ -69,7 +69,11 @@ def _enter(app: Sphinx, tree: nodes.document) -> None:
     words = [(word, "") for word in WORDS.get(app.env.docname, [])]
     if app.env.docname.startswith("api/"):
         signatures = [entry[0] for entry in tree.findall(addnodes.desc) if entry[0]["module"] == "retrieval_metrics"]
-        words += [(f"rm.{each['fullname'].lower()}", each["ids"][0]) for each in signatures if not each["class"]]
+        words += [
+            (f"rm.{signature['fullname'].lower()}", signature["ids"][0])
+            for signature in signatures
+            if not signature["class"]
+        ]
     if words:
         entries = [("single", word, place, "main", None) for word, place in words]
         next(iter(tree.findall(nodes.section))).append(addnodes.index(entries=entries))

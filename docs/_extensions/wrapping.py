@@ -71,8 +71,8 @@ def _broken(name: re.Match[str]) -> str:
 
 def _wrap(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None) -> None:
     if body := context.get("body"):
-        body = BLOCK.sub(lambda found: found["head"] + wrapping(found["printed"]), body)
-        context["body"] = CELL.sub(lambda found: breaking(found[0]), body)
+        body = BLOCK.sub(lambda match: match["head"] + wrapping(match["printed"]), body)
+        context["body"] = CELL.sub(lambda match: breaking(match[0]), body)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -81,10 +81,10 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> No
 def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     AppendLog(path, "test").append({"n": 1})
-    whole = path.read_bytes()
-    for size in range(1, len(whole)):
-        path.write_bytes(whole[:size])
-        if whole[size - 1 : size] == b"\n" or size == len(whole) - 1:
+    content = path.read_bytes()
+    for size in range(1, len(content)):
+        path.write_bytes(content[:size])
+        if content[size - 1 : size] == b"\n" or size == len(content) - 1:
             AppendLog(path, "test").append({"n": 2})  # a whole line, with its line break or without
         else:
             with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):

@@ -11,11 +11,11 @@ from agent_scenarios import TEXTS
 
 
 class TestCitations:
-    FOUND: ClassVar = [{"id": id_, "text": TEXTS[id_]} for id_ in ("d2", "d1", "d3")]
+    RESULTS: ClassVar = [{"id": id_, "text": TEXTS[id_]} for id_ in ("d2", "d1", "d3")]
 
     def read_answer(self, read_: str, answer: Any, **options: Any) -> rm.Trajectory:
         spans: list[dict[str, Any]] = [
-            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND},
+            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.RESULTS},
             {"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "input": read_, "output": answer},
         ]
         (trajectory,) = rm.read_traces(spans, **options).values()
@@ -65,7 +65,7 @@ class TestCitations:
         assert self.read_answer(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
 
     def test_without_a_known_context_numbers_cite_what_is_unknown(self) -> None:
-        spans = [{"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND}]
+        spans = [{"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.RESULTS}]
         spans += [{"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "output": "So [1]."}]  # type: ignore[dict-item]
         assert rm.read_traces(spans, citations="numbered")["t"].citations is None
 
@@ -90,11 +90,11 @@ class TestCitations:
         ],
     )
     def test_structured_ones_name_a_document_by_id_source_metadata_or_words(self, citation: Any, cites: Any) -> None:
-        documents = [{**one, "metadata": {"url": f"https://a/{one['id'][1]}"}} for one in self.FOUND]
+        documents = [{**result, "metadata": {"url": f"https://a/{result['id'][1]}"}} for result in self.RESULTS]
         messages = chat("q", [("1", "a")], ("1", documents))
         block = {"type": "text", "text": "So.", "annotations": [citation, citation]}
-        (one,) = rm.read_traces([*messages, {"role": "assistant", "content": [block]}], tools="search").values()
-        assert one.citations == cites
+        (result,) = rm.read_traces([*messages, {"role": "assistant", "content": [block]}], tools="search").values()
+        assert result.citations == cites
 
     def test_a_structured_citation_of_one_of_two_passages(self) -> None:
         passages = [{"id": "d1", "text": TEXTS["d1"]}, {"id": "d1", "text": "Aleph is an ox."}]

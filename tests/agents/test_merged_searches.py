@@ -121,12 +121,12 @@ class TestAnIdThatComesBackWithAnotherPassage:
 
     A, B = (rm.Retrieved("terms", text) for text in ("The warranty lasts two years.", "Returns within 30 days."))
     FAQ = rm.Retrieved("faq", "Ask us.")
-    FOUND = ([A], [FAQ, B])
+    SEARCH_RESULTS = ([A], [FAQ, B])
     NEEDED = ("The warranty lasts two years.", "Returns within 30 days.")
 
     @pytest.mark.parametrize("read", [[A, FAQ, B], ["terms", "faq"]], ids=["passages", "ids"])
     def test_found_and_read_agree(self, read: Any) -> None:
-        t = make_trajectories(self.FOUND, context=read, citations=["terms"])
+        t = make_trajectories(self.SEARCH_RESULTS, context=read, citations=["terms"])
         for view in (t.union(), t.interleaved(), t.context(), t.cited()):
             assert means({"q": list(map(rm.Quote, self.NEEDED))}, view, "recall") == [1.0]
         properties = t["q"].properties()
@@ -143,7 +143,7 @@ class TestAnIdThatComesBackWithAnotherPassage:
         )
 
     def test_a_passage_that_was_not_handed_on_was_not_read(self) -> None:
-        t = make_trajectories(self.FOUND, context=[self.A, self.FAQ], citations=["terms", "other"])
+        t = make_trajectories(self.SEARCH_RESULTS, context=[self.A, self.FAQ], citations=["terms", "other"])
         assert t.cited()["q"] == [self.A]
         assert t.context().origins["q"] == ((1, 1), (2, 1))
         properties = t["q"].properties()
@@ -159,13 +159,13 @@ class TestAnIdThatComesBackWithAnotherPassage:
 
     def test_a_text_that_was_cut_on_its_way_to_the_model_was_read_as_it_was_cut(self) -> None:
         cut = rm.Retrieved("faq", "Ask")
-        t = make_trajectories(self.FOUND, context=[cut], citations=["faq"])
+        t = make_trajectories(self.SEARCH_RESULTS, context=[cut], citations=["faq"])
         assert t.context()["q"] == t.cited()["q"] == [cut]
         assert t.context().origins["q"] == ((2, 1),)
         assert (t["q"].properties()["not_in_context"], t["q"].properties()["cited_not_in_context"]) == (2 / 3, 0)
 
     def test_the_same_passage_again_is_nothing_new(self) -> None:
-        t = make_trajectories([*self.FOUND, [self.A, self.B]])
+        t = make_trajectories([*self.SEARCH_RESULTS, [self.A, self.B]])
         assert t.union()["q"] == [self.A, self.FAQ, self.B]
         assert t["q"].unproductive == ["", "", "nothing new"]
 

@@ -27,9 +27,11 @@ class TestWhatIsNoSpan:
         t = rm.read_traces(
             [
                 otel(
-                    id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(make_documents("x"))}
+                    id_,
+                    "search",
+                    **{"openinference.span.kind": kind_name, "output.value": json.dumps(make_documents("x"))},
                 )
-                for id_, said in kinds.items()
+                for id_, kind_name in kinds.items()
             ]
         )
         assert t.notes == ("2 spans of the unknown kind 'RETREIVER' left out, such as span '2' (search) of trace 't'",)
@@ -120,11 +122,11 @@ def test_a_failed_tool_of_haystack_has_no_error_status() -> None:
     name = {"haystack.tool.name": "search"}
     outputs = ('{"documents": [{"id": "d1", "content": "a"}]}', '{"error": "Failed to invoke Tool `search`: offline"}')
     spans = [
-        otel(str(index), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": one})
-        for index, one in enumerate(outputs)
+        otel(str(index), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": output})
+        for index, output in enumerate(outputs)
     ]
-    (one,) = rm.read_traces(spans, tools="search").values()
-    assert [(ids(call), call.error) for call in one.calls] == [
+    (output,) = rm.read_traces(spans, tools="search").values()
+    assert [(ids(call), call.error) for call in output.calls] == [
         (["d1"], None),
         ([], "Failed to invoke Tool `search`: offline"),
     ]

@@ -39,12 +39,14 @@ def coincidences(
     true = random.choice(GRADES, size=shape[:2], p=[0.5, 0.2, 0.2, 0.1])
     rate = np.full(queries, mistakes) if even else mistakes * random.choice([0.1, 1.9], queries)
     wrong = random.random(shape) < rate[:, None, None]
-    given = np.where(wrong, random.integers(0, GRADES, shape), true[..., None])
-    there = random.random(shape) >= MISSING
-    counts = ((given[..., None] == np.arange(GRADES)) & there[..., None]).sum(axis=2).astype(float)
-    each = counts.sum(axis=-1)
+    grades = np.where(wrong, random.integers(0, GRADES, shape), true[..., None])
+    present = random.random(shape) >= MISSING
+    counts = ((grades[..., None] == np.arange(GRADES)) & present[..., None]).sum(axis=2).astype(float)
+    n_ratings = counts.sum(axis=-1)
     pairs = counts[..., :, None] * counts[..., None, :] - counts[..., None] * np.eye(GRADES)
-    return np.asarray((pairs / np.maximum(each - 1, 1)[..., None, None] * (each > 1)[..., None, None]).sum(axis=1))
+    return np.asarray(
+        (pairs / np.maximum(n_ratings - 1, 1)[..., None, None] * (n_ratings > 1)[..., None, None]).sum(axis=1)
+    )
 
 
 def main() -> None:
@@ -60,13 +62,13 @@ def main() -> None:
                 alpha = krippendorffs_alpha(coincidences(random, ALL, graders, mistakes, even=even), "quadratic").value
                 cells, none = [], []
                 for n in (5, 10, 20, 50):
-                    held = [
+                    intervals = [
                         krippendorffs_alpha(coincidences(random, n, graders, mistakes, even=even), "quadratic").interval
                         for _ in range(draws)
                     ]
-                    known = [ends for ends in held if not np.isnan(ends.low)]
-                    cells.append(100 * float(np.mean([low <= alpha <= high for low, high in known])))
-                    none.append(100 * (1 - len(known) / draws))
+                    finite = [ends for ends in intervals if not np.isnan(ends.low)]
+                    cells.append(100 * float(np.mean([low <= alpha <= high for low, high in finite])))
+                    none.append(100 * (1 - len(finite) / draws))
                 row = "".join(f"{cell:7.1f}" for cell in cells)
                 print(
                     f"{name:8}  {'even' if even else 'uneven':7}{graders:9}{alpha:7.3f}{row}{none[0]:12.1f}", flush=True

@@ -21,9 +21,11 @@ OURS = (str(Path(rm.__file__).parent), str(Path(__file__).parents[2] / "integrat
 NOT_COUNTED = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>", "<module>"}
 
 QRELS: dict[str, Any] = {"q1": ["d7"], "q2": {"d1": 2, "d2": 1}, "q3": ["d4", "d5"]}
-ONE = {"q1": ["d3", "d7"], "q2": ["d2", "x", "d1"], "q3": ["d5", "d4"]}
+RUN = {"q1": ["d3", "d7"], "q2": ["d2", "x", "d1"], "q3": ["d5", "d4"]}
 TWO = {"q1": ["d7"], "q2": ["x", "d1"], "q3": ["d5", "z", "d4"]}
-SCORED = {query: {document: -float(at // 2) for at, document in enumerate(found)} for query, found in ONE.items()}
+SCORED = {
+    query: {document: -float(rank // 2) for rank, document in enumerate(ranking)} for query, ranking in RUN.items()
+}
 
 
 class Way(NamedTuple):
@@ -37,7 +39,7 @@ class Way(NamedTuple):
 def way(call: Callable[[], object]) -> Way:
     """Measure a call that has been made once before."""
     files = [file for file, _, _ in entered_by(call)]
-    changes = sum(one != other for one, other in zip(["", *files], files, strict=False))
+    changes = sum(earlier != later for earlier, later in zip(["", *files], files, strict=False))
     return Way(len(set(files)), len(files), changes)
 
 
@@ -54,12 +56,12 @@ def entered_by(call: Callable[[], object]) -> list[Entered]:
     call()
     entered: list[Entered] = []
 
-    def seen(frame: FrameType, event: str, _: Any) -> None:
+    def record_call(frame: FrameType, event: str, _: Any) -> None:
         if event == "call" and _counts(frame):
             entered.append(Entered(frame.f_code.co_filename, frame.f_code.co_qualname, _depth(frame)))
 
-    threading.setprofile(seen)
-    sys.setprofile(seen)
+    threading.setprofile(record_call)
+    sys.setprofile(record_call)
     try:
         call()
     finally:
@@ -82,17 +84,17 @@ def _depth(frame: FrameType) -> int:
 
 def ways(metrics: list[str]) -> dict[str, Callable[[], object]]:
     """Return what is measured, by name."""
-    found = {
-        "evaluate, print": lambda: str(rm.evaluate(QRELS, ONE, metrics)),
+    ranking = {
+        "evaluate, print": lambda: str(rm.evaluate(QRELS, RUN, metrics)),
         'evaluate, ties="expected"': lambda: str(rm.evaluate(QRELS, SCORED, metrics, ties="expected")),
-        "compare": lambda: rm.compare(QRELS, {"one": ONE, "two": TWO}, metrics),
-        "compare, print": lambda: str(rm.compare(QRELS, {"one": ONE, "two": TWO}, metrics)),
-        "audit, print": lambda: str(rm.audit(QRELS, ONE, metrics)),
+        "compare": lambda: rm.compare(QRELS, {"one": RUN, "two": TWO}, metrics),
+        "compare, print": lambda: str(rm.compare(QRELS, {"one": RUN, "two": TWO}, metrics)),
+        "audit, print": lambda: str(rm.audit(QRELS, RUN, metrics)),
     }
-    return {**found, **of_llama_index(metrics)}
+    return {**ranking, **llama_index_way(metrics)}
 
 
-def of_llama_index(metrics: list[str]) -> dict[str, Callable[[], object]]:
+def llama_index_way(metrics: list[str]) -> dict[str, Callable[[], object]]:
     """Return the evaluation of a dataset, if LlamaIndex is installed."""
     try:
         from llama_index.core.base.base_retriever import BaseRetriever
@@ -104,9 +106,10 @@ def of_llama_index(metrics: list[str]) -> dict[str, Callable[[], object]]:
 
     class Known(BaseRetriever):
         def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
-            found = ONE[query_bundle.query_str.removeprefix("text of ")]
+            ranking = RUN[query_bundle.query_str.removeprefix("text of ")]
             return [
-                NodeWithScore(node=TextNode(id_=each, text=each), score=-float(at)) for at, each in enumerate(found)
+                NodeWithScore(node=TextNode(id_=document, text=document), score=-float(position))
+                for position, document in enumerate(ranking)
             ]
 
     dataset = {"queries": {query: f"text of {query}" for query in QRELS}, "relevant_docs": QRELS}
@@ -122,9 +125,9 @@ def main() -> int:
     if named is not None:
         return _list(ways(["mrr"]), named)
     print(f"{'files / calls / changes of file':<32} {'one metric':>20} {'seven':>20}")
-    one, seven = ways(["mrr"]), ways(list(rm.DEFAULT_METRICS))
-    for name, call in one.items():
-        print(f"{name:<32} {_printed(way(call)):>20} {_printed(way(seven[name])):>20}")
+    single_metric, default_metrics = ways(["mrr"]), ways(list(rm.DEFAULT_METRICS))
+    for name, call in single_metric.items():
+        print(f"{name:<32} {_printed(way(call)):>20} {_printed(way(default_metrics[name])):>20}")
     return 0
 
 
@@ -133,13 +136,13 @@ def _list(calls: dict[str, Callable[[], object]], named: str) -> int:
         print(f"{named!r} is not one of " + "; ".join(calls), file=sys.stderr)
         return 2
     for file, function, depth in entered_by(calls[named]):
-        root = next(each for each in OURS if file.startswith(each))
+        root = next(folder for folder in OURS if file.startswith(folder))
         print(f"{Path(file).relative_to(root)!s:<44} {'  ' * depth}{function}")
     return 0
 
 
 def _printed(measured: Way) -> str:
-    return " / ".join(f"{each:,}" for each in measured)
+    return " / ".join(f"{number:,}" for number in measured)
 
 
 if __name__ == "__main__":

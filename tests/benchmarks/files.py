@@ -31,50 +31,53 @@ from retrieval_metrics.reports.tables import Table  # noqa: E402
 REPEATS = {1_000: 10, 6_980: 1}
 """Timed calls in one process after the first, by number of queries."""
 
-Seen = dict[str, dict[str, float]]
+Results = dict[str, dict[str, float]]
 
 PROMISES = (
     (
         "1,000 x 100, after the first file of a process: 2.5x pytrec_eval",
-        lambda seen: seen["later"]["pytrec_eval-terrier"] >= 2.5 * seen["later"][US],
+        lambda results: results["later"]["pytrec_eval-terrier"] >= 2.5 * results["later"][US],
     ),
-    ("6,980 x 1,000: 4x pytrec_eval", lambda seen: times(seen, LARGE, "pytrec_eval-terrier") >= 4),
-    ("6,980 x 1,000: 8x ir-measures", lambda seen: times(seen, LARGE, "ir-measures") >= 8),
-    ("6,980 x 1,000: 8x ranx with its numba cache filled", lambda seen: times(seen, LARGE, "ranx") >= 8),
-    ("6,980 x 1,000: less memory than any", lambda seen: min(seen["megabytes"], key=seen["megabytes"].get) == US),
+    ("6,980 x 1,000: 4x pytrec_eval", lambda results: times(results, LARGE, "pytrec_eval-terrier") >= 4),
+    ("6,980 x 1,000: 8x ir-measures", lambda results: times(results, LARGE, "ir-measures") >= 8),
+    ("6,980 x 1,000: 8x ranx with its numba cache filled", lambda results: times(results, LARGE, "ranx") >= 8),
+    (
+        "6,980 x 1,000: less memory than any",
+        lambda results: min(results["megabytes"], key=results["megabytes"].get) == US,
+    ),
     (
         "6,980 x 1,000, gz: at most the plain file and 1.5 times its decompression",
-        lambda seen: seen["gz"][US] <= seen[LARGE.name][US] + 1.5 * seen["gz"]["decompressing alone"],
+        lambda results: results["gz"][US] <= results[LARGE.name][US] + 1.5 * results["gz"]["decompressing alone"],
     ),
 )
 SMALL, LARGE = SHAPES[1], SHAPES[3]
 
 
-def times(seen: Seen, shape: Shape, peer: str) -> float:
+def times(results: Results, shape: Shape, peer: str) -> float:
     """Compare first calls: a file is read once in a process."""
-    return seen[shape.name][peer] / seen[shape.name][US]
+    return results[shape.name][peer] / results[shape.name][US]
 
 
-def from_files(shape: Shape, rounds: int, seen: Seen) -> None:
+def from_files(shape: Shape, rounds: int, results: Results) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        expected, paths = made(shape, Path(folder))
+        expected, paths = write_files(shape, Path(folder))
         measured = interleaved(
             {name: partial(prepared, name, paths) for name in FROM_FILES}, rounds, REPEATS[shape.queries]
         )
         for name, processes in measured.items():
             for process in processes:
                 require_same(name, expected, process.values)
-        seen[shape.name] = {name: statistics.median(p.first for p in runs) for name, runs in measured.items()}
+        results[shape.name] = {name: statistics.median(p.first for p in runs) for name, runs in measured.items()}
         if shape is SMALL:
-            seen["later"] = {name: statistics.median(p.warm for p in runs) for name, runs in measured.items()}
-        seen["megabytes"] = {name: statistics.median(p.megabytes for p in runs) for name, runs in measured.items()}
+            results["later"] = {name: statistics.median(p.warm for p in runs) for name, runs in measured.items()}
+        results["megabytes"] = {name: statistics.median(p.megabytes for p in runs) for name, runs in measured.items()}
         size = paths[1].stat().st_size / 1e6
         show(f"TREC files, {shape.name}, {size:,.0f} MB, seven metrics, CPU", measured)
         if shape is LARGE:
-            compressed(paths, expected, rounds, seen)
+            compressed(paths, expected, rounds, results)
 
 
-def made(shape: Shape, folder: Path) -> tuple[Mapping[str, float], tuple[Path, Path]]:
+def write_files(shape: Shape, folder: Path) -> tuple[Mapping[str, float], tuple[Path, Path]]:
     """Write the files; return what every peer must find in them."""
     qrels, run = generate(shape)
     paths = write_trec(qrels, run, folder)
@@ -101,14 +104,14 @@ def require_trec_eval(qrels: Qrels, run: Run, paths: tuple[Path, Path]) -> Mappi
     return {}
 
 
-def compressed(paths: tuple[Path, Path], expected: Mapping[str, float], rounds: int, seen: Seen) -> None:
+def compressed(paths: tuple[Path, Path], expected: Mapping[str, float], rounds: int, results: Results) -> None:
     zipped = paths[1].with_suffix(".run.gz")
     zipped.write_bytes(gzip.compress(paths[1].read_bytes(), compresslevel=6))
     calls = {US: partial(prepared, US, (paths[0], zipped)), "decompressing alone": partial(decompressing, zipped)}
     measured = interleaved(calls, rounds, 1)
     for process in measured[US]:
         require_same(US, expected, process.values)
-    seen["gz"] = {name: statistics.median(p.first for p in runs) for name, runs in measured.items()}
+    results["gz"] = {name: statistics.median(p.first for p in runs) for name, runs in measured.items()}
     size = zipped.stat().st_size / 1e6
     show(f"The same file as gz, {size:,.0f} MB, CPU", measured)
 
@@ -153,17 +156,17 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="leave out 6,980 x 1,000")
     chosen = parser.parse_args()
     print(f"{machine()}; CPU time of one thread, medians of {chosen.rounds} interleaved processes")
-    seen: Seen = {}
+    results: Results = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["NUMBA_CACHE_DIR"] = folder  # the first round fills it, so that "first call" is that of a used ranx
         for shape in (SMALL,) if chosen.quick else (SMALL, LARGE):
-            from_files(shape, chosen.rounds, seen)
+            from_files(shape, chosen.rounds, results)
     if chosen.quick:
         return 0
-    kept = {promise: holds(seen) for promise, holds in PROMISES}
-    rows = [[name, "yes" if held else "NO"] for name, held in kept.items()]
+    outcomes = {promise: holds(results) for promise, holds in PROMISES}
+    rows = [[name, "yes" if is_kept else "NO"] for name, is_kept in outcomes.items()]
     print(f"\nWhat reading files promises\n\n{Table(['promise', 'kept'], rows).markdown()}")
-    return 0 if all(kept.values()) else 1
+    return 0 if all(outcomes.values()) else 1
 
 
 if __name__ == "__main__":

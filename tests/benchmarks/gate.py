@@ -48,7 +48,7 @@ SHARE = 0.2
 """The share of queries that a build ranks anew."""
 UPDATES = 5
 """Builds of which the best becomes the baseline, in the column `ratcheted`."""
-FOUND = {"strong": 0.45, "weak": 0.12}
+FOUND_SHARES = {"strong": 0.45, "weak": 0.12}
 """Chance that the relevant document stands at the next rank."""
 DROPS = (0.03, 0.05, 0.1)
 ALPHA = 0.05
@@ -60,9 +60,9 @@ def measured(ranks: NDArray[np.int64]) -> Values:
     return np.column_stack([within / ranks, (ranks <= DEEPEST // 2) * 1.0, within / np.log2(ranks + 1)])
 
 
-def reranked(random: np.random.Generator, ranks: NDArray[np.int64], found: float) -> NDArray[np.int64]:
+def reranked(random: np.random.Generator, ranks: NDArray[np.int64], share: float) -> NDArray[np.int64]:
     anew = random.random(len(ranks)) < SHARE
-    return np.where(anew, random.geometric(found, len(ranks)), ranks)
+    return np.where(anew, random.geometric(share, len(ranks)), ranks)
 
 
 def fails(now: NDArray[np.int64], before: NDArray[np.int64], checks: int, seed: int) -> bool:
@@ -72,24 +72,25 @@ def fails(now: NDArray[np.int64], before: NDArray[np.int64], checks: int, seed: 
         measured(now) - measured(before), spans=[1.0] * 3, level=level, resamples=RESAMPLES * checks, seed=seed
     )
     return any(
-        p <= 1 - level + 1e-12 and one.mean < 0 for p, one in zip(tested.corrected, tested.differences, strict=True)
+        p <= 1 - level + 1e-12 and difference.mean < 0
+        for p, difference in zip(tested.corrected, tested.differences, strict=True)
     )
 
 
-def simulate(n: int, found: float, checks: int, builds: int) -> str:
+def simulate(n: int, share: float, checks: int, builds: int) -> str:
     random = np.random.default_rng(n)
-    mean = sum((1 - found) ** (rank - 1) * found / rank for rank in range(1, DEEPEST + 1))
+    mean = sum((1 - share) ** (rank - 1) * share / rank for rank in range(1, DEEPEST + 1))
     alarms, ratcheted, found_drops = [], [], []
     for seed in range(builds):
-        before = random.geometric(found, n)
-        alarms.append(fails(reranked(random, before, found), before, checks, seed))
-        seen = [reranked(random, before, found) for _ in range(UPDATES)]
-        best = max(seen, key=lambda ranks: measured(ranks)[:, 0].mean())
-        ratcheted.append(fails(reranked(random, before, found), best, checks, seed))
+        before = random.geometric(share, n)
+        alarms.append(fails(reranked(random, before, share), before, checks, seed))
+        builds_seen = [reranked(random, before, share) for _ in range(UPDATES)]
+        best = max(builds_seen, key=lambda ranks: measured(ranks)[:, 0].mean())
+        ratcheted.append(fails(reranked(random, before, share), best, checks, seed))
         lost = random.random(n)
-        now = reranked(random, before, found)
+        now = reranked(random, before, share)
         worse = [np.where(lost < drop / mean, DEEPEST + 1, now) for drop in DROPS]
-        found_drops.append([fails(each, before, checks, seed) for each in worse])
+        found_drops.append([fails(build, before, checks, seed) for build in worse])
     rates = f"{100 * np.mean(alarms):9.1f}{100 * np.mean(ratcheted):12.1f}"
     return rates + "".join(f"{100 * rate:9.1f}" for rate in np.mean(found_drops, axis=0))
 
@@ -100,59 +101,62 @@ MIXED = (1.0, 1.0, 0.5, 0.0)
 """The values of a metric, equally often."""
 
 
-def updated(random: np.random.Generator, values: Values, others: str, *, falls: bool) -> Values:
+def updated(random: np.random.Generator, values: Values, other_change: str, *, falls: bool) -> Values:
     """Return the values after an update, shape (queries, metrics), of which the first metric falls."""
     now = values.copy()
     if falls:
         now[random.choice(np.flatnonzero(values[:, 0] == 1), LOST, replace=False), 0] = 1 / 3
     for column in range(int(falls), values.shape[1]):
-        if others == "rise":
+        if other_change == "rise":
             now[random.choice(np.flatnonzero(values[:, column] < 1), RISEN, replace=False), column] = 1.0
-        elif others == "vary":
+        elif other_change == "vary":
             anew = random.random(len(values)) < SHARE
             now[anew, column] = random.choice(MIXED, int(anew.sum()))
     return now
 
 
-def chain(seed: int, metrics: int, others: str, *, each: bool, falls: bool = True) -> tuple[int, float]:
+def chain(seed: int, metrics: int, other_change: str, *, per_metric: bool, falls: bool = True) -> tuple[int, float]:
     """Return at which update a chain is refused, 0 if at none, and what the stored mean of the first metric lost."""
     random = np.random.default_rng(seed)
     first = random.choice(MIXED, (100, metrics))
-    first[:, 1:][random.random((100, metrics - 1)) < (others == "rise")] = 0.0
+    first[:, 1:][random.random((100, metrics - 1)) < (other_change == "rise")] = 0.0
     stored, best = first, [first] * metrics
 
     def tested(now: Values, before: Values) -> PairedDifferences:
         return paired_differences(now - before, spans=[1.0] * metrics, level=1 - 2 * ALPHA, resamples=RESAMPLES)
 
     for step in range(1, LONGEST + 1):
-        now = updated(random, stored, others, falls=falls)
+        now = updated(random, stored, other_change, falls=falls)
         of_best = [tested(now, before) for before in best]
-        found = [bool(of_best[at].corrected[at] <= 2 * ALPHA) for at in range(metrics)]
-        gains = [of_best[at].differences[at].mean for at in range(metrics)]
+        is_better = [bool(of_best[index].corrected[index] <= 2 * ALPHA) for index in range(metrics)]
+        gains = [of_best[index].differences[index].mean for index in range(metrics)]
         replaced = tested(now, stored)
         drops = [
-            p <= 2 * ALPHA and one.mean < 0 for p, one in zip(replaced.corrected, replaced.differences, strict=True)
+            p <= 2 * ALPHA and difference.mean < 0
+            for p, difference in zip(replaced.corrected, replaced.differences, strict=True)
         ]
-        if any(drops) or any(yes and gain < 0 for yes, gain in zip(found, gains, strict=True)):
+        if any(drops) or any(yes and gain < 0 for yes, gain in zip(is_better, gains, strict=True)):
             return step, float((first - stored)[:, 0].mean())
-        better = [yes and gain > 0 for yes, gain in zip(found, gains, strict=True)]
-        best = [now if (better[at] if each else any(better)) else best[at] for at in range(metrics)]
+        better = [yes and gain > 0 for yes, gain in zip(is_better, gains, strict=True)]
+        best = [now if (better[index] if per_metric else any(better)) else best[index] for index in range(metrics)]
         stored = now
     return 0, float((first - stored)[:, 0].mean())
 
 
 def chains(number: int) -> None:
     print("metrics  others   memory     refused %  at update  lost before  nothing %")
-    for metrics, others in [(1, "-"), *((m, o) for m in (2, 3, 5) for o in ("stay", "vary", "rise"))]:
-        for each in (False, True) if metrics > 1 else (True,):
-            found = [chain(seed, metrics, others, each=each) for seed in range(number)]
-            same = [chain(seed, metrics, "vary", each=each, falls=False)[0] > 0 for seed in range(number)]
-            steps = [step for step, _ in found if step]
-            lost = float(np.mean([loss for _, loss in found]))
-            memory, refused = "each" if each else "one", 100 * len(steps) / number
+    for metrics, other_change in [(1, "-"), *((m, o) for m in (2, 3, 5) for o in ("stay", "vary", "rise"))]:
+        for per_metric in (False, True) if metrics > 1 else (True,):
+            results = [chain(seed, metrics, other_change, per_metric=per_metric) for seed in range(number)]
+            unchanged = [
+                chain(seed, metrics, "vary", per_metric=per_metric, falls=False)[0] > 0 for seed in range(number)
+            ]
+            steps = [step for step, _ in results if step]
+            lost = float(np.mean([loss for _, loss in results]))
+            memory, refused = "each" if per_metric else "one", 100 * len(steps) / number
             print(
-                f"{metrics:7}  {others:8} {memory:8}{refused:12.1f}{np.mean(steps or [0]):11.2f}{lost:13.3f}"
-                f"{100 * np.mean(same):11.1f}",
+                f"{metrics:7}  {other_change:8} {memory:8}{refused:12.1f}{np.mean(steps or [0]):11.2f}{lost:13.3f}"
+                f"{100 * np.mean(unchanged):11.1f}",
                 flush=True,
             )
 
@@ -193,7 +197,9 @@ def verdicts(root: Path, build: int, *options: str) -> dict[str, list[str]]:
         capture_output=True,
     )
     checks = json.loads(report.read_text(encoding="utf-8"))["checks"]
-    return {one["test"]: [f"{row['metric']} {row['outcome']} {row['p']}" for row in one["metrics"]] for one in checks}
+    return {
+        check["test"]: [f"{row['metric']} {row['outcome']} {row['p']}" for row in check["metrics"]] for check in checks
+    }
 
 
 def project() -> None:
@@ -220,22 +226,22 @@ def main() -> None:
     parser.add_argument("--builds", type=int, default=1_000, help="simulated builds per line")
     parser.add_argument("--project", action="store_true", help="run pytest on a project of four files instead")
     parser.add_argument("--chains", type=int, default=0, help="simulate so many chains of updates instead")
-    given = parser.parse_args()
-    if given.chains:
-        chains(given.chains)
+    arguments = parser.parse_args()
+    if arguments.chains:
+        chains(arguments.chains)
         return
-    if given.project:
+    if arguments.project:
         project()
         return
     started = time.perf_counter()
     print("retriever  files  queries  alarm %  ratcheted %" + "".join(f"{f'-{drop:g}':>9}" for drop in DROPS))
-    for name, found in FOUND.items():
+    for name, share in FOUND_SHARES.items():
         for checks in (1, 4):
             for n in (30, 100, 300):
-                print(f"{name:9}{checks:7}{n:9}{simulate(n, found, checks, given.builds)}", flush=True)
-    error = 100 * (0.05 * 0.95 / given.builds) ** 0.5
+                print(f"{name:9}{checks:7}{n:9}{simulate(n, share, checks, arguments.builds)}", flush=True)
+    error = 100 * (0.05 * 0.95 / arguments.builds) ** 0.5
     seconds = time.perf_counter() - started
-    print(f"{given.builds} builds per line, one standard error at 5 % is {error:.1f}; {seconds:.0f} s")
+    print(f"{arguments.builds} builds per line, one standard error at 5 % is {error:.1f}; {seconds:.0f} s")
 
 
 if __name__ == "__main__":

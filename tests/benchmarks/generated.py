@@ -42,14 +42,14 @@ def generate(shape: Shape, seed: int = 0) -> tuple[Qrels, Run]:
     run: Run = {}
     for number in range(shape.queries):
         query = f"q{number}"
-        documents = [f"D{at:07d}" for at in rng.sample(range(COLLECTION), shape.depth + shape.relevant[1])]
+        documents = [f"D{position:07d}" for position in rng.sample(range(COLLECTION), shape.depth + shape.relevant[1])]
         retrieved, outside = documents[: shape.depth], documents[shape.depth :]
-        wanted = rng.randint(*shape.relevant)
-        inside = [retrieved[min(int(rng.expovariate(8 / shape.depth)), shape.depth - 1)] for _ in range(wanted)]
-        judged = [inside[at] if rng.random() < 0.85 else outside[at] for at in range(wanted)]
+        n_relevant = rng.randint(*shape.relevant)
+        inside = [retrieved[min(int(rng.expovariate(8 / shape.depth)), shape.depth - 1)] for _ in range(n_relevant)]
+        judged = [inside[position] if rng.random() < 0.85 else outside[position] for position in range(n_relevant)]
         qrels[query] = {document: rng.randint(1, 3) for document in judged}
         # Distinct, also in the 32 bits that some peers keep: ties, which all of them break differently, prove no speed.
-        scores = sorted((at / 1e5 for at in rng.sample(range(3_000_000), shape.depth)), reverse=True)
+        scores = sorted((position / 1e5 for position in rng.sample(range(3_000_000), shape.depth)), reverse=True)
         pairs = list(zip(retrieved, scores, strict=True))
         if not shape.best_first:
             rng.shuffle(pairs)

@@ -72,9 +72,9 @@ def main() -> None:
     documents = {
         name: Document(id=name, content=texts[name], embedding=vector.tolist()) for name, vector in vectors.items()
     }
-    asked = {text: dense.encode(text) for text in queries.values()}
+    query_vectors = {text: dense.encode(text) for text in queries.values()}
     candidates = {query: [documents[name] for name in dense.search(text, FETCH_K)] for query, text in queries.items()}
-    model: Any = Table({texts[name]: vector for name, vector in vectors.items()} | asked)
+    model: Any = Table({texts[name]: vector for name, vector in vectors.items()} | query_vectors)
 
     def theirs(**settings: Any) -> Any:
         ranker = SentenceTransformersDiversityRanker(top_k=K, **settings)
@@ -83,7 +83,7 @@ def main() -> None:
 
     def ours(lambda_mult: float) -> Any:
         ranker = MMRRanker(top_k=K, lambda_mult=lambda_mult)
-        embedded = {query: asked[text].tolist() for query, text in queries.items()}
+        embedded = {query: query_vectors[text].tolist() for query, text in queries.items()}
         return lambda query: ranker.run(candidates[query], query_embedding=embedded[query])
 
     rankers = {"as retrieved": lambda query: {"documents": candidates[query][:K]}}
@@ -98,17 +98,20 @@ def main() -> None:
         orders[name], milliseconds = {}, []
         for query in queries:
             start = time.process_time()
-            found = rank(query)["documents"]
+            ranked = rank(query)["documents"]
             milliseconds.append(1000 * (time.process_time() - start))
-            orders[name][query] = [document.id for document in found]
+            orders[name][query] = [document.id for document in ranked]
         ndcg = rm.evaluate(questions.qrels(pieces), orders[name], f"ndcg@{K}").means[f"ndcg@{K}"]
-        diversity = np.mean([rm.intra_list_diversity([vectors[one] for one in row]) for row in orders[name].values()])
+        diversity = np.mean(
+            [rm.intra_list_diversity([vectors[query_] for query_ in row]) for row in orders[name].values()]
+        )
         rows.append([name, f"{ndcg:.3f}", f"{diversity:.3f}", f"{np.median(milliseconds):.2f}"])
     for weight in WEIGHTS:
-        same = sum(
-            orders[f"Haystack, MMR at {weight}"][one] == orders[f"MMRRanker at {weight}"][one] for one in queries
+        n_same = sum(
+            orders[f"Haystack, MMR at {weight}"][query_] == orders[f"MMRRanker at {weight}"][query_]
+            for query_ in queries
         )
-        print(f"lambda {weight}: the same documents in the same order for {same} of {len(queries)} queries")
+        print(f"lambda {weight}: the same documents in the same order for {n_same} of {len(queries)} queries")
     print(f"{K} of {FETCH_K} candidates x {dense.vectors.shape[1]} dimensions; {machine()}\n")
     print(tables.Table(["ranker", f"ndcg@{K}", "diversity", "ms per query"], rows).markdown())
 

@@ -61,9 +61,9 @@ def stores(n: int, queries: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(8, D))
     vectors = (centres[rng.integers(8, size=n)] + rng.normal(size=(n, D))).astype(np.float32)
-    asked = centres[rng.integers(8, size=queries)] + rng.normal(size=(queries, D))
-    embeddings = Known({f"query {at}": vector for at, vector in enumerate(asked.tolist())})
-    documents = [Document(f"text {at}", id=str(at)) for at in range(n)]
+    query_vectors = centres[rng.integers(8, size=queries)] + rng.normal(size=(queries, D))
+    embeddings = Known({f"query {number}": vector for number, vector in enumerate(query_vectors.tolist())})
+    documents = [Document(f"text {number}", id=str(number)) for number in range(n)]
     in_memory = InMemoryVectorStore(embeddings)
     for document, vector in zip(documents, vectors.tolist(), strict=True):
         in_memory.store[str(document.id)] = {
@@ -74,7 +74,7 @@ def stores(n: int, queries: int) -> dict[str, Any]:
         }
     index = faiss.IndexFlatL2(D)
     index.add(vectors)
-    names = {at: str(at) for at in range(n)}
+    names = {number: str(number) for number in range(n)}
     docstore = InMemoryDocstore({str(document.id): document for document in documents})
     return {"InMemoryVectorStore": in_memory, "FAISS": FAISS(embeddings, index, docstore, names)}
 
@@ -93,14 +93,14 @@ def measured(store: Any, repeats: int) -> dict[str, float]:
     """Return the median seconds of each way."""
     called = ways(store)
     seconds: dict[str, list[float]] = {}
-    for at in range(repeats + 1):
-        found = {}
+    for repeat in range(repeats + 1):
+        documents = {}
         for name, way in called.items():
             started = time.perf_counter()
-            found[name] = [document.id for document in way(f"query {at}")]
-            if at:  # the first call is cold
+            documents[name] = [document.id for document in way(f"query {repeat}")]
+            if repeat:  # the first call is cold
                 seconds.setdefault(name, []).append(time.perf_counter() - started)
-        assert found["search_type='mmr'"] == found["MMRRetriever.from_store"], found
+        assert documents["search_type='mmr'"] == documents["MMRRetriever.from_store"], documents
     return {name: statistics.median(times) for name, times in seconds.items()}
 
 

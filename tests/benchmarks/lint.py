@@ -58,11 +58,11 @@ class Case:
 
     def lint(self) -> rm.types.Lint:
         questions = rm.EvaluationSet(self.queries, self.qrels)
-        found = questions.lint(self.passages)
+        report = questions.lint(self.passages)
         if self.runs is None:
-            return found
+            return report
         by_runs = questions.lint(self.passages, self.runs).named("unjudged_at_top")
-        return rm.types.Lint(questions, [*found, *by_runs])
+        return rm.types.Lint(questions, [*report, *by_runs])
 
     def text(self, judged: Any) -> str:
         if isinstance(judged, rm.Quote):
@@ -76,10 +76,10 @@ class Case:
         judgments = self.qrels[query]
         groups = [judgments] if isinstance(judgments, dict) else judgments
         return [
-            one
+            document
             for group in groups
-            for one in group
-            if isinstance(one, kind) and (not isinstance(group, dict) or group[one] > 0)
+            for document in group
+            if isinstance(document, kind) and (not isinstance(group, dict) or group[document] > 0)
         ]
 
 
@@ -110,25 +110,25 @@ def handbook() -> list[Case]:
     ]
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
     queries = {row["id"]: row["query"] for row in rows}
-    quoted = {row["id"]: [[rm.Quote(one["quote"])] for one in row["needed"]] for row in rows}
-    held = {
+    quoted = {row["id"]: [[rm.Quote(piece["quote"])] for piece in row["needed"]] for row in rows}
+    spans = {
         row["id"]: {
             passage.id: 1.0
             for passage in passages
-            for one in row["needed"]
-            if " ".join(one["quote"].split()) in " ".join((passage.text or "").split())
+            for piece in row["needed"]
+            if " ".join(piece["quote"].split()) in " ".join((passage.text or "").split())
         }
         for row in rows
     }
-    return [Case("Handbook, quotes", queries, quoted, passages), Case("Handbook, ids", queries, held, passages)]
+    return [Case("Handbook, quotes", queries, quoted, passages), Case("Handbook, ids", queries, spans, passages)]
 
 
 def paragraphs(text: str) -> Iterable[tuple[int, str]]:
-    at = 0
+    start = 0
     for part in text.split("\n\n"):
         if len(part.split()) >= 5:
-            yield at, part
-        at += len(part) + 2
+            yield start, part
+        start += len(part) + 2
 
 
 def cranfield(folder: Path) -> Case:
@@ -138,7 +138,7 @@ def cranfield(folder: Path) -> Case:
     return Case(
         "Cranfield",
         dict(rm.read_queries(folder / "queries.jsonl")),
-        {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)},
+        {query: qrels.judgments(index) for index, query in enumerate(qrels.queries)},
         [rm.Retrieved(name, text, source=name, start=0) for name, text in texts.items()],
         runs,
     )
@@ -186,15 +186,15 @@ def duplicates(case: Case, chance: random.Random) -> Planted:
 def near_duplicates(case: Case, chance: random.Random) -> Planted:
     def swapped(text: str) -> str:
         words = text.split()
-        at = chance.randrange(max(len(words) - 1, 1))
-        words[at : at + 2] = reversed(words[at : at + 2])
+        position = chance.randrange(max(len(words) - 1, 1))
+        words[position : position + 2] = reversed(words[position : position + 2])
         return " ".join(words)
 
     def mistyped(text: str) -> str:
         words = text.split()
-        at = max(range(len(words)), key=lambda place: (words[place].isalpha(), len(words[place])))
-        cut = len(words[at]) // 2
-        words[at] = words[at][:cut] + words[at][cut + 1 :]
+        position = max(range(len(words)), key=lambda place: (words[place].isalpha(), len(words[place])))
+        cut = len(words[position]) // 2
+        words[position] = words[position][:cut] + words[position][cut + 1 :]
         return " ".join(words)
 
     changes = (swapped, mistyped, lambda text: f"Please tell me: {text}", lambda text: f"Can you explain this? {text}")
@@ -207,11 +207,13 @@ def contradictions(case: Case, chance: random.Random) -> Planted:
 
 def _other(case: Case, judged: Any, chance: random.Random) -> str:
     mine = set(map(repr, _flat(judged)))
-    return chance.choice([q for q, others in case.qrels.items() if mine.isdisjoint(map(repr, _flat(others)))])
+    return chance.choice(
+        [q for q, other_judged in case.qrels.items() if mine.isdisjoint(map(repr, _flat(other_judged)))]
+    )
 
 
 def _flat(judged: Any) -> list[Any]:
-    return list(judged) if isinstance(judged, dict) else [one for group in judged for one in group]
+    return list(judged) if isinstance(judged, dict) else [document for group in judged for document in group]
 
 
 def reworded(case: Case, chance: random.Random, change: Callable[[str, str], str | None]) -> Planted:
@@ -251,7 +253,7 @@ def echoing(case: Case, chance: random.Random) -> Planted:
     forms = ("{}?", "Is it true that {}?", "{}", "What is meant by '{}'?")
 
     def sentence(query: str, _: str) -> str | None:
-        texts = [case.text(one) for one in case.judged(query, object)]
+        texts = [case.text(document) for document in case.judged(query, object)]
         parts = [part.strip() for text in texts for part in text.split(". ")]
         long = [part for part in parts if 8 <= len(part.split()) <= 25 and "\n\n" not in part and "|" not in part]
         return chance.choice(forms).format(long[0].strip(". ")) if long else None
@@ -295,12 +297,14 @@ def rejudged(case: Case, chance: random.Random, kind: type, change: Callable[[An
         if new is None:
             continue
 
-        def put(group: Any, old: Any = old, new: Any = new) -> Any:
+        def replaced(group: Any, old: Any = old, new: Any = new) -> Any:
             if isinstance(group, dict):
-                return {new if one == old else one: grade for one, grade in group.items()}
-            return [new if one == old else one for one in group]
+                return {new if document == old else document: grade for document, grade in group.items()}
+            return [new if document == old else document for document in group]
 
-        qrels[query] = put(qrels[query]) if isinstance(qrels[query], dict) else [put(group) for group in qrels[query]]
+        qrels[query] = (
+            replaced(qrels[query]) if isinstance(qrels[query], dict) else [replaced(group) for group in qrels[query]]
+        )
         chosen.append(query)
     return replace(case, qrels=qrels), chosen
 
@@ -314,20 +318,22 @@ def missing(case: Case, chance: random.Random) -> Planted:
         words = quote.text.split()
         if len(words) < 4:
             return None
-        at = len(words) // 2
-        return rm.Quote(" ".join([*words[:at], chance.choice(["allegedly", "seldom", "hardly"]), *words[at + 1 :]]))
+        middle = len(words) // 2
+        return rm.Quote(
+            " ".join([*words[:middle], chance.choice(["allegedly", "seldom", "hardly"]), *words[middle + 1 :]])
+        )
 
     return rejudged(case, chance, rm.Quote, changed)
 
 
 def impossible(case: Case, chance: random.Random) -> Planted:
     chosen = chance.sample(sorted(case.qrels), PLANTED)
-    kept = {query: case.qrels[query] for query in case.qrels}
+    qrels_kept = {query: case.qrels[query] for query in case.qrels}
     for query in chosen:
-        judged = kept[query]
-        groups = [{one: grade} for one, grade in judged.items()] if isinstance(judged, dict) else list(judged)
-        kept[query] = [*groups, [f"gone {query}", rm.Quote(f"a quote that {query} never had anywhere")]]
-    return replace(case, qrels=kept), chosen
+        judged = qrels_kept[query]
+        groups = [{document: grade} for document, grade in judged.items()] if isinstance(judged, dict) else list(judged)
+        qrels_kept[query] = [*groups, [f"gone {query}", rm.Quote(f"a quote that {query} never had anywhere")]]
+    return replace(case, qrels=qrels_kept), chosen
 
 
 def moved(case: Case, chance: random.Random) -> Planted:
@@ -342,10 +348,10 @@ def moved(case: Case, chance: random.Random) -> Planted:
 def ambiguous(case: Case, chance: random.Random) -> Planted:
     unique = [query for query in sorted(case.qrels) if len(case.judged(query, rm.Quote)) == 1]
     chosen = chance.sample(unique, min(PLANTED, len(unique)))
-    more = [
+    added = [
         rm.Retrieved(f"more#{query}", FILLER + case.judged(query, rm.Quote)[0].text + " " + FILLER) for query in chosen
     ]
-    return replace(case, passages=[*case.passages, *more]), chosen
+    return replace(case, passages=[*case.passages, *added]), chosen
 
 
 def copies(case: Case, chance: random.Random, change: Callable[[str], str]) -> Planted:
@@ -353,8 +359,8 @@ def copies(case: Case, chance: random.Random, change: Callable[[str], str]) -> P
     chosen = chance.sample(chosen, min(PLANTED, len(chosen)))
     texts = {query: case.text(case.judged(query, str)[0]) for query in chosen}
     chosen = [query for query in chosen if len(texts[query].split()) >= 10]
-    more = [rm.Retrieved(f"more#{query}", change(texts[query])) for query in chosen]
-    return replace(case, passages=[*case.passages, *more]), chosen
+    added = [rm.Retrieved(f"more#{query}", change(texts[query])) for query in chosen]
+    return replace(case, passages=[*case.passages, *added]), chosen
 
 
 def exact_copies(case: Case, chance: random.Random) -> Planted:
@@ -364,8 +370,8 @@ def exact_copies(case: Case, chance: random.Random) -> Planted:
 def edited_copies(case: Case, chance: random.Random) -> Planted:
     def edited(text: str) -> str:
         words = text.split()
-        for at in chance.sample(range(len(words)), len(words) // 10):
-            words[at] = chance.choice(["moreover", "such", "new", "other"])
+        for position in chance.sample(range(len(words)), len(words) // 10):
+            words[position] = chance.choice(["moreover", "such", "new", "other"])
         return " ".join(words)
 
     return copies(case, chance, edited)
@@ -374,8 +380,8 @@ def edited_copies(case: Case, chance: random.Random) -> Planted:
 def reworded_copies(case: Case, chance: random.Random) -> Planted:
     def edited(text: str) -> str:
         words = text.split()
-        for at in chance.sample(range(len(words)), len(words) // 4):
-            words[at] = chance.choice(["moreover", "such", "new", "other"])
+        for position in chance.sample(range(len(words)), len(words) // 4):
+            words[position] = chance.choice(["moreover", "such", "new", "other"])
         return " ".join(words)
 
     return copies(case, chance, edited)
@@ -389,12 +395,12 @@ def halved(case: Case, chance: random.Random) -> Planted:
         if len(chosen) == PLANTED or len(relevant) < 2 or not isinstance(qrels[query], dict):
             continue
         gone = set(chance.sample(relevant, len(relevant) // 2))
-        qrels[query] = {one: grade for one, grade in qrels[query].items() if one not in gone}
+        qrels[query] = {document: grade for document, grade in qrels[query].items() if document not in gone}
         chosen.append(query)
     return replace(case, qrels=qrels), chosen
 
 
-def held_inside(case: Case, chance: random.Random) -> Planted:
+def plant_held_inside(case: Case, chance: random.Random) -> Planted:
     return copies(case, chance, lambda text: FILLER * 3 + text[: len(text) * 3 // 4] + FILLER * 2)
 
 
@@ -424,7 +430,7 @@ KINDS: tuple[tuple[str, Callable[[Case, random.Random], Planted], tuple[str, ...
     ("copy, a tenth changed", edited_copies, ("unjudged_duplicate", "possible_answer")),
     ("copy, a quarter changed", reworded_copies, ("unjudged_duplicate", "possible_answer")),
     ("half of it not judged", halved, ("unjudged_duplicate", "possible_answer", "unjudged_at_top")),
-    ("held in another passage", held_inside, ("unjudged_duplicate", "possible_answer")),
+    ("held in another passage", plant_held_inside, ("unjudged_duplicate", "possible_answer")),
     ("nothing relevant", nothing, ("no_relevant", "unanswerable")),
 )
 
@@ -442,12 +448,12 @@ EIGHT = (
 """The defects that are easily made and easily overlooked."""
 
 
-def interval(count: int, of: int) -> str:
+def interval(count: int, total: int) -> str:
     """Return a share with its 95 % interval (Wilson 1927)."""
-    if not of:
+    if not total:
         return "     -"
-    low, high = binomtest(count, of).proportion_ci(method="wilson")
-    return f"{count / of:6.1%} [{low:.0%}, {high:.0%}]"
+    low, high = binomtest(count, total).proportion_ci(method="wilson")
+    return f"{count / total:6.1%} [{low:.0%}, {high:.0%}]"
 
 
 def alarms(case: Case, names: Iterable[str]) -> int:
@@ -465,41 +471,41 @@ def alarms(case: Case, names: Iterable[str]) -> int:
 def measure(cases: list[Case], rounds: int, kinds: Sequence[str]) -> None:
     for case in cases:
         print(f"\n{case.name}: {len(case.queries)} questions, {len(case.passages):,} passages")
-        for what, plant, names in KINDS:
-            if what not in kinds:
+        for kind, plant, names in KINDS:
+            if kind not in kinds:
                 continue
-            planted = found = 0
+            planted = n_found = 0
             for seed in range(rounds):
                 changed, chosen = plant(case, random.Random(seed))
                 reported = {finding.query for finding in changed.lint() if finding.name in names}
                 planted += len(chosen)
-                found += len(reported & set(chosen))
+                n_found += len(reported & set(chosen))
             raised = interval(alarms(case, names), len(case.queries))
-            print(f"  {what:26} planted {planted:4}  found {interval(found, planted):18}  alarms {raised}")
+            print(f"  {kind:26} planted {planted:4}  found {interval(n_found, planted):18}  alarms {raised}")
 
 
-def made_up(n_questions: int, n_passages: int) -> Case:
+def invented_case(n_questions: int, n_passages: int) -> Case:
     """Questions and passages of words that are drawn as in a language: few are common, most are rare."""
     chance = random.Random(0)
     vocabulary = [f"w{number}" for number in range(20_000)]
     weights = [1 / (number + 3) for number in range(len(vocabulary))]
     drawn = chance.choices(vocabulary, weights, k=n_passages * 120)
     passages = [
-        rm.Retrieved(f"d{at}", " ".join(drawn[at * 120 : at * 120 + 120]), source=f"s{at}", start=0)
-        for at in range(n_passages)
+        rm.Retrieved(f"d{index_}", " ".join(drawn[index_ * 120 : index_ * 120 + 120]), source=f"s{index_}", start=0)
+        for index_ in range(n_passages)
     ]
     queries, qrels = {}, {}
-    for at in range(n_questions):
+    for index_ in range(n_questions):
         chosen = chance.choice(passages)
         words = (chosen.text or "").split()
-        queries[f"q{at}"] = " ".join(["which", *chance.sample(words, 8)])
-        qrels[f"q{at}"] = [[rm.Quote(" ".join(words[40:55])), chosen.id]]
+        queries[f"q{index_}"] = " ".join(["which", *chance.sample(words, 8)])
+        qrels[f"q{index_}"] = [[rm.Quote(" ".join(words[40:55])), chosen.id]]
     return Case("made up", queries, qrels, passages)
 
 
 def take_time(n_questions: int, n_passages: int) -> None:
     for part in (4, 2, 1):
-        case = made_up(n_questions // part, n_passages // part)
+        case = invented_case(n_questions // part, n_passages // part)
         start, worked = time.perf_counter(), time.process_time()
         lint = case.lint()
         seconds, of_processor = time.perf_counter() - start, time.process_time() - worked
@@ -516,18 +522,18 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=5000)
     parser.add_argument("--eight", action="store_true", help="plant only the eight defects that are easily overlooked")
     parser.add_argument("--unseen", action="store_true", help="only the sets that no threshold was chosen on")
-    given = parser.parse_args()
-    if given.questions:
-        take_time(given.questions, given.passages)
+    arguments = parser.parse_args()
+    if arguments.questions:
+        take_time(arguments.questions, arguments.passages)
         return
     cases = handbook()
-    if not given.unseen:
+    if not arguments.unseen:
         cases += ours()
         if folder := os.environ.get("RETRIEVAL_METRICS_DATA"):
             cases += [cranfield(Path(folder) / "cranfield"), chroma(Path(folder) / "chroma_spans")]
         else:
             print("RETRIEVAL_METRICS_DATA is not set: only the questions of the examples are looked at")
-    measure(cases, given.rounds, EIGHT if given.eight else [what for what, _, _ in KINDS])
+    measure(cases, arguments.rounds, EIGHT if arguments.eight else [kind for kind, _, _ in KINDS])
 
 
 if __name__ == "__main__":

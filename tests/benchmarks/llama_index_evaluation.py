@@ -53,24 +53,29 @@ postprocessor may change the node in place, and results, stages and explanations
 """
 
 
-def made(at: int) -> NodeWithScore:
+def make_node(number: int) -> NodeWithScore:
     """Return a node with a text of its own and the place that it was cut from."""
     node = TextNode(
-        id_=f"node-{at}",
-        text=f"Passage {at} says that value {at * 7919 % 10007} was seen. " + f"It is about topic {at % 97}. " * 12,
-        metadata={"file_name": f"{at % 50}.md"},
-        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"document-{at % 50}")},
+        id_=f"node-{number}",
+        text=f"Passage {number} says that value {number * 7919 % 10007} was seen. "
+        + f"It is about topic {number % 97}. " * 12,
+        metadata={"file_name": f"{number % 50}.md"},
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"document-{number % 50}")},
     )
     return NodeWithScore(node=node, score=1.0)
 
 
-NODES = [made(at) for at in range(CORPUS)]
-FOUND = {f"question {query}?": [(query * 31 + rank * 17) % CORPUS for rank in range(DEPTH)] for query in range(QUERIES)}
+NODES = [make_node(number) for number in range(CORPUS)]
+RETRIEVED = {
+    f"question {query}?": [(query * 31 + rank * 17) % CORPUS for rank in range(DEPTH)] for query in range(QUERIES)
+}
 """The numbers of the nodes that each query retrieves."""
-RELEVANT = {text: [found[query % DEPTH], (query * 13) % CORPUS] for query, (text, found) in enumerate(FOUND.items())}
-IDS = {text: [f"node-{at}" for at in relevant] for text, relevant in RELEVANT.items()}
+RELEVANT = {
+    text: [retrieved[query % DEPTH], (query * 13) % CORPUS] for query, (text, retrieved) in enumerate(RETRIEVED.items())
+}
+IDS = {text: [f"node-{number}" for number in relevant] for text, relevant in RELEVANT.items()}
 QUOTES: dict[str, Any] = {
-    text: [rm.Quote(f"Passage {at} says that value {at * 7919 % 10007} was seen") for at in relevant]
+    text: [rm.Quote(f"Passage {number} says that value {number * 7919 % 10007} was seen") for number in relevant]
     for text, relevant in RELEVANT.items()
 }
 
@@ -83,13 +88,13 @@ class Instant(BaseRetriever):
         self._node = node
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [self._node(at) for at in FOUND[query_bundle.query_str]]
+        return [self._node(number) for number in RETRIEVED[query_bundle.query_str]]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._retrieve(query_bundle)
 
 
-async def one_after_another(evaluator: StockRetrieverEvaluator) -> list[float]:
+async def evaluate_serially(evaluator: StockRetrieverEvaluator) -> list[float]:
     results = [await evaluator.aevaluate(text, relevant) for text, relevant in IDS.items()]
     return [result.metric_vals_dict["mrr"] for result in results]
 
@@ -99,7 +104,7 @@ async def gathered(evaluator: StockRetrieverEvaluator) -> list[float]:
     return [result.metric_vals_dict["mrr"] for result in results]
 
 
-RETRIEVERS = {"nodes made for every query": Instant(made), "nodes at hand": Instant(NODES.__getitem__)}
+RETRIEVERS = {"nodes made for every query": Instant(make_node), "nodes at hand": Instant(NODES.__getitem__)}
 
 
 def ways(retriever: BaseRetriever) -> dict[str, Callable[[], list[float]]]:
@@ -112,7 +117,7 @@ def ways(retriever: BaseRetriever) -> dict[str, Callable[[], list[float]]]:
         return [result.metric_vals_dict["mrr"] for result in results]
 
     return {
-        STOCK: lambda: asyncio.run(one_after_another(stock)),
+        STOCK: lambda: asyncio.run(evaluate_serially(stock)),
         "llama-index-core, gathered": lambda: asyncio.run(gathered(stock)),
         "ours, ids": lambda: values(ours.evaluate_dataset(IDS)),
         "ours, ids, asynchronous": lambda: values(asyncio.run(ours.aevaluate_dataset(IDS))),
@@ -124,15 +129,15 @@ def measured(retriever: BaseRetriever, rounds: int) -> dict[str, float]:
     """Return the median CPU seconds of each way, after a first call."""
     seconds: dict[str, list[float]] = {}
     expected = None
-    for at in range(rounds + 1):
+    for number in range(rounds + 1):
         for name, way in ways(retriever).items():
             gc.collect()  # what another way left behind is not its cost
             started = time.process_time()
-            found = way()
-            if at:
+            retrieved = way()
+            if number:
                 seconds.setdefault(name, []).append(time.process_time() - started)
-            expected = expected or found
-            if found != expected:
+            expected = expected or retrieved
+            if retrieved != expected:
                 raise AssertionError(f"{name} gives other numbers; it is not timed")
     return {name: statistics.median(spent) for name, spent in seconds.items()}
 
@@ -145,17 +150,17 @@ def main() -> int:
     warnings.simplefilter("ignore", rm.RetrievalWarning)
     rounds = parser.parse_args().rounds
     print(f"{machine()}; {QUERIES:,} queries x {DEPTH} nodes, hit_rate and mrr, CPU time of one thread")
-    kept = []
+    outcomes = []
     for title, retriever in RETRIEVERS.items():
         medians = measured(retriever, rounds)
         rows = []
         for name, median in medians.items():
             ratio, bound = median / medians[STOCK], PROMISES.get(name)
-            said = "" if bound is None else f"at most {bound:g}: {'yes' if ratio <= bound else 'NO'}"
-            rows.append([name, f"{median:.3f}", f"{ratio:.2f}", said])
-            kept.append(bound is None or ratio <= bound)
+            bound_text = "" if bound is None else f"at most {bound:g}: {'yes' if ratio <= bound else 'NO'}"
+            rows.append([name, f"{median:.3f}", f"{ratio:.2f}", bound_text])
+            outcomes.append(bound is None or ratio <= bound)
         print(f"\n{Table([title, 's', '/ stock', 'promise'], rows).markdown()}")
-    return 0 if all(kept) else 1
+    return 0 if all(outcomes) else 1
 
 
 if __name__ == "__main__":

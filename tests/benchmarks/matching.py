@@ -53,11 +53,11 @@ def spans(rng: random.Random) -> tuple[dict[str, list[rm.Span]], Run, dict[str, 
     run: Run = {}
     for query, needed in truth.items():
         source, count = home[query], SOURCE_LENGTH // CHUNK
-        around = {at // CHUNK for span in needed for at in (span.start, span.end)} & set(range(count))
-        around = {at for at in sorted(around) if rng.random() < 0.8}
-        others = rng.sample(sorted(set(range(count)) - around), DEPTH - len(around))
-        ranked = rng.sample([*around, *others], DEPTH)
-        run[query] = [item(source, at * CHUNK, sources[source]) for at in ranked]
+        around = {position // CHUNK for span in needed for position in (span.start, span.end)} & set(range(count))
+        around = {position for position in sorted(around) if rng.random() < 0.8}
+        other_chunks = rng.sample(sorted(set(range(count)) - around), DEPTH - len(around))
+        ranked = rng.sample([*around, *other_chunks], DEPTH)
+        run[query] = [item(source, position * CHUNK, sources[source]) for position in ranked]
     return truth, run, sources
 
 
@@ -69,13 +69,13 @@ def quotes(rng: random.Random, index: int, *, typographic: bool) -> tuple[dict[s
     """Questions with two quotes each, one of a chunk that is retrieved, and chunks drawn from an index of some size."""
     text = prose(rng, 2_000_000, typographic=typographic)
     starts = [rng.randrange(len(text) - QUOTED_CHUNK) for _ in range(index)]
-    chunks = [rm.Retrieved(at, text[start : start + QUOTED_CHUNK]) for at, start in enumerate(starts)]
+    chunks = [rm.Retrieved(position, text[start : start + QUOTED_CHUNK]) for position, start in enumerate(starts)]
     truth: dict[str, list[rm.Quote]] = {}
     run: Run = {}
     for number in range(QUOTED_QUESTIONS):
         query, ranked = f"q{number}", rng.sample(range(index), DEPTH)
-        run[query] = [chunks[at] for at in ranked]
-        inside, outside = (chunks[at].text or "" for at in (rng.choice(ranked), rng.randrange(index)))
+        run[query] = [chunks[position] for position in ranked]
+        inside, outside = (chunks[position].text or "" for position in (rng.choice(ranked), rng.randrange(index)))
         truth[query] = [rm.Quote(words_of(inside[300:380])), rm.Quote(words_of(outside[500:560]))]
     return truth, run
 
@@ -93,25 +93,25 @@ def spans_in_loops(truth: dict[str, list[rm.Span]], run: Run, sources: dict[str,
     """A set of the characters that count for every span, and for what was retrieved of it so far."""
     total = 0.0
     for query, needed in truth.items():
-        found = 0
+        n_found = 0
         for span in needed:
             text = sources[span.source]
-            gold = {at for at in range(span.start, span.end) if not text[at].isspace()}
-            seen: set[int] = set()
-            for one in run[query]:
-                if one.source == span.source:
-                    seen |= {at for at in range(one.start or 0, one.end or 0) if at in gold}
-            found += len(seen) >= 0.8 * len(gold)
-        total += found / len(needed)
+            gold = {position for position in range(span.start, span.end) if not text[position].isspace()}
+            covered: set[int] = set()
+            for chunk in run[query]:
+                if chunk.source == span.source:
+                    covered |= {position for position in range(chunk.start or 0, chunk.end or 0) if position in gold}
+            n_found += len(covered) >= 0.8 * len(gold)
+        total += n_found / len(needed)
     return total / len(truth)
 
 
 def quotes_in_loops(truth: dict[str, list[rm.Quote]], run: Run) -> float:
     """Normalise every text where it is needed, and look for every quote in it."""
     total = 0.0
-    for query, wanted in truth.items():
-        texts = [plain(one.text or "") for one in run[query]]
-        total += sum(any(plain(quote.text) in text for text in texts) for quote in wanted) / len(wanted)
+    for query, quoted in truth.items():
+        texts = [plain(chunk.text or "") for chunk in run[query]]
+        total += sum(any(plain(quote.text) in text for text in texts) for quote in quoted) / len(quoted)
     return total / len(truth)
 
 
@@ -125,12 +125,12 @@ def plain(text: str) -> str:
 
 def seconds(call: Callable[[], float], rounds: int) -> tuple[float, float]:
     """The median of some calls in CPU seconds, and what they return."""
-    taken, value = [], 0.0
+    durations, value = [], 0.0
     for _ in range(rounds):
         start = time.process_time()
         value = call()
-        taken.append(time.process_time() - start)
-    return statistics.median(taken), value
+        durations.append(time.process_time() - start)
+    return statistics.median(durations), value
 
 
 def main() -> int:

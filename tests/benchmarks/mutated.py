@@ -23,19 +23,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=20_000, help="how many files (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first (default: %(default)s)")
-    given = parser.parse_args()
-    found: Counter[str] = Counter()
+    arguments = parser.parse_args()
+    outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for case in range(given.cases):
+        for case in range(arguments.cases):
             kind = KINDS[case % len(KINDS)]
             try:
-                found[f"{kind} {outcome(Path(folder) / 'mutated', kind, given.seed + case)}"] += 1
+                outcomes[f"{kind} {outcome(Path(folder) / 'mutated', kind, arguments.seed + case)}"] += 1
             except BaseException:  # noqa: BLE001  (whatever else there is, is what this looks for)
-                found[f"{kind} NEITHER"] += 1
-                print(f"seed {given.seed + case}, {kind}:", traceback.format_exc(limit=-1), flush=True)
-    for name, cases in sorted(found.items()):
+                outcomes[f"{kind} NEITHER"] += 1
+                print(f"seed {arguments.seed + case}, {kind}:", traceback.format_exc(limit=-1), flush=True)
+    for name, cases in sorted(outcomes.items()):
         print(f"{cases:>7,}  {name}")
-    return int(any(name.endswith("NEITHER") for name in found))
+    return int(any(name.endswith("NEITHER") for name in outcomes))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ FOLDERS = (
 )
 FIRST = 5.0
 """Seconds of the fastest tests of its own folder that a mutant meets at first: few files, and most end there."""
-MOST = 60.0
+MAX_SECONDS = 60.0
 """Seconds of tests that a mutant meets in all, and as many again of those of its own folder with all their examples."""
 
 OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
@@ -185,12 +185,12 @@ class Switched(ast.NodeTransformer):
         self.switches = switches
 
     def visit(self, node: ast.AST) -> ast.AST:
-        kept = self.generic_visit(node)
-        if not isinstance(node, ast.expr) or not isinstance(kept, ast.expr) or node not in self.switches:
-            return kept
+        visited = self.generic_visit(node)
+        if not isinstance(node, ast.expr) or not isinstance(visited, ast.expr) or node not in self.switches:
+            return visited
         number, changed = self.switches[node]
         turned_on = ast.parse(f"__import__('mutant_switch').on({number})", mode="eval").body
-        return ast.IfExp(turned_on, changed, kept)
+        return ast.IfExp(turned_on, changed, visited)
 
 
 def write_copy(copy: Path, chosen: Sequence[Mutant]) -> None:
@@ -216,14 +216,16 @@ class Work:
     def __init__(self, folder: Path, folders: Sequence[str], number: int, seed: int) -> None:
         self.folder = folder
         self.outcomes = folder / "outcomes.jsonl"
-        kept = folder / "mutants.json"
-        if not kept.exists():  # else they stay, whatever has become of the repository
+        saved = folder / "mutants.json"
+        if not saved.exists():  # else they stay, whatever has become of the repository
             chosen = drawn(folders, number, seed)
             write_copy(folder, chosen)
-            kept.write_text(
-                json.dumps([(one.path.relative_to(ROOT).as_posix(), str(one), one.at_import) for one in chosen])
+            saved.write_text(
+                json.dumps(
+                    [(mutant.path.relative_to(ROOT).as_posix(), str(mutant), mutant.at_import) for mutant in chosen]
+                )
             )
-        self.mutants: list[tuple[str, str, bool]] = json.loads(kept.read_text())
+        self.mutants: list[tuple[str, str, bool]] = json.loads(saved.read_text())
         reached = folder / "reached.jsonl"
         if not reached.exists():
             begun = folder / "reaching.jsonl"
@@ -259,11 +261,13 @@ class Work:
     def tests(self, number: int) -> tuple[list[str], list[str]]:
         """Return the tests that reach a mutant, and those of its own folder: the fastest, and not for too long."""
         path, _, at_import = self.mutants[number]
-        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])}
+        near = {test_file.relative_to(ROOT).as_posix() for test_file in belonging([path])}
         belong = {test for test in self.seconds if test.partition("::")[0] in near}
         reach = self.reaching[number] | (belong if at_import else set())
         own = f"tests/{Path(path).relative_to(CORE.relative_to(ROOT)).parts[0]}/"
-        return self.until(reach, MOST), self.until({test for test in belong if test.startswith((own, path))}, MOST)
+        return self.until(reach, MAX_SECONDS), self.until(
+            {test for test in belong if test.startswith((own, path))}, MAX_SECONDS
+        )
 
     def until(self, tests: Iterable[str], seconds: float) -> list[str]:
         """Return the fastest tests that take so many seconds together."""
@@ -294,15 +298,15 @@ class Work:
         """Return which test notices a mutant, if any does."""
         reach, own = self.tests(number)
         first = self.until([test for test in own if test in reach] or reach, FIRST)
-        others = [test for test in reach if test not in first]
-        for tests, profile in ((first, "quick"), (others, "quick"), (own, "suite")):
+        other_tests = [test for test in reach if test not in first]
+        for tests, profile in ((first, "quick"), (other_tests, "quick"), (own, "suite")):
             left = list(tests)
-            while found := self.failing(number, left, f"--hypothesis-profile={profile}"):
-                if self.failing(-1, [found] if found in left else left, f"--hypothesis-profile={profile}") != found:
-                    return found
-                if found not in left:
-                    raise RuntimeError(f"of these tests {found}, without any mutant: {left}")
-                left.remove(found)  # it fails without the mutant too
+            while failed := self.failing(number, left, f"--hypothesis-profile={profile}"):
+                if self.failing(-1, [failed] if failed in left else left, f"--hypothesis-profile={profile}") != failed:
+                    return failed
+                if failed not in left:
+                    raise RuntimeError(f"of these tests {failed}, without any mutant: {left}")
+                left.remove(failed)  # it fails without the mutant too
         return None
 
 
@@ -312,11 +316,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default: %(default)s)")
     parser.add_argument("--folder", action="append", choices=FOLDERS, help="only this one; may be repeated")
     parser.add_argument("--work", type=Path, help="where the copy and the outcomes are kept, to go on later")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = (given.work or Path(temporary)).resolve()
+        folder = (arguments.work or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        work = Work(folder, given.folder or FOLDERS, given.mutants, given.seed)
+        work = Work(folder, arguments.folder or FOLDERS, arguments.mutants, arguments.seed)
         outcomes = work.outcomes.read_text().splitlines() if work.outcomes.exists() else []
         for number, (_, mutant, _) in list(enumerate(work.mutants))[len(outcomes) :]:
             began = time.monotonic()
@@ -331,12 +335,12 @@ def main() -> int:
 
 def report(outcomes: Sequence[dict[str, str]]) -> int:
     """Print the survivors and the rate by folder."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in outcomes:
-        found[each["mutant"].partition("/")[0]][each["outcome"]] += 1
-    for part, counts in sorted(found.items()):
+    outcomes_by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in outcomes:
+        outcomes_by_module[outcome["mutant"].partition("/")[0]][outcome["outcome"]] += 1
+    for part, counts in sorted(outcomes_by_module.items()):
         print(f"{part:<12} {counts['killed']:>4} of {counts.total():<4} killed")
-    killed, every = sum(counts["killed"] for counts in found.values()), len(outcomes)
+    killed, every = sum(counts["killed"] for counts in outcomes_by_module.values()), len(outcomes)
     print(f"{killed} of {every} killed ({killed / max(every, 1):.1%})")
     return 0
 

@@ -48,13 +48,13 @@ def dataset_of(n: int) -> EvaluationDataset:
     documents = [f"document {number}" for number in range(200)]
     rows = []
     for number in range(n):
-        found = rng.sample(documents, RETRIEVED)
+        retrieved = rng.sample(documents, RETRIEVED)
         rows.append(
             {
                 "user_input": f"question {number}",
-                "retrieved_context_ids": found,
-                "retrieved_contexts": [f"the text of {one}, a sentence or two" for one in found],
-                "reference_context_ids": rng.sample(found, rng.randint(0, 3)) + rng.sample(documents, 1),
+                "retrieved_context_ids": retrieved,
+                "retrieved_contexts": [f"the text of {id_}, a sentence or two" for id_ in retrieved],
+                "reference_context_ids": rng.sample(retrieved, rng.randint(0, 3)) + rng.sample(documents, 1),
                 "response": "an answer",
             }
         )

@@ -33,7 +33,7 @@ from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa
 
 KINDS = 1_000
 METRICS = ["mrr", "ndcg@10", "recall@10"]
-MOST = 32.0
+MAX_MEGABYTES = 32.0
 """Megabytes that the driver may grow by."""
 
 
@@ -59,24 +59,24 @@ class Watch(threading.Thread):
 def rows_of(queries: int, *, twice: bool) -> Dataset:
     """Return the rows of so many queries, which have the values of a thousand in turn."""
     rng = np.random.default_rng(0)
-    names = [f"k{at}" for at in range(KINDS)]
+    names = [f"k{number}" for number in range(KINDS)]
     run = pa.table(
         {
             "query_id": [name for name in names for _ in range(10)],
-            "doc_id": [f"d{at}" for _ in names for at in range(10)],
+            "doc_id": [f"d{number}" for _ in names for number in range(10)],
             "score": rng.random(10 * KINDS),
         }
     )
-    qrels = {name: [f"d{at}" for at in rng.choice(30, 3, replace=False)] for name in names}
+    qrels = {name: [f"d{number}" for number in rng.choice(30, 3, replace=False)] for name in names}
     kinds = evaluate_dataset(qrels, ray.data.from_arrow(run), METRICS, partitions=1)
     template = pa.concat_tables(ray.get(kinds.to_arrow_refs()))
 
     def block(numbers: pa.Table) -> pa.Table:
         ids = numbers["id"].to_numpy()
-        found = template.take(ids % KINDS)
+        rows = template.take(ids % KINDS)
         named = ids if not twice else np.where(ids == queries - 1, 0, ids)
-        query = pa.array([f"query-{at}" for at in named.tolist()], template.schema.field("query").type)
-        return found.set_column(found.schema.get_field_index("query"), "query", query)
+        query = pa.array([f"query-{number}" for number in named.tolist()], template.schema.field("query").type)
+        return rows.set_column(rows.schema.get_field_index("query"), "query", query)
 
     return ray.data.range(queries).map_batches(block, batch_format="pyarrow", batch_size=100_000)
 
@@ -86,7 +86,7 @@ def main() -> int:
     parser.add_argument("queries", type=int, nargs="*", default=[100_000, 1_000_000, 4_000_000])
     sizes = parser.parse_args().queries
     print(machine())
-    kept = True
+    is_kept = True
     with start(logging_level="error"):
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         ray.data.DataContext.get_current().enable_progress_bars = False
@@ -97,7 +97,7 @@ def main() -> int:
             evaluation = to_evaluation(rows_of(queries, twice=False))
             watch.done.set()
             seconds = time.perf_counter() - began
-            kept &= evaluation.counts["queries"] == queries and watch.most - before < MOST
+            is_kept &= evaluation.counts["queries"] == queries and watch.most - before < MAX_MEGABYTES
             print(f"{queries:>12,} queries  {seconds:6.1f} s  driver {before:.0f} MB, at most {watch.most:.0f} MB")
             print(f"{'':>12} {evaluation.means}", flush=True)
         try:
@@ -105,9 +105,9 @@ def main() -> int:
         except ValueError as error:
             print(f"the first query once more at the end: {error}")
         else:
-            kept = False
-    print("kept" if kept else "NOT KEPT")
-    return 0 if kept else 1
+            is_kept = False
+    print("kept" if is_kept else "NOT KEPT")
+    return 0 if is_kept else 1
 
 
 if __name__ == "__main__":

@@ -97,15 +97,15 @@ def score(block: pa.Table) -> dict[str, float]:
     return {"queries": len(score_block(block, METRICS, RULES, "score", None))}
 
 
-def one_block() -> bool:
+def measure_block() -> bool:
     """Score single blocks; return whether each is fast enough."""
-    rows, kept = [], True
+    rows, is_fast_enough = [], True
     for size in BLOCKS:
         for ties in (False, True):
             block = block_of(size, ties=ties)
             measured = in_child(lambda block=block: partial(score, block), repeats=3)  # type: ignore[misc]  # bound now
             speed = size / measured.warm
-            kept = kept and speed >= AT_LEAST
+            is_fast_enough = is_fast_enough and speed >= AT_LEAST
             rows.append(
                 [
                     f"{size:,}",
@@ -118,25 +118,25 @@ def one_block() -> bool:
             )
     head = ["rows in the block", "ties", "M rows/s/core", "first call, s", "MB of the block", "MB above it, at most"]
     print(Table(head, rows).markdown())
-    return kept
+    return is_fast_enough
 
 
 def weighed(block: pa.Table, **options: Any) -> dict[str, list[float]]:
     """Score a block and return the memory that is the worker's own, in MB: before, and the most it was meanwhile."""
-    before = most = own_megabytes()
+    before = largest = own_megabytes()
     done = threading.Event()
 
     def watch() -> None:
-        nonlocal most
+        nonlocal largest
         while not done.wait(0.005):
-            most = max(most, own_megabytes())
+            largest = max(largest, own_megabytes())
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     score_block(block, **options)
     done.set()
     watcher.join()
-    return {"rows": [len(block)], "before": [before], "most": [most]}
+    return {"rows": [len(block)], "before": [before], "most": [largest]}
 
 
 def own_megabytes() -> float:
@@ -182,12 +182,12 @@ def on_ray(queries: int, partitions: int | None) -> bool:
         f"{heaviest['before']:.0f} MB of Python and its libraries included."
     )
     began = time.perf_counter()
-    truth, found = (pa.concat_tables([make(piece) for piece in pieces]) for make in (qrels_of, run_of))
-    whole = rm.evaluate(rm.Qrels.from_frame(truth), rm.Run.from_frame(found), METRICS)
-    same = str(whole) == str(evaluation) and dict(whole.means) == dict(evaluation.means)
+    truth, retrieved = (pa.concat_tables([make(piece) for piece in pieces]) for make in (qrels_of, run_of))
+    evaluated_at_once = rm.evaluate(rm.Qrels.from_frame(truth), rm.Run.from_frame(retrieved), METRICS)
+    is_same = str(evaluated_at_once) == str(evaluation) and dict(evaluated_at_once.means) == dict(evaluation.means)
     seconds = time.perf_counter() - began
-    print(f"\nThe core in one process, {seconds:.0f} s: the same to the last bit: {same}\n\n{evaluation}")
-    return same and n_rows / stage / cores >= AT_LEAST
+    print(f"\nThe core in one process, {seconds:.0f} s: the same to the last bit: {is_same}\n\n{evaluation}")
+    return is_same and n_rows / stage / cores >= AT_LEAST
 
 
 def main() -> int:
@@ -196,11 +196,11 @@ def main() -> int:
     parser.add_argument("--partitions", type=int, help="into how many blocks they are cut; one for a million rows")
     arguments = parser.parse_args()
     print(f"{machine()}\n\nSingle blocks, one thread:\n")
-    kept = one_block()
+    is_kept = measure_block()
     with start(logging_level="error"):
-        kept = on_ray(arguments.queries, arguments.partitions) and kept
-    print(f"\nAt least {AT_LEAST:,} rows/s/core in the metric stage: {'kept' if kept else 'NOT KEPT'}")
-    return 0 if kept else 1
+        is_kept = on_ray(arguments.queries, arguments.partitions) and is_kept
+    print(f"\nAt least {AT_LEAST:,} rows/s/core in the metric stage: {'kept' if is_kept else 'NOT KEPT'}")
+    return 0 if is_kept else 1
 
 
 if __name__ == "__main__":

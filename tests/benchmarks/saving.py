@@ -41,8 +41,8 @@ def main(rows: int) -> None:
         "save beside write_run": (seconds(lambda: result.save(saved)), seconds(lambda: rm.write_run(run, written))),
         "load beside read_run": (seconds(lambda: rm.load(saved)), seconds(lambda: rm.read_run(written))),
     }
-    for what, (ours, theirs) in ratios.items():
-        print(f"{what}: {ours:.2f} s, {theirs:.2f} s, ratio {ours / theirs:.2f}")
+    for operation, (ours, theirs) in ratios.items():
+        print(f"{operation}: {ours:.2f} s, {theirs:.2f} s, ratio {ours / theirs:.2f}")
     print(f"size: {saved.stat().st_size / 1e6:.1f} MB, {written.stat().st_size / 1e6:.1f} MB")
     assert rm.load(saved).values.tobytes() == result.values.tobytes()
 

@@ -31,7 +31,7 @@ from typing import Any
 
 import retrieval_metrics as rm
 
-MOST = 3.0
+MAX_RATIO = 3.0
 """Times `json.loads`."""
 GIGABYTE = 1_000_000
 """In kilobytes, as the system counts them."""
@@ -49,14 +49,20 @@ def trace(rng: random.Random, number: int) -> list[dict[str, Any]]:
         nonlocal clock
         clock += 2
         id_ = f"{number}/{len(spans)}"
-        at = [f"2026-01-01T00:00:00.{(clock + more) % 1_000_000:06}Z" for more in (0, 1)]
+        position = [f"2026-01-01T00:00:00.{(clock + microseconds) % 1_000_000:06}Z" for microseconds in (0, 1)]
         context = {"trace_id": name, "span_id": id_, "trace_state": "[]"}
-        said = {"openinference.span.kind": kind} | attributes
-        times = {"start_time": at[0], "end_time": at[1]}
+        span_attributes = {"openinference.span.kind": kind} | attributes
+        times = {"start_time": position[0], "end_time": position[1]}
         status = {"status_code": "OK"}
         spans.append(
             {"name": kind.lower(), "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **times}
-            | {"status": status, "attributes": said, "events": [], "links": [], "resource": {"attributes": {}}}
+            | {
+                "status": status,
+                "attributes": span_attributes,
+                "events": [],
+                "links": [],
+                "resource": {"attributes": {}},
+            }
         )
         return id_
 
@@ -66,9 +72,9 @@ def trace(rng: random.Random, number: int) -> list[dict[str, Any]]:
         call = {"message.tool_calls.0.tool_call.id": f"call_{turn}", "message.role": "assistant"}
         call["message.tool_calls.0.tool_call.function.name"] = "search"
         call["message.tool_calls.0.tool_call.function.arguments"] = json.dumps({"query": query})
-        messages = {f"llm.input_messages.{at}.message.content": text for at, text in enumerate(read)}
-        asked = {f"llm.output_messages.0.{key}": value for key, value in call.items()}
-        add("LLM", root, messages | asked | {"output.value": json.dumps({"generations": [query]})})
+        messages = {f"llm.input_messages.{position}.message.content": text for position, text in enumerate(read)}
+        call_attributes = {f"llm.output_messages.0.{key}": value for key, value in call.items()}
+        add("LLM", root, messages | call_attributes | {"output.value": json.dumps({"generations": [query]})})
         for _ in range(STEPS):
             add("CHAIN", root, {"input.value": query, "output.value": query})
         documents = [
@@ -76,108 +82,126 @@ def trace(rng: random.Random, number: int) -> list[dict[str, Any]]:
             for _ in range(DOCUMENTS)
         ]
         tool = add("TOOL", root, {"tool.name": "search", "input.value": json.dumps({"query": query})})
-        flat = {f"retrieval.documents.{at}.document.content": one["page_content"] for at, one in enumerate(documents)}
-        said = json.dumps({"documents": documents})
+        flat = {
+            f"retrieval.documents.{position}.document.content": document["page_content"]
+            for position, document in enumerate(documents)
+        }
+        span_attributes = json.dumps({"documents": documents})
         add(
             "RETRIEVER",
             tool,
-            flat | {"input.value": query, "output.value": said, "output.mime_type": "application/json"},
+            flat | {"input.value": query, "output.value": span_attributes, "output.mime_type": "application/json"},
         )
-        read += [str(one["page_content"]) for one in documents]
-    messages = {f"llm.input_messages.{at}.message.content": text for at, text in enumerate(read)}
+        read += [str(document["page_content"]) for document in documents]
+    messages = {f"llm.input_messages.{position}.message.content": text for position, text in enumerate(read)}
     add("LLM", root, messages | {"output.value": json.dumps({"generations": ["an answer"]})})
     return spans
 
 
 def conversation(rng: random.Random, words: int) -> tuple[list[dict[str, Any]], list[tuple[str, list[Any]]]]:
     """Return messages of OpenAI's chat, and what was asked and found in them."""
-    said: list[dict[str, Any]] = [{"role": "user", "content": "Which letter comes when?"}]
-    found: list[tuple[str, list[Any]]] = []
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Which letter comes when?"}]
+    searches: list[tuple[str, list[Any]]] = []
     for turn in range(SEARCHES):
         query = " ".join(rng.choices(WORDS, k=6))
         documents = [
             {"id": f"d{rng.randrange(10**6)}", "text": " ".join(rng.choices(WORDS, k=words))} for _ in range(DOCUMENTS)
         ]
-        found.append((query, documents))
+        searches.append((query, documents))
         function = {"name": "search", "arguments": json.dumps({"query": query})}
         calls = [{"id": f"c{turn}", "type": "function", "function": function}]
-        said.append({"role": "assistant", "content": None, "tool_calls": calls})
-        said.append({"role": "tool", "tool_call_id": f"c{turn}", "content": json.dumps(documents)})
-    return [*said, {"role": "assistant", "content": "So it is."}], found
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": json.dumps(documents)})
+    return [*messages, {"role": "assistant", "content": "So it is."}], searches
 
 
-def anthropic(said: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
+def anthropic(messages: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
     """Return messages of Anthropic."""
-    made = [said[0]]
-    for one in said[1:]:
-        if one["role"] == "tool":
-            text = [{"type": "text", "text": one["content"]}]
-            result = {"type": "tool_result", "tool_use_id": one["tool_call_id"], "content": text}
-            made.append({"role": "user", "content": [result]})
+    converted = [messages[0]]
+    for message in messages[1:]:
+        if message["role"] == "tool":
+            text = [{"type": "text", "text": message["content"]}]
+            result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": text}
+            converted.append({"role": "user", "content": [result]})
             continue
-        calls = [(call["id"], call["function"]["arguments"]) for call in one.get("tool_calls") or ()]
-        used = [{"type": "tool_use", "id": id_, "name": "search", "input": json.loads(given)} for id_, given in calls]
-        text = [{"type": "text", "text": one["content"] or "Let me look."}]
-        made.append({"role": "assistant", "content": [*text, *used]})
-    return made
+        calls = [(call["id"], call["function"]["arguments"]) for call in message.get("tool_calls") or ()]
+        used = [
+            {"type": "tool_use", "id": id_, "name": "search", "input": json.loads(arguments)}
+            for id_, arguments in calls
+        ]
+        text = [{"type": "text", "text": message["content"] or "Let me look."}]
+        converted.append({"role": "assistant", "content": [*text, *used]})
+    return converted
 
 
-def responses(said: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
+def responses(messages: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
     """Return items of OpenAI's responses."""
-    made = [said[0]]
-    for one in said[1:-1]:
-        if one["role"] == "tool":
-            made.append({"type": "function_call_output", "call_id": one["tool_call_id"], "output": one["content"]})
+    converted = [messages[0]]
+    for message in messages[1:-1]:
+        if message["role"] == "tool":
+            converted.append(
+                {"type": "function_call_output", "call_id": message["tool_call_id"], "output": message["content"]}
+            )
         else:
-            call = one["tool_calls"][0]
-            made.append({"type": "function_call", "id": f"f{call['id']}", "call_id": call["id"], **call["function"]})
-    text = [{"type": "output_text", "text": said[-1]["content"], "annotations": []}]
-    return [*made, {"type": "message", "id": "m", "role": "assistant", "content": text}]
+            call = message["tool_calls"][0]
+            converted.append(
+                {"type": "function_call", "id": f"f{call['id']}", "call_id": call["id"], **call["function"]}
+            )
+    text = [{"type": "output_text", "text": messages[-1]["content"], "annotations": []}]
+    return [*converted, {"type": "message", "id": "m", "role": "assistant", "content": text}]
 
 
-def langgraph(_: Any, found: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+def langgraph(_: Any, searches: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
     """Return the state of an agent of LangGraph, whose results keep documents beside a text."""
-    made: list[dict[str, Any]] = [{"type": "human", "content": "Which?", "id": "h", "additional_kwargs": {}}]
-    for turn, (query, documents) in enumerate(found):
+    converted: list[dict[str, Any]] = [{"type": "human", "content": "Which?", "id": "h", "additional_kwargs": {}}]
+    for turn, (query, documents) in enumerate(searches):
         calls = [{"id": f"c{turn}", "type": "tool_call", "name": "search", "args": {"query": query}}]
-        made.append({"type": "ai", "content": "", "id": f"a{turn}", "additional_kwargs": {}, "tool_calls": calls})
-        kept = [{"id": d["id"], "metadata": {}, "page_content": d["text"], "type": "Document"} for d in documents]
+        converted.append({"type": "ai", "content": "", "id": f"a{turn}", "additional_kwargs": {}, "tool_calls": calls})
+        artifacts = [{"id": d["id"], "metadata": {}, "page_content": d["text"], "type": "Document"} for d in documents]
         text = "\n\n".join(f"[{n}] {d['text']}" for n, d in enumerate(documents))
-        result = {"type": "tool", "tool_call_id": f"c{turn}", "id": f"t{turn}", "status": "success", "artifact": kept}
-        made.append({**result, "content": text})
-    return [*made, {"type": "ai", "content": "So it is.", "id": "z", "additional_kwargs": {}, "tool_calls": []}]
+        result = {
+            "type": "tool",
+            "tool_call_id": f"c{turn}",
+            "id": f"t{turn}",
+            "status": "success",
+            "artifact": artifacts,
+        }
+        converted.append({**result, "content": text})
+    return [*converted, {"type": "ai", "content": "So it is.", "id": "z", "additional_kwargs": {}, "tool_calls": []}]
 
 
-def pydantic_ai(_: Any, found: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+def pydantic_ai(_: Any, searches: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
     """Return messages of Pydantic AI."""
-    made: list[dict[str, Any]] = [{"kind": "request", "parts": [{"content": "Which?", "part_kind": "user-prompt"}]}]
-    for turn, (query, documents) in enumerate(found):
+    converted: list[dict[str, Any]] = [
+        {"kind": "request", "parts": [{"content": "Which?", "part_kind": "user-prompt"}]}
+    ]
+    for turn, (query, documents) in enumerate(searches):
         about = {"tool_name": "search", "tool_call_id": f"c{turn}"}
         call = {**about, "args": {"query": query}, "part_kind": "tool-call"}
-        made.append({"kind": "response", "parts": [call]})
-        made.append({"kind": "request", "parts": [{**about, "content": documents, "part_kind": "tool-return"}]})
-    return [*made, {"kind": "response", "parts": [{"content": "So it is.", "part_kind": "text"}]}]
+        converted.append({"kind": "response", "parts": [call]})
+        converted.append({"kind": "request", "parts": [{**about, "content": documents, "part_kind": "tool-return"}]})
+    return [*converted, {"kind": "response", "parts": [{"content": "So it is.", "part_kind": "text"}]}]
 
 
-def llama_index(_: Any, found: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+def llama_index(_: Any, searches: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
     """Return events of a workflow of LlamaIndex, each with all that its model reads."""
-    made: list[dict[str, Any]] = []
+    converted: list[dict[str, Any]] = []
     read: list[dict[str, Any]] = [{"role": "user", "blocks": [{"block_type": "text", "text": "Which?"}]}]
-    here = {"current_agent_name": "Agent"}
-    for turn, (query, documents) in enumerate(found):
+    agent = {"current_agent_name": "Agent"}
+    for turn, (query, documents) in enumerate(searches):
         call = {"tool_id": f"c{turn}", "tool_name": "search", "tool_kwargs": {"query": query}}
         asks = {"role": "assistant", "additional_kwargs": {}, "blocks": []}
-        made += [{"input": list(read), **here}, {"response": asks, **here, "tool_calls": [call]}, call]
+        converted += [{"input": list(read), **agent}, {"response": asks, **agent, "tool_calls": [call]}, call]
         nodes = [{"node": {"id_": d["id"], "metadata": {}, "text": d["text"]}, "score": 0.5} for d in documents]
         blocks = [{"block_type": "text", "text": "\n\n".join(d["text"] for d in documents)}]
-        made.append({**call, "tool_output": {"blocks": blocks, "raw_output": nodes, "is_error": False}})
+        converted.append({**call, "tool_output": {"blocks": blocks, "raw_output": nodes, "is_error": False}})
         read += [asks, {"role": "tool", "additional_kwargs": {"tool_call_id": f"c{turn}"}, "blocks": blocks}]
     answer = {"role": "assistant", "blocks": [{"block_type": "text", "text": "So it is."}]}
-    return [*made, {"input": list(read), **here}, {"response": answer, **here, "tool_calls": []}]
+    return [*converted, {"input": list(read), **agent}, {"response": answer, **agent, "tool_calls": []}]
 
 
 FORMS: dict[str, Any] = {
-    "OpenAI chat": lambda said, _: said,
+    "OpenAI chat": lambda chat, _: chat,
     "OpenAI responses": responses,
     "Anthropic": anthropic,
     "LangGraph": langgraph,
@@ -189,38 +213,49 @@ LENGTHS = 60, 250
 CONVERSATIONS = 150
 
 
-def floor(path: Path, found: list[list[tuple[str, list[Any]]]], *, parsed: bool) -> None:
+def floor(path: Path, searches: list[list[tuple[str, list[Any]]]], *, parsed: bool) -> None:
     """Do what no reader can leave out: read the file, the results in its texts, and make an item of each document."""
     with path.open("rb") as file:
-        kept = [json.loads(line) for line in file]
-    texts = [] if parsed else [one["content"] for line in kept for one in line["messages"] if one["role"] == "tool"]
-    lists = [json.loads(text) for text in texts] or [documents for of in found for _, documents in of]
-    items = [
-        [rm.Retrieved(one["id"], one["text"], offsets_unverified=True) for one in documents] for documents in lists
+        lines = [json.loads(line) for line in file]
+    texts = (
+        []
+        if parsed
+        else [message["content"] for line in lines for message in line["messages"] if message["role"] == "tool"]
+    )
+    lists = [json.loads(text) for text in texts] or [
+        documents for conversation_searches in searches for _, documents in conversation_searches
     ]
-    assert len(items) == len(found) * SEARCHES
+    items = [
+        [rm.Retrieved(message["id"], message["text"], offsets_unverified=True) for message in documents]
+        for documents in lists
+    ]
+    assert len(items) == len(searches) * SEARCHES
 
 
 def print_forms(folder: Path, rounds: int) -> None:
     """Print the ratio of each form, and the floor of those whose results are texts and of those that hold objects."""
     for words in LENGTHS:
         rng = random.Random(0)
-        made = [conversation(rng, words) for _ in range(CONVERSATIONS)]
-        found = [each for _, each in made]
+        conversations = [conversation(rng, words) for _ in range(CONVERSATIONS)]
+        searches = [searches_ for _, searches_ in conversations]
         for name, write in FORMS.items():
             path = folder / "messages.jsonl"
-            lines = [{"id": f"q{n}", "messages": write(*one)} for n, one in enumerate(made)]
+            lines = [
+                {"id": f"q{n}", "messages": write(*conversation_)} for n, conversation_ in enumerate(conversations)
+            ]
             path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
             t = rm.read_traces(path, tools="search")
-            assert all(len(one.context or ()) == SEARCHES * DOCUMENTS for one in t.values())
+            assert all(len(conversation_.context or ()) == SEARCHES * DOCUMENTS for conversation_ in t.values())
             works: list[Any] = [lambda path=path: rm.read_traces(path, tools="search")]
             if name in {"OpenAI chat", "Pydantic AI"}:
                 works.append(
-                    lambda path=path, found=found, parsed=name == "Pydantic AI": floor(path, found, parsed=parsed)
+                    lambda path=path, searches=searches, parsed=name == "Pydantic AI": floor(
+                        path, searches, parsed=parsed
+                    )
                 )
             ratios = [median_ratio(work, path, rounds) for work in works]
-            said = "".join(f", floor {ratio:.1f}" for ratio in ratios[1:])
-            print(f"{name}, {words} words: {ratios[0]:.1f} times json.loads{said}")
+            floors = "".join(f", floor {ratio:.1f}" for ratio in ratios[1:])
+            print(f"{name}, {words} words: {ratios[0]:.1f} times json.loads{floors}")
 
 
 def median_ratio(work: Any, path: Path, rounds: int) -> float:
@@ -228,8 +263,8 @@ def median_ratio(work: Any, path: Path, rounds: int) -> float:
 
     def loads() -> None:
         with path.open("rb") as file:
-            kept = [json.loads(line) for line in file]
-        assert kept
+            lines = [json.loads(line) for line in file]
+        assert lines
 
     return statistics.median(seconds_of(work) / seconds_of(loads) for _ in range(rounds))
 
@@ -262,7 +297,7 @@ def main() -> int:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         read = rm.read_traces(path, query="metadata.question_id")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        assert sum(len(one.calls) for one in read.values()) == traces * SEARCHES
+        assert sum(len(trajectory.calls) for trajectory in read.values()) == traces * SEARCHES
         size = path.stat().st_size / 1e6
         print(f"{written} spans, {size:.0f} MB, peak {peak / 1000:.0f} MB, {before / 1000:.0f} MB before")
         del read
@@ -271,8 +306,8 @@ def main() -> int:
             for _ in range(options.rounds)
         ]
     median = statistics.median(ratios)
-    print(f"{' '.join(f'{ratio:.2f}' for ratio in ratios)}; median {median:.2f} times json.loads, at most {MOST}")
-    return int(median > MOST or peak > GIGABYTE)
+    print(f"{' '.join(f'{ratio:.2f}' for ratio in ratios)}; median {median:.2f} times json.loads, at most {MAX_RATIO}")
+    return int(median > MAX_RATIO or peak > GIGABYTE)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,15 @@ def population(metric: str) -> Values:
         for name, path in ((name, folder / f"run.{name}.trec") for name in ("bm25", "tfidf_nosat", "minilm_int8"))
     }
     weights = [(1, 1, 1), *itertools.product((0, 0.3, 0.7, 1), repeat=3)]
-    weights = [each for each in dict.fromkeys(weights) if any(each)]
-    settings = [("rrf", 60, (1, 1, 1)), *(("rrf", k, each) for k in (1, 10, 60, 200) for each in weights[:12])]
-    settings += [("scores", 0, each) for each in weights]
+    weights = [weighting for weighting in dict.fromkeys(weights) if any(weighting)]
+    settings = [
+        ("rrf", 60, (1, 1, 1)),
+        *(("rrf", k, weighting) for k in (1, 10, 60, 200) for weighting in weights[:12]),
+    ]
+    settings += [("scores", 0, weighting) for weighting in weights]
     columns = []
-    for method, k, each in list(dict.fromkeys(settings))[:100]:
-        evaluation = rm.evaluate(qrels, rm.fuse(runs, method, k=k, weights=each), metric)
+    for method, k, weighting in list(dict.fromkeys(settings))[:100]:
+        evaluation = rm.evaluate(qrels, rm.fuse(runs, method, k=k, weights=weighting), metric)
         columns.append(list(evaluation.per_query[rm.Metric.parse(metric)].values()))
     return np.array(columns).T
 
@@ -51,38 +54,48 @@ def population(metric: str) -> Values:
 def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) -> str:
     random = np.random.default_rng(settings + n)
     chosen = np.concatenate([[0], 1 + random.permutation(values.shape[1] - 1)[: settings - 1]])
-    whole = values[:, chosen]
+    chosen_values = values[:, chosen]
     rows = []
     for seed in range(draws):
-        drawn = whole[random.integers(len(whole), size=n)]
+        drawn = chosen_values[random.integers(len(chosen_values), size=n)]
         if equal:
             drawn = random.permuted(drawn, axis=1)
-        found = out_of_bag(drawn, 0, resamples=500, seed=seed)
+        bootstrapped = out_of_bag(drawn, 0, resamples=500, seed=seed)
         gains = drawn - drawn[:, :1]
         test = joint_sign_flips(gains[:, 1:], resamples=FLIPS, seed=seed)
-        corrected = 1.0 if not found.best else float(test.corrected[found.best - 1])
-        low, high = found.gain_interval
-        if not found.best:
+        corrected = 1.0 if not bootstrapped.best else float(test.corrected[bootstrapped.best - 1])
+        low, high = bootstrapped.gain_interval
+        if not bootstrapped.best:
             low, high = min(low, 0.0), max(high, 0.0)
         elif (low > 0) != (corrected <= 0.05):
             low = 0.0
-        truth = 0.0 if equal else float((whole[:, found.best] - whole[:, 0]).mean())
-        own = gains[:, found.best]
+        truth = 0.0 if equal else float((chosen_values[:, bootstrapped.best] - chosen_values[:, 0]).mean())
+        own = gains[:, bootstrapped.best]
         half = stats.t.ppf(0.975, n - 1) * own.std(ddof=1) / np.sqrt(n)
         naive = own.mean() - truth
-        held = low - 1e-12 <= truth <= max(high, low) + 1e-12
-        variance = drawn_variance(whole, found.best, equal=equal) / n
-        rows.append([truth, naive, abs(naive) <= half + 1e-12, found.gain - truth, held, corrected <= 0.05, variance])
+        is_covered = low - 1e-12 <= truth <= max(high, low) + 1e-12
+        variance = drawn_variance(chosen_values, bootstrapped.best, equal=equal) / n
+        rows.append(
+            [
+                truth,
+                naive,
+                abs(naive) <= half + 1e-12,
+                bootstrapped.gain - truth,
+                is_covered,
+                corrected <= 0.05,
+                variance,
+            ]
+        )
     truth, naive, naive_covers, bias, covers, better, variance = np.mean(rows, axis=0)
     rmse, fixed = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2)), np.sqrt(variance)
     return f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{fixed:8.4f}{covers:8.2f}{better:8.2f}"
 
 
-def drawn_variance(whole: Values, winner: int, *, equal: bool) -> float:
+def drawn_variance(chosen_values: Values, winner: int, *, equal: bool) -> float:
     """Return the variance of the gain of a setting over the default, for one question."""
     if equal:  # the two are any two settings of a question
-        return float(2 * whole.var(axis=1, ddof=1).mean())
-    return float((whole[:, winner] - whole[:, 0]).var(ddof=1)) if winner else 0.0
+        return float(2 * chosen_values.var(axis=1, ddof=1).mean())
+    return float((chosen_values[:, winner] - chosen_values[:, 0]).var(ddof=1)) if winner else 0.0
 
 
 def main() -> None:

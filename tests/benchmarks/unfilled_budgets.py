@@ -33,17 +33,22 @@ def rankings(
     """Rank all chunks of a size for each question: by how much of what is judged they hold, and by chance."""
     chunks = [
         rm.Retrieved(
-            f"{size}-{at}", None, "d", at, min(at + size, LENGTH), tokens=max(1, (min(at + size, LENGTH) - at) // 4)
+            f"{size}-{offset}",
+            None,
+            "d",
+            offset,
+            min(offset + size, LENGTH),
+            tokens=max(1, (min(offset + size, LENGTH) - offset) // 4),
         )
-        for at in range(0, LENGTH, size)
+        for offset in range(0, LENGTH, size)
     ]
 
-    def held(chunk: rm.Retrieved, spans: list[rm.Span]) -> float:
+    def share_held(chunk: rm.Retrieved, spans: list[rm.Span]) -> float:
         start, end = chunk.start or 0, chunk.end or 0
         return max(max(0, min(end, span.end) - max(start, span.start)) / (span.end - span.start) for span in spans)
 
     return {
-        query: sorted(chunks, key=lambda chunk: held(chunk, spans) + rng.gauss(0, noise), reverse=True)
+        query: sorted(chunks, key=lambda chunk: share_held(chunk, spans) + rng.gauss(0, noise), reverse=True)
         for query, spans in questions.items()
     }
 
@@ -64,30 +69,32 @@ def main() -> int:
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    seen: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for number in range(options.comparisons):
         rng = random.Random(f"{options.seed} {number}")
         starts = [rng.randrange(LENGTH - 400) for _ in range(QUESTIONS)]
-        questions = {f"q{at}": [rm.Span("d", start, start + rng.randint(20, 300))] for at, start in enumerate(starts)}
+        questions = {
+            f"q{index}": [rm.Span("d", start, start + rng.randint(20, 300))] for index, start in enumerate(starts)
+        }
         noise, depth = rng.choice([0.05, 0.2, 0.5]), rng.randint(2, 39)
         unit, budget = rng.choice([("chars", 1), ("tokens", 4)]), rng.randint(400, 8_000)
         metric = f"{rng.choice(METRICS)}@{budget // unit[1]}{unit[0]}"
-        whole = {str(size): rankings(rng, size, questions, noise) for size in rng.sample(SIZES, 2)}
-        cut = {name: {query: found[:depth] for query, found in run.items()} for name, run in whole.items()}
+        full = {str(size): rankings(rng, size, questions, noise) for size in rng.sample(SIZES, 2)}
+        cut = {name: {query: ranking[:depth] for query, ranking in run.items()} for name, run in full.items()}
         mean, apart, comparison = verdict(questions, cut, metric)
-        true_mean, truly_apart, _ = verdict(questions, whole, metric)
+        true_mean, truly_apart, _ = verdict(questions, full, metric)
         undone = apart and not (truly_apart and mean * true_mean > 0)
-        said = any(difference.significant for difference in comparison.differences)
-        seen["with p below .05"] += apart
-        seen["of these, not confirmed by whole rankings"] += undone
-        seen["confident verdicts"] += said
-        seen["confident verdicts not confirmed by whole rankings"] += said and undone
+        has_difference = any(difference.significant for difference in comparison.differences)
+        outcomes["with p below .05"] += apart
+        outcomes["of these, not confirmed by whole rankings"] += undone
+        outcomes["confident verdicts"] += has_difference
+        outcomes["confident verdicts not confirmed by whole rankings"] += has_difference and undone
         held_back = [use for use in comparison.budgets if use.unfilled]
-        seen["held back, because a ranking ends before the budget"] += bool(held_back)
-        seen["of these, with a budget that both fill"] += any(use.common_budget is not None for use in held_back)
-    for name, count in seen.items():
+        outcomes["held back, because a ranking ends before the budget"] += bool(held_back)
+        outcomes["of these, with a budget that both fill"] += any(use.common_budget is not None for use in held_back)
+    for name, count in outcomes.items():
         print(f"{count:4d}  {name}")
-    return int(seen["confident verdicts not confirmed by whole rankings"] > 0)
+    return int(outcomes["confident verdicts not confirmed by whole rankings"] > 0)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.examples
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
 SETTINGS: list[dict[str, Any]] = [tomllib.loads((folder / "pyproject.toml").read_text()) for folder in FOLDERS]
-MODULES = {each["project"]["name"]: modules_of(folder) for folder, each in zip(FOLDERS, SETTINGS, strict=True)}
+MODULES = {settings["project"]["name"]: modules_of(folder) for folder, settings in zip(FOLDERS, SETTINGS, strict=True)}
 CORE = SETTINGS[0]["project"]["name"]
 LOWEST = SETTINGS[0]["project"]["requires-python"].removeprefix(">=")
 
@@ -50,11 +50,11 @@ def uv(*arguments: str | Path) -> str:
 @cache
 def newest() -> str:
     """The newest Python that uv finds on this machine, if it is newer than the lowest that is supported."""
-    found = json.loads(uv("python", "list", "--only-installed", "--output-format", "json"))
+    installed = json.loads(uv("python", "list", "--only-installed", "--output-format", "json"))
     minors = [
-        int(each["version_parts"]["minor"])
-        for each in found
-        if each["implementation"] == "cpython" and re.fullmatch(r"[\d.]+", each["version"])
+        int(settings["version_parts"]["minor"])
+        for settings in installed
+        if settings["implementation"] == "cpython" and re.fullmatch(r"[\d.]+", settings["version"])
     ]
     return f"3.{max([int(LOWEST.partition('.')[2]), *minors])}"
 
@@ -92,7 +92,9 @@ def python(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("name", MODULES)
 def test_all_its_names_are_there(built: Path, tmp_path: Path, name: str, ending: str, python: str) -> None:
     # The core beside an integration is the one of this repository, whatever a registry holds under its name.
-    interpreter = install(tmp_path, python, [file_of(built, each, ending) for each in dict.fromkeys([CORE, name])])
+    interpreter = install(
+        tmp_path, python, [file_of(built, settings, ending) for settings in dict.fromkeys([CORE, name])]
+    )
     command: list[str | Path] = [interpreter, "-I", "-W", "ignore", "-c", EVERY_NAME, *MODULES[name]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -156,10 +158,10 @@ def test_a_new_project_makes_a_baseline_reads_a_failure_and_accepts_it(built: Pa
     files = [file_of(built, name, ".whl") for name in (CORE, "pytest-retrieval-metrics")]
     interpreter = install(tmp_path, LOWEST, files)
     (tmp_path / "test_it.py").write_text(BASELINE)
-    for worse, options, said in STEPS:
+    for worse, options, expected in STEPS:
         command: list[str | Path] = [interpreter, "-m", "pytest", "-q", "test_it.py", *options]
         environment = {**os.environ, "WORSE": worse, "PYTEST_ADDOPTS": ""}
         done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
-        assert said in done.stdout, done.stdout + done.stderr
+        assert expected in done.stdout, done.stdout + done.stderr
     assert "20 of 20 queries" in (tmp_path / "r.html").read_text()
     assert len(list((tmp_path / "r.checks").iterdir())) == 1

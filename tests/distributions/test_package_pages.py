@@ -29,9 +29,9 @@ def script() -> Any:
 def released(script: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the release, as it prepares them."""
     root = tmp_path_factory.mktemp("release")
-    kept = shutil.ignore_patterns("_build", "__pycache__", "src", "*.egg-info")
+    ignored = shutil.ignore_patterns("_build", "__pycache__", "src", "*.egg-info")
     for name in ("docs", "examples", "integrations", ".github"):
-        shutil.copytree(ROOT / name, root / name, ignore=kept)
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
     for name in ("README.md", "CHANGELOG.md", "pyproject.toml"):
         shutil.copy(ROOT / name, root)
     script.prepare(root, ADDRESS, TAG)

@@ -22,13 +22,13 @@ from fake_models import Service, fake_models
 from running_pages import RECIPES, ROOT, as_it_runs, installed, name, write_outputs
 
 INSIDE = "RECIPE_RUNS_INSIDE"
-HERE = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothing is bound; these are this machine)
+LOCAL_HOSTS = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothing is bound; these are this machine)
 
 
 def in_its_environment(page: Path, options: list[str]) -> int:
     """Run this file where the page's host is installed, and return the exit code."""
-    needed = [argument for each in RECIPES[page] for argument in ("--with", each)]
-    ours = next(each for each in installed(page)[1:] if each.startswith("retrieval-metrics"))
+    needed = [argument for requirement in RECIPES[page] for argument in ("--with", requirement)]
+    ours = next(requirement for requirement in installed(page)[1:] if requirement.startswith("retrieval-metrics"))
     core = ours.replace("retrieval-metrics", str(ROOT), 1)  # with the extras that the page says
     command = ["uv", "run", "--quiet", "--isolated", "--no-project", "--with-editable", core, *needed]
     return subprocess.run(
@@ -42,7 +42,7 @@ def close_the_network() -> list[Any]:
 
     def only_here(called: Callable[..., Any], host_of: Callable[..., Any]) -> Callable[..., Any]:
         def guarded(*args: Any, **options: Any) -> Any:
-            if (host := host_of(*args)) not in HERE:
+            if (host := host_of(*args)) not in LOCAL_HOSTS:
                 attempts.append(args)
                 raise ConnectionRefusedError(f"a recipe reached for the network: {host!r}")
             return called(*args, **options)
@@ -75,9 +75,9 @@ def replied(prompt: str) -> str:
 
 def free_port() -> int:
     """Return a port of this machine that nothing listens at."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 
@@ -108,8 +108,8 @@ def main() -> int:
     for path_of_request, body in received:
         if path_of_request.endswith("/scores"):
             sys.stdout.write(f"{body.decode()}\n")
-    for each in [*differences, *(f"an attempt to reach {attempt}" for attempt in attempts)]:
-        sys.stderr.write(f"{each}\n")
+    for problem in [*differences, *(f"an attempt to reach {attempt}" for attempt in attempts)]:
+        sys.stderr.write(f"{problem}\n")
     return 1 if differences or attempts else 0
 
 

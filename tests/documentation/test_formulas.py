@@ -39,7 +39,7 @@ def test_what_is_no_formula_is_refused(written: str) -> None:
 
 
 PUBLIC = dict.fromkeys(getattr(module, name) for module in (rm, rm.metrics) for name in module.__all__)
-FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
+FUNCTIONS = [object_ for object_ in PUBLIC if inspect.isfunction(object_)]
 ABOVE_ARGS = [(inspect.getdoc(function) or "").split("\nArgs:")[0] for function in FUNCTIONS]
 FORMULAS = [line for text in ABOVE_ARGS for line in re.findall(r"\n\n {4}(?! |>>>)(.+)\n", text)]
 

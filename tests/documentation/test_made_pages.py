@@ -34,24 +34,26 @@ def test_the_contents_list_every_page_once_with_its_first_sentence() -> None:
 
 
 def test_the_whole_text_has_every_page_and_no_picture() -> None:
-    text = "\n".join(module("_extensions/llms.py").whole(PAGES))
+    text = "\n".join(module("_extensions/llms.py").full_text(PAGES))
     assert all(f"<!-- {name}.html -->" in text for name in PAGES)
     assert "svg" not in text
     assert "# no title" in text  # code stays
 
 
 def test_every_folder_of_the_core_is_in_the_house() -> None:
-    made = module("_extensions/house.py")
-    rows = [line for line in made.house().splitlines() if line.startswith("| `")]
-    assert len(rows) == sum(len(floor) for part in made.floors().values() for floor in part)
+    extension = module("_extensions/house.py")
+    rows = [line for line in extension.house().splitlines() if line.startswith("| `")]
+    assert len(rows) == sum(len(floor) for part in extension.floors().values() for floor in part)
     assert all(row.split(" | ")[1].removesuffix(" |") for row in rows)
     assert any(row.startswith("| `matching` | Which retrieved items satisfy which judgments") for row in rows)
 
 
 def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:
-    made = module("_extensions/readmes.py")
-    page = Path(made.DOCS, "tutorial", "index.md")
-    (linked,) = made.LINK.findall(made.relinked("[the handbook](../../examples/handbook)", page.parent, page, {}))
+    extension = module("_extensions/readmes.py")
+    page = Path(extension.DOCS, "tutorial", "index.md")
+    (linked,) = extension.LINK.findall(
+        extension.relinked("[the handbook](../../examples/handbook)", page.parent, page, {})
+    )
     with zipfile.ZipFile(page.parent / linked) as archive:
         assert {"handbook/tickets.md", "handbook/questions.jsonl"} < set(archive.namelist())
 
@@ -93,13 +95,13 @@ def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stay
 
 
 def test_an_entry_begins_with_its_sentence_its_formula_and_its_example() -> None:
-    made = module("_extensions/entries.py")
-    nodes = made.nodes
-    sentence, formula, more = nodes.paragraph("", "One."), nodes.math_block("", "x"), nodes.paragraph("", "More.")
+    extension = module("_extensions/entries.py")
+    nodes = extension.nodes
+    sentence, formula, paragraph = nodes.paragraph("", "One."), nodes.math_block("", "x"), nodes.paragraph("", "More.")
     source, book = nodes.rubric("", "Source"), nodes.paragraph("", "A book.")
     example, code = nodes.rubric("", "Example"), nodes.doctest_block("", ">>> 1")
-    said = [sentence, formula, more, nodes.field_list(), example, code, source, book]
-    lead, shown, rest = made.said_first(said)
+    content = [sentence, formula, paragraph, nodes.field_list(), example, code, source, book]
+    lead, shown, further = extension.split_content(content)
     assert lead == [sentence, formula]
     assert shown == [code]
-    assert rest == [more, said[3], source, book]
+    assert further == [paragraph, content[3], source, book]

@@ -25,8 +25,8 @@ def messages() -> tuple[str, ...]:
     """Return every text of the source as it reads in Python, with its values left open."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src").rglob("*.py"))
     nodes = (node for tree in trees for node in ast.walk(tree))
-    said = (read(node) for node in nodes if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Constant))
-    return tuple({text for text in said if text != VALUE})
+    texts = (read(node) for node in nodes if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Constant))
+    return tuple({text for text in texts if text != VALUE})
 
 
 def read(node: ast.expr) -> str:
@@ -49,7 +49,7 @@ def words(message: str) -> re.Pattern[str]:
 
 def may_be_said(message: str) -> bool:
     """Return whether one text of the source has all the words of a message."""
-    return any(words(message).search(said) and (VALUE in said or "…" not in message) for said in messages())
+    return any(words(message).search(text) and (VALUE in text or "…" not in message) for text in messages())
 
 
 def test_the_page_has_messages() -> None:

@@ -65,24 +65,28 @@ def no_spans_of_other_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER_SET_ONCE", Once())
 
 
-HERE = {canonicalize_name(each.name) for each in distributions()}
+INSTALLED = {canonicalize_name(each.name) for each in distributions()}
 OF_MODULES = packages_distributions()
 
 
-def brought(said: Iterable[str]) -> set[str]:
+def brought(requirements: Iterable[str]) -> set[str]:
     """Return the distributions that pip installs when it is told these."""
-    found: set[tuple[str, str]] = set()
-    to_do = [Requirement(one) for one in said]
+    distributions_brought: set[tuple[str, str]] = set()
+    to_do = [Requirement(requirement) for requirement in requirements]
     while to_do:
-        one = to_do.pop()
-        if canonicalize_name(one.name) not in HERE:
+        requirement = to_do.pop()
+        if canonicalize_name(requirement.name) not in INSTALLED:
             continue  # `mlflow`, of which only the skinny part is here
-        for extra in {"", *one.extras}:
-            if (canonicalize_name(one.name), extra) not in found:
-                found.add((canonicalize_name(one.name), extra))
-                needed = map(Requirement, requires(one.name) or [])
-                to_do += [each for each in needed if not each.marker or each.marker.evaluate({"extra": extra})]
-    return {distribution for distribution, _ in found}
+        for extra in {"", *requirement.extras}:
+            if (canonicalize_name(requirement.name), extra) not in distributions_brought:
+                distributions_brought.add((canonicalize_name(requirement.name), extra))
+                needed = map(Requirement, requires(requirement.name) or [])
+                to_do += [
+                    dependency
+                    for dependency in needed
+                    if not dependency.marker or dependency.marker.evaluate({"extra": extra})
+                ]
+    return {distribution for distribution, _ in distributions_brought}
 
 
 def imported(text: str) -> Iterator[str]:
@@ -91,7 +95,7 @@ def imported(text: str) -> Iterator[str]:
         if block["language"] == "python" and not block["said"]:
             for node in ast.walk(ast.parse(block["code"])):
                 if isinstance(node, ast.Import):
-                    yield from (each.name for each in node.names)
+                    yield from (alias.name for alias in node.names)
                 elif isinstance(node, ast.ImportFrom):
                     yield node.module or ""
 
@@ -101,7 +105,7 @@ def holders(module: str) -> set[str]:
     named = set(OF_MODULES.get(module.partition(".")[0], []))
     if len(named) > 1:  # of a namespace
         path = module.replace(".", "/")
-        named = {each for each in named if any(str(file).startswith(path) for file in files(each) or [])}
+        named = {name for name in named if any(str(file).startswith(path) for file in files(name) or [])}
     return set(map(canonicalize_name, named))
 
 
@@ -109,11 +113,11 @@ def hide_what_it_does_not_install(page: Path, monkeypatch: pytest.MonkeyPatch) -
     """Let imports fail as they do for a reader who has installed only what the page says before its first code."""
     installs = brought(installed(page))
     used = {*imported(page.read_text(encoding="utf-8")), *EXTRAS}
-    hidden = {module for module in used if (given := holders(module)) and installs.isdisjoint(given)}
+    hidden = {module for module in used if (packages := holders(module)) and installs.isdisjoint(packages)}
     hosts = entry_points(group="retrieval_metrics.hosts")
     hidden |= {host.module for host in hosts if host.dist and canonicalize_name(host.dist.name) not in installs}
     for module in [*hidden, *sys.modules]:
-        if any(module == each or module.startswith(f"{each}.") for each in hidden):
+        if any(module == hidden_module or module.startswith(f"{hidden_module}.") for hidden_module in hidden):
             monkeypatch.setitem(sys.modules, module, None)  # which makes its import fail
 
 
@@ -136,11 +140,11 @@ def test_the_page_runs_with_what_it_installs_and_prints_what_it_says(
 @pytest.mark.parametrize("page", RECIPES, ids=name)
 def test_a_recipe_names_the_packages_of_its_environment(page: Path) -> None:
     """It says one of them before its first code, and behind a # the others, of which a reader needs one."""
-    _, _ours, _one = installed(page)
+    _, _ours, _page = installed(page)
     line = INSTALL.search(page.read_text(encoding="utf-8"))
     assert line
     named = set(re.findall(r"(?<![\[\w-])[a-z][a-z0-9-]+", line[1])) - {"or", "retrieval-metrics"}
-    assert named == {Requirement(each).name for each in RECIPES[page]}
+    assert named == {Requirement(requirement).name for requirement in RECIPES[page]}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -189,7 +193,7 @@ def test_every_public_name_has_its_entry(package: str) -> None:
     assert sorted(name for module, name in entries if module == package) == sorted(public - {"metrics", "types"})
 
 
-def of_table(part: str, *, columns: int) -> list[list[str]]:
+def table_rows(part: str, *, columns: int) -> list[list[str]]:
     """Return the cells of a table of the simulations: the first ones after the number of queries."""
     page = (ROOT / "docs/explanation/statistics-tables.md").read_text(encoding="utf-8")
     _, _, table = page.partition(f"<!-- table: {part} -->\n```text\n")
@@ -201,9 +205,15 @@ def of_table(part: str, *, columns: int) -> list[list[str]]:
 def test_what_is_said_of_intervals_is_what_the_simulations_found() -> None:
     page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
     ends = {
-        part: (min(float(row[at]) for row in rows), max(float(row[at]) for row in rows))
-        for part, at in (("mean", 1), ("two_valued", 1), ("clustered_means", 1), ("agreement", 1), ("difference", 2))
-        for rows in (of_table(part, columns=7),)
+        part: (min(float(row[column]) for row in rows), max(float(row[column]) for row in rows))
+        for part, column in (
+            ("mean", 1),
+            ("two_valued", 1),
+            ("clustered_means", 1),
+            ("agreement", 1),
+            ("difference", 2),
+        )
+        for rows in (table_rows(part, columns=7),)
     }
     assert f"interval of a mean | 95 % | at least {min(ends['mean'][0], ends['two_valued'][0])} %" in page
     assert f"with the line about rare changes | 95 % | at least {ends['difference'][0]} %" in page
@@ -215,13 +225,13 @@ def test_what_is_said_of_labels_needed_is_what_the_simulation_found() -> None:
     page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
     misled = ("inverted", "favours")
     worst: list[float] = []
-    others: list[float] = []
-    for judge, _, drawn, _, strata in of_table("needed", columns=4):
-        (worst if judge.startswith(misled) else others).append(float(drawn))
-        others.append(float(strata))
-    usual, least = (f"{min(each):.0f} to {max(each):.0f} %" for each in (others, worst))
-    said = [rm.types.EstimatedDifference.labels_needed.__doc__, LABELS_NEEDED_ACCURACY, page]
-    assert all(f" {words}" in " ".join((text or "").split()) for text in said for words in (usual, least))
+    other_shares: list[float] = []
+    for judge, _, drawn, _, strata in table_rows("needed", columns=4):
+        (worst if judge.startswith(misled) else other_shares).append(float(drawn))
+        other_shares.append(float(strata))
+    usual, least = (f"{min(shares):.0f} to {max(shares):.0f} %" for shares in (other_shares, worst))
+    texts = [rm.types.EstimatedDifference.labels_needed.__doc__, LABELS_NEEDED_ACCURACY, page]
+    assert all(f" {words}" in " ".join((text or "").split()) for text in texts for words in (usual, least))
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ def test_from_the_front_page_to_a_gated_build_are_few_pages_and_words() -> None:
 
 @pytest.mark.parametrize("page", ROUTES)
 def test_from_the_front_page_to_the_first_number_of_a_host_are_few_words(page: str) -> None:
-    to_link, found, _ = FRONT.read_text(encoding="utf-8").partition(f"({page})")
-    assert found, f"the front page has no link to {page}"
+    to_link, link, _ = FRONT.read_text(encoding="utf-8").partition(f"({page})")
+    assert link, f"the front page has no link to {page}"
     text = (ROOT / page).read_text(encoding="utf-8")
     shown = next(block.start() for block in FENCE.finditer(text) if block["language"] in {"text", "console"})
     assert len(to_link.split()) + len(text[:shown].split()) <= TO_A_NUMBER  # code and output are read too
@@ -54,6 +54,6 @@ def test_each_page_of_the_tutorial_ends_with_what_you_have_and_leads_to_the_next
 
 
 if __name__ == "__main__":
-    for each in [FRONT, START, *CHAPTERS]:
-        text = each.read_text(encoding="utf-8")
-        print(f"{words(text):6,} {len(text.split()):6,}  {each.relative_to(ROOT)}")  # noqa: T201  (what it is run for)
+    for file in [FRONT, START, *CHAPTERS]:
+        text = file.read_text(encoding="utf-8")
+        print(f"{words(text):6,} {len(text.split()):6,}  {file.relative_to(ROOT)}")  # noqa: T201  (what it is run for)

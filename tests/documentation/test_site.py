@@ -43,9 +43,9 @@ def test_every_page_fits_and_loads_nothing_from_elsewhere(site: Path, browser: B
         ground = browser.run("return getComputedStyle(document.body).backgroundColor")
         shade = sum(int(part) for part in ground.strip("rgba()").split(",")[:3]) / (3 * 255)
         assert (shade < 0.5) == (look.scheme == "dark"), f"{page.name} is {ground} for a reader of {look.scheme} pages"
-        asked = browser.requests()
-        assert page.as_uri() in asked  # the log works
-        assert not {url for url in asked if not url.startswith(site.as_uri())}
+        requests = browser.requests()
+        assert page.as_uri() in requests  # the log works
+        assert not {url for url in requests if not url.startswith(site.as_uri())}
 
 
 def test_a_page_of_the_api_begins_with_its_names_which_lead_to_their_entries(site: Path, browser: Browser) -> None:
@@ -68,7 +68,7 @@ def test_what_is_folded_in_the_api_opens_at_a_click(site: Path, browser: Browser
     state = "return document.querySelector('details.rest dl').checkVisibility()"
     assert not browser.run(state)
     browser.run("document.querySelector('details.rest > summary').click()")
-    until(lambda: browser.run(state), wanted=True)
+    until(lambda: browser.run(state), expected=True)
 
 
 def test_the_sidebar_groups_the_pages_of_the_api_by_topic(site: Path, browser: Browser) -> None:

@@ -50,11 +50,11 @@ def test_passages_of_a_topic_follow_each_other_without_overlap(size: int) -> Non
 @pytest.mark.parametrize("size", SIZES)
 def test_what_a_topic_leaves_out_stands_in_a_passage_of_another_topic(size: int) -> None:
     pieces = passages(size)
-    kept = {topic: normalised("\n".join(p.text for p in pieces if p.topic == topic)) for topic in topics()}
+    text_by_topic = {topic: normalised("\n".join(p.text for p in pieces if p.topic == topic)) for topic in topics()}
     left_out = [(topic, block) for topic in topics() for gap in gaps(topic, pieces) for block in paragraphs(gap)]
     assert left_out, "chapters hold topics of their own, so something must be left out"
     for topic, block in left_out:
-        assert any(normalised(block) in content for other, content in kept.items() if other != topic), block
+        assert any(normalised(block) in content for other, content in text_by_topic.items() if other != topic), block
 
 
 def test_no_long_paragraph_is_retrieved_from_two_topics() -> None:

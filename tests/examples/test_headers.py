@@ -32,20 +32,20 @@ def header(script: Path) -> dict[str, Any]:
 
 def imported(script: Path) -> set[str]:
     """Return the modules that a script imports, and those of the examples beside it that it imports."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(script.read_text())):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in names:
             beside = script.with_name(f"{name}.py")
-            found |= imported(beside) if beside.exists() else {name}
-    return found
+            modules |= imported(beside) if beside.exists() else {name}
+    return modules
 
 
 def test_there_are_integrations_for_all_hosts_of_the_table() -> None:
     files = list(ROOT.glob("integrations/*/pyproject.toml"))
     settings = [tomllib.loads(path.read_text()) for path in files]
-    assert set(HOSTS.values()) <= {each["project"]["name"] for each in settings}
+    assert set(HOSTS.values()) <= {project["project"]["name"] for project in settings}
     assert all(modules_of(path.parent) for path in files)
 
 
@@ -53,8 +53,10 @@ def test_there_are_integrations_for_all_hosts_of_the_table() -> None:
 def test_the_header_names_the_integration_of_every_host_it_imports(script: Path) -> None:
     tops = {name.split(".")[0] for name in imported(script)}
     needed = {HOSTS[top] for top in tops & HOSTS.keys()}
-    named = {re.split(r"[^\w-]", one)[0] for one in header(script)["dependencies"]}
-    extras = {extra for one in header(script)["dependencies"] for extra in re.findall(r"\[(.*?)\]", one)}
+    named = {re.split(r"[^\w-]", requirement)[0] for requirement in header(script)["dependencies"]}
+    extras = {
+        extra for requirement in header(script)["dependencies"] for extra in re.findall(r"\[(.*?)\]", requirement)
+    }
     assert needed <= named, f"{script.name} imports hosts whose integrations its header lacks (extras: {extras})"
 
 

@@ -41,5 +41,5 @@ def test_the_store_holds_the_vectors_of_the_dense_retriever() -> None:
     pieces = passages()[:30]
     dense = Dense(pieces, dimensions=8)
     documents = {piece.id: langchain_mmr.as_document(piece) for piece in pieces}
-    found = langchain_mmr.store_of(dense, documents).similarity_search("what does yield do?", k=5)
-    assert [document.id for document in found] == list(dense.search("what does yield do?", 5))
+    retrieved = langchain_mmr.store_of(dense, documents).similarity_search("what does yield do?", k=5)
+    assert [document.id for document in retrieved] == list(dense.search("what does yield do?", 5))

@@ -102,10 +102,10 @@ def test_qrels_grade_exactly_the_passages_that_hold_a_quote_by_their_best_quote(
 
 
 def test_qrels_on_a_known_question() -> None:
-    (found,) = [
+    (qrels,) = [
         piece.id for piece in passages() if "(small) amount of memory, no matter the size" in normalised(piece.text)
     ]
-    assert questions.qrels(passages())["huge-range"] == {found: 3}
+    assert questions.qrels(passages())["huge-range"] == {qrels: 3}
 
 
 def test_judgments_spread_over_many_passages_but_not_all() -> None:
@@ -152,9 +152,9 @@ def test_spans_are_the_places_of_the_quotes_inside_passages() -> None:
 @pytest.mark.usefixtures("without_topics")
 def test_a_quote_that_this_python_words_anew_is_left_out_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="question 'lambda-limits' anew: they are left out"):
-        known = {question.id: question for question in questions.questions()}
-    assert [anchor.grade for anchor in known["lambda-limits"].answers] == [2]
-    assert len(known) == len(QUESTIONS)
+        question_by_id = {question.id: question for question in questions.questions()}
+    assert [anchor.grade for anchor in question_by_id["lambda-limits"].answers] == [2]
+    assert len(question_by_id) == len(QUESTIONS)
 
 
 @pytest.mark.parametrize("without_topics", [{"sequence-types", "specialnames"}], indirect=True)
@@ -162,9 +162,9 @@ def test_a_quote_that_this_python_words_anew_is_left_out_with_a_warning() -> Non
 @pytest.mark.filterwarnings("ignore:the language reference")  # other questions lose quotes too
 def test_a_question_that_lost_a_part_is_left_out_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="question 'own-container' anew: the question is left out"):
-        known = {question.id for question in questions.questions()}
-    assert "own-container" not in known
-    assert "huge-range" in known
+        question_by_id = {question.id for question in questions.questions()}
+    assert "own-container" not in question_by_id
+    assert "huge-range" in question_by_id
 
 
 @pytest.mark.parametrize("kind", [{}, {"answers": (Anchor(3, "a"),), "parts": ((Anchor(3, "b"),),)}])

@@ -28,7 +28,7 @@ FORMS = [
     ("record_haystack", "pipeline", ()),
 ]
 NOT_TO_BE_HAD = re.compile("Failed to fetch|error sending request|No solution found|dns error|Network connectivity")
-FOUND = [
+SEARCHES = [
     ("close a file", ["d2", "d1"]),
     ("exit method", ["d3", "d1"]),
     ("suppress exceptions", ["d7", "d4"]),
@@ -53,8 +53,8 @@ def recorded(script: str, form: str, folder: Path) -> list[Path]:
         str(folder / "spans.jsonl"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
-    if done.returncode and (said := NOT_TO_BE_HAD.search(done.stderr)):
-        pytest.skip(f"the packages of {script} cannot be installed here: {said[0]}")
+    if done.returncode and (missing := NOT_TO_BE_HAD.search(done.stderr)):
+        pytest.skip(f"the packages of {script} cannot be installed here: {missing[0]}")
     assert done.returncode == 0, done.stderr
     return sorted(folder.iterdir())
 
@@ -62,21 +62,21 @@ def recorded(script: str, form: str, folder: Path) -> list[Path]:
 @pytest.mark.parametrize(("script", "form", "tools"), FORMS, ids=[f"{script}-{form}" for script, form, _ in FORMS])
 def test_the_same_agent_reads_the_same(script: str, form: str, tools: str, tmp_path: Path) -> None:
     for file in recorded(script, form, tmp_path):
-        (one,) = rm.read_traces(file, citations=cited, tools=tools).values()
-        assert [(call.query, [item.id for item in call.ranking]) for call in one.calls] == FOUND, file  # type: ignore[union-attr]
-        assert [call.error is not None for call in one.calls] == [False, False, False, True, False]
-        assert [call.turn for call in one.calls] == [1, 2, 2, 3, 4]
-        assert [item.id for item in one.context or ()] == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
-        assert one.citations == ["d2", "d3", "d4"]
+        (trajectory,) = rm.read_traces(file, citations=cited, tools=tools).values()
+        assert [(call.query, [item.id for item in call.ranking]) for call in trajectory.calls] == SEARCHES, file  # type: ignore[union-attr]
+        assert [call.error is not None for call in trajectory.calls] == [False, False, False, True, False]
+        assert [call.turn for call in trajectory.calls] == [1, 2, 2, 3, 4]
+        assert [item.id for item in trajectory.context or ()] == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
+        assert trajectory.citations == ["d2", "d3", "d4"]
 
 
 def test_openllmetry_keeps_no_ids_but_texts(tmp_path: Path) -> None:
     (file,) = recorded("record_openllmetry", "traceloop", tmp_path)
-    (one,) = rm.read_traces(file, citations=cited).values()
-    assert [(call.query, len(call.ranking), call.turn) for call in one.calls] == [
-        (query, len(found), turn) for (query, found), turn in zip(FOUND, (1, 2, 2, 3, 4), strict=True)
+    (trajectory,) = rm.read_traces(file, citations=cited).values()
+    assert [(call.query, len(call.ranking), call.turn) for call in trajectory.calls] == [
+        (query, len(documents), turn) for (query, documents), turn in zip(SEARCHES, (1, 2, 2, 3, 4), strict=True)
     ]
-    view = rm.Trajectories({"q": one}).union()
+    view = rm.Trajectories({"q": trajectory}).union()
     quotes = {"q": [rm.Quote("the with keyword closes properly"), rm.Quote("the exception is suppressed")]}
     assert rm.evaluate(quotes, view, "recall").means["recall"] == 1.0
     with pytest.raises(ValueError, match="has no id"):
@@ -94,7 +94,7 @@ def test_conversations_count_as_those_that_were_recorded_once(tmp_path: Path) ->
 
 def test_the_helpers_of_opentelemetry_keep_ids_but_no_texts(tmp_path: Path) -> None:
     (file,) = recorded("record_otel_genai", "spans", tmp_path)
-    (one,) = rm.read_traces(file).values()
-    assert [(call.query, [item.id for item in call.ranking]) for call in one.calls] == FOUND  # type: ignore[union-attr]
-    assert one.calls[3].error == "index offline"
-    assert one.context is None
+    (trajectory,) = rm.read_traces(file).values()
+    assert [(call.query, [item.id for item in call.ranking]) for call in trajectory.calls] == SEARCHES  # type: ignore[union-attr]
+    assert trajectory.calls[3].error == "index offline"
+    assert trajectory.context is None

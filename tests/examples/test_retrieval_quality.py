@@ -37,5 +37,5 @@ def test_a_retriever_made_worse_on_purpose_fails_as_the_readme_shows() -> None:
     done = build(DEGRADED="1")
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     readme = (ROOT / "integrations" / "pytest" / "README.md").read_text()
-    _, found, shown = readme.partition("ndcg@10 below the floor: ")
-    assert found + shown.partition("\n...\n")[0] in done.stdout
+    _, start, shown = readme.partition("ndcg@10 below the floor: ")
+    assert start + shown.partition("\n...\n")[0] in done.stdout

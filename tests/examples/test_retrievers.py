@@ -25,18 +25,18 @@ def dense() -> Dense:
 
 @pytest.fixture(params=["bm25", "dense"])
 def retriever(request: pytest.FixtureRequest) -> Retriever:
-    found: Retriever = request.getfixturevalue(request.param)
-    return found
+    fixture: Retriever = request.getfixturevalue(request.param)
+    return fixture
 
 
 @pytest.mark.parametrize("k", [1, 5, 10, 37])
 def test_search_returns_at_most_k_known_passages_best_first(retriever: Retriever, k: int) -> None:
-    known = {piece.id for piece in PASSAGES}
+    passage_ids = {piece.id for piece in PASSAGES}
     for query in list(queries().values())[::10]:
-        found = retriever.search(query, k)
-        assert 0 < len(found) <= k
-        assert found.keys() <= known
-        assert all(before >= after for before, after in pairwise(found.values()))
+        ranking = retriever.search(query, k)
+        assert 0 < len(ranking) <= k
+        assert ranking.keys() <= passage_ids
+        assert all(before >= after for before, after in pairwise(ranking.values()))
 
 
 def test_fewer_results_are_the_head_of_more(retriever: Retriever) -> None:
@@ -57,9 +57,9 @@ def test_a_passage_is_found_by_its_own_text(retriever: Retriever) -> None:
 
 @pytest.mark.parametrize("build", [BM25, Dense])
 def test_the_same_passages_give_the_same_answers(build: type[BM25] | type[Dense]) -> None:
-    one, other = build(PASSAGES[:200]), build(PASSAGES[:200])
+    first, second = build(PASSAGES[:200]), build(PASSAGES[:200])
     for query in list(queries().values())[::5]:
-        assert list(one.search(query).items()) == list(other.search(query).items())
+        assert list(first.search(query).items()) == list(second.search(query).items())
 
 
 @pytest.mark.parametrize("build", [BM25, Dense])

@@ -51,7 +51,7 @@ def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str
     table = {line.split()[1]: line.split()[2:] for line in printed.splitlines() if line[:1] in {"0", "1"}}
     pieces = passages()
     qrels, texts = questions.qrels(pieces), questions.queries()
-    for name, retriever in zip(("BM25", "vectors"), both().values(), strict=True):
+    for name, retriever in zip(("BM25", "vectors"), load_retrievers().values(), strict=True):
         ranked = {query: list(retriever.search(text, 50)) for query, text in texts.items()}
         means = rm.evaluate(qrels, ranked, LLAMA_INDEX_METRICS).means
         assert list(map(float, table[name])) == pytest.approx(list(means.values()), abs=1e-6)
@@ -61,7 +61,7 @@ def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str
 def test_an_agent_loses_evidence_between_finding_and_citing(run: Callable[[str], str]) -> None:
     printed = run("agent_search")
     assert "<Trajectories: 123 queries, 369 calls, 0 failed>" in printed
-    means = [float(one) for one in re.findall(r"^recall@\dcalls +(0\.\d+)", printed, flags=re.MULTILINE)]
+    means = [float(number) for number in re.findall(r"^recall@\dcalls +(0\.\d+)", printed, flags=re.MULTILINE)]
     assert len(means) == 3
     assert means == sorted(means)
     assert re.search(
@@ -114,7 +114,7 @@ def test_a_bad_judge_is_named_and_the_estimate_holds_what_people_say_of_all(run:
 
 
 @cache  # an index takes a third of a second
-def both() -> dict[str, Retriever]:
+def load_retrievers() -> dict[str, Retriever]:
     return {"BM25": BM25(passages()), "dense": Dense(passages())}
 
 
@@ -131,9 +131,9 @@ def test_mlflow_holds_the_numbers_of_the_core_and_the_comparison(
     example = pytest.importorskip("mlflow_evaluation")
     monkeypatch.setattr(example, "QUESTIONS", 6)
     printed = run("mlflow_evaluation")
-    few = dict(list(questions.queries().items())[:6])
-    for name, retriever in both().items():
-        assert f"{name:6} ndcg_at_10    {mean(retriever, few, 'ndcg@10'):.3f} [" in printed
+    some_questions = dict(list(questions.queries().items())[:6])
+    for name, retriever in load_retrievers().items():
+        assert f"{name:6} ndcg_at_10    {mean(retriever, some_questions, 'ndcg@10'):.3f} [" in printed
     assert re.search(r"^recall_at_10/dense - BM25/n +6$", printed, flags=re.MULTILINE)
     assert "\ncomparison/report.html\n" in printed
 
@@ -141,7 +141,7 @@ def test_mlflow_holds_the_numbers_of_the_core_and_the_comparison(
 def test_pydantic_evals_reports_the_numbers_of_the_core(run: Callable[[str], str]) -> None:
     pytest.importorskip("pydantic_evals")
     printed = run("pydantic_evals_evaluation")
-    for name, retriever in both().items():
+    for name, retriever in load_retrievers().items():
         table = printed.partition(f"{name}: {len(questions.queries())} cases: 0 failed")[2]
         assert f"  ndcg@10    {mean(retriever, questions.queries(), 'ndcg@10'):.3f} [" in table
     assert "\ndense is better than BM25 in " in printed
@@ -149,13 +149,15 @@ def test_pydantic_evals_reports_the_numbers_of_the_core(run: Callable[[str], str
 
 def test_the_pipelines_of_haystack_are_ranked(run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("haystack")
-    few = dict(list(questions.queries().items())[:40])  # each asks four pipelines, and Haystack copies every document
-    judged = {query: judgments for query, judgments in questions.qrels(passages()).items() if query in few}
-    monkeypatch.setattr(questions, "queries", lambda: few)
+    some_questions = dict(
+        list(questions.queries().items())[:40]
+    )  # each asks four pipelines, and Haystack copies every document
+    judged = {query: judgments for query, judgments in questions.qrels(passages()).items() if query in some_questions}
+    monkeypatch.setattr(questions, "queries", lambda: some_questions)
     monkeypatch.setattr(questions, "qrels", lambda _: judged)
     printed = run("haystack_evaluation")
     systems = [
         line.split("  ")[0] for line in printed.splitlines() if re.match(r"(vectors|BM25|ranker|retriever)", line)
     ]
     assert sorted(systems) == ["BM25", "ranker", "retriever", "vectors", "vectors + MMR"]
-    assert f"{mean(both()['dense'], questions.queries(), 'ndcg@10'):.3f} [" in printed
+    assert f"{mean(load_retrievers()['dense'], questions.queries(), 'ndcg@10'):.3f} [" in printed

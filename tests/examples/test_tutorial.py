@@ -52,7 +52,7 @@ def lines(text: str) -> list[str]:
 
 def notebook() -> str:
     """Return the notebook, as it is stored."""
-    found = {
+    notebook_cells = {
         "cells": [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells(), start=1)],
         "metadata": {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -61,7 +61,7 @@ def notebook() -> str:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(notebook_cells, indent=1, ensure_ascii=False) + "\n"
 
 
 def test_the_notebook_is_the_tutorial_without_outputs() -> None:

@@ -15,25 +15,25 @@ from retrieval_metrics.integration_api.async_support import (
 )
 
 
-async def asked(questions: list[str], *, workers: int = WORKERS) -> list[str]:
+async def ask_all(questions: list[str], *, workers: int = WORKERS) -> list[str]:
     positive_integer(workers, "workers")
     await asyncio.sleep(0)
     return [f"{question} {workers}" for question in questions]
 
 
-@takes_arguments_of(asked)
+@takes_arguments_of(ask_all)
 def ask(*args: Any, **options: Any) -> list[str]:
-    return run_until_complete(forward_arguments("ask", asked, args, options))
+    return run_until_complete(forward_arguments("ask", ask_all, args, options))
 
 
-@takes_arguments_of(asked)
+@takes_arguments_of(ask_all)
 async def aask(*args: Any, **options: Any) -> list[str]:
-    return await forward_arguments("aask", asked, args, options)
+    return await forward_arguments("aask", ask_all, args, options)
 
 
 def test_both_take_the_arguments_of_the_one_and_give_its_result() -> None:
     assert (
-        inspect.signature(ask).parameters == inspect.signature(aask).parameters == inspect.signature(asked).parameters
+        inspect.signature(ask).parameters == inspect.signature(aask).parameters == inspect.signature(ask_all).parameters
     )
     assert ask(["why?"]) == asyncio.run(aask(["why?"])) == [f"why? {WORKERS}"]
     assert ask(questions=["why?"], workers=2) == ["why? 2"]

@@ -39,7 +39,7 @@ def test_documents_are_read_only_where_a_span_is_judged() -> None:
     assert with_source_texts("id", None, by_id) == "id"
     assert with_source_texts("source", None, by_span) == "source"
     match = with_source_texts("id", {"a.md": "Slots save memory."}, by_span)
-    found = {"q": [rm.Retrieved("c", "Slots", "a.md", 7, offsets_unverified=True)]}  # its offset is wrong
-    assert rm.evaluate(by_span, found, "recall", match=match).means["recall"] == 1
+    run = {"q": [rm.Retrieved("c", "Slots", "a.md", 7, offsets_unverified=True)]}  # its offset is wrong
+    assert rm.evaluate(by_span, run, "recall", match=match).means["recall"] == 1
     with pytest.raises(ValueError, match=r"documents= has no text of 'a\.md'"):
         with_source_texts("id", {"b.md": "Slots save memory."}, by_span)

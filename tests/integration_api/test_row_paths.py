@@ -7,7 +7,7 @@ import pytest
 
 from retrieval_metrics.integration_api import RowPaths
 
-GIVEN, FOUND = ["expected"], ["outputs"]
+JUDGMENT_FIELDS, DOCUMENT_FIELDS = ["expected"], ["outputs"]
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ GIVEN, FOUND = ["expected"], ["outputs"]
 )
 def test_wrong_paths_are_refused(paths: RowPaths, how: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        paths.checked(GIVEN, FOUND, **how)
+        paths.checked(JUDGMENT_FIELDS, DOCUMENT_FIELDS, **how)
 
 
 def test_what_is_missing_is_named_with_what_is_there() -> None:
-    paths = RowPaths("expected.ids", "outputs.found.documents").checked(GIVEN, FOUND)
+    paths = RowPaths("expected.ids", "outputs.found.documents").checked(JUDGMENT_FIELDS, DOCUMENT_FIELDS)
     row = SimpleNamespace(expected={"names": []}, outputs={"found": SimpleNamespace(documents=["d7"])})
     assert paths.items(row) == ["d7"]
     with pytest.raises(ValueError, match=r"expected has no 'ids', which the path 'expected.ids' needs; it has 'names'"):
@@ -40,9 +40,17 @@ def test_what_is_missing_is_named_with_what_is_there() -> None:
 
 def test_a_trace_is_read_by_the_view_that_was_chosen() -> None:
     spans = [
-        {"trace": "t", "span": name, "parent": None, "kind": "retriever", "start": at, "end": at, "output": [name, "d"]}
-        for at, name in enumerate(("one", "two"), start=1)
+        {
+            "trace": "t",
+            "span": name,
+            "parent": None,
+            "kind": "retriever",
+            "start": number,
+            "end": number,
+            "output": [name, "d"],
+        }
+        for number, name in enumerate(("one", "two"), start=1)
     ]
     row = {"outputs": {"ids": ["two"]}}
-    assert [*RowPaths("expected", "trace", "last").seen(row, spans, []).ranking] == ["two", "d"]
-    assert [*RowPaths("expected", "trace", "union").seen(row, spans, []).ranking] == ["one", "d", "two"]
+    assert [*RowPaths("expected", "trace", "last").merged_ranking(row, spans, []).ranking] == ["two", "d"]
+    assert [*RowPaths("expected", "trace", "union").merged_ranking(row, spans, []).ranking] == ["one", "d", "two"]

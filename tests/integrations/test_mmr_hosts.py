@@ -25,13 +25,13 @@ K = 8
 
 
 def vector_of(text: str, seed: int, length: int) -> list[float]:
-    return [float(one) for one in np.random.default_rng([seed, *text.encode()]).normal(size=length)]
+    return [float(number) for number in np.random.default_rng([seed, *text.encode()]).normal(size=length)]
 
 
 def expected(seed: int, length: int) -> list[str]:
     vectors = np.array([vector_of(text, seed, length) for text in TEXTS])
     query = np.array([vector_of("the query", seed, length)])
-    return [TEXTS[at] for at in select(cosines(query, vectors)[0], cosines(vectors, vectors), K, 0.5)[0]]
+    return [TEXTS[position] for position in select(cosines(query, vectors)[0], cosines(vectors, vectors), K, 0.5)[0]]
 
 
 class OfLangChain(Embeddings):
@@ -45,14 +45,14 @@ class OfLangChain(Embeddings):
         return vector_of(text, *self.how)
 
 
-FOUND = [Document(text, id=text) for text in TEXTS]
-RETRIEVER = MMRRetriever(base_retriever=lambda _: FOUND, embeddings=OfLangChain(0, 4), k=K)
+CANDIDATES = [Document(text, id=text) for text in TEXTS]
+RETRIEVER = MMRRetriever(base_retriever=lambda _: CANDIDATES, embeddings=OfLangChain(0, 4), k=K)
 
 
-def of_langchain(seed: int, length: int) -> list[str]:
+def rank_with_langchain(seed: int, length: int) -> list[str]:
     RETRIEVER.embeddings = OfLangChain(seed, length)
-    first = [one.page_content for one in RETRIEVER.invoke("the query")]
-    assert [one.page_content for one in asyncio.run(RETRIEVER.ainvoke("the query"))] == first
+    first = [document.page_content for document in RETRIEVER.invoke("the query")]
+    assert [document.page_content for document in asyncio.run(RETRIEVER.ainvoke("the query"))] == first
     return first
 
 
@@ -74,11 +74,11 @@ NODES = [NodeWithScore(node=TextNode(id_=text, text=text)) for text in TEXTS]
 POSTPROCESSOR = MMRPostprocessor(top_n=K)
 
 
-def of_llama_index(seed: int, length: int) -> list[str]:
+def rank_with_llama_index(seed: int, length: int) -> list[str]:
     POSTPROCESSOR.embed_model = OfLlamaIndex(seed=seed, length=length)
-    first = [one.node_id for one in POSTPROCESSOR.postprocess_nodes(NODES, query_str="the query")]
+    first = [node.node_id for node in POSTPROCESSOR.postprocess_nodes(NODES, query_str="the query")]
     again = asyncio.run(POSTPROCESSOR.apostprocess_nodes(NODES, QueryBundle("the query")))
-    assert [one.node_id for one in again] == first
+    assert [node.node_id for node in again] == first
     return first
 
 
@@ -89,24 +89,27 @@ class OfHaystack:
 
     @component.output_types(documents=list[HaystackDocument])
     def run(self, documents: list[HaystackDocument]) -> dict[str, Any]:
-        made = [HaystackDocument(id=one.id, embedding=vector_of(str(one.content), *self.how)) for one in documents]
-        return {"documents": made}
+        embedded = [
+            HaystackDocument(id=document.id, embedding=vector_of(str(document.content), *self.how))
+            for document in documents
+        ]
+        return {"documents": embedded}
 
 
 DOCUMENTS = [HaystackDocument(id=text, content=text) for text in TEXTS]
 RANKER = MMRRanker(document_embedder=OfHaystack(0, 4), top_k=K)
 
 
-def of_haystack(seed: int, length: int) -> list[str]:
+def rank_with_haystack(seed: int, length: int) -> list[str]:
     RANKER.document_embedder = OfHaystack(seed, length)
     query = vector_of("the query", seed, length)
-    first = [one.id for one in RANKER.run(DOCUMENTS, query_embedding=query)["documents"]]
+    first = [document.id for document in RANKER.run(DOCUMENTS, query_embedding=query)["documents"]]
     again = asyncio.run(RANKER.run_async(DOCUMENTS, query_embedding=query))
-    assert [one.id for one in again["documents"]] == first
+    assert [document.id for document in again["documents"]] == first
     return first
 
 
-@pytest.mark.parametrize("order", [of_langchain, of_llama_index, of_haystack])
+@pytest.mark.parametrize("order", [rank_with_langchain, rank_with_llama_index, rank_with_haystack])
 def test_ten_models_freed_and_made_anew_give_the_orders_of_their_own_vectors(
     order: Callable[[int, int], list[str]],
 ) -> None:
@@ -119,24 +122,24 @@ def test_ten_models_freed_and_made_anew_give_the_orders_of_their_own_vectors(
 
 
 def langchain_by_score(scores: list[float]) -> list[str]:
-    found = [Document(text, metadata={"score": score}) for text, score in zip(TEXTS, scores, strict=False)]
+    documents = [Document(text, metadata={"score": score}) for text, score in zip(TEXTS, scores, strict=False)]
     retriever = MMRRetriever(
-        base_retriever=lambda _: found, embeddings=OfLangChain(0, 4), relevance="score", k=3, lambda_mult=1
+        base_retriever=lambda _: documents, embeddings=OfLangChain(0, 4), relevance="score", k=3, lambda_mult=1
     )
-    return [one.page_content for one in retriever.invoke("the query")]
+    return [document.page_content for document in retriever.invoke("the query")]
 
 
 def llama_index_by_score(scores: list[float]) -> list[str]:
-    found = [NodeWithScore(node=TextNode(text=text), score=one) for text, one in zip(TEXTS, scores, strict=False)]
+    nodes = [NodeWithScore(node=TextNode(text=text), score=node) for text, node in zip(TEXTS, scores, strict=False)]
     model = OfLlamaIndex(seed=0, length=4)
     postprocessor = MMRPostprocessor(embed_model=model, relevance="score", top_n=3, lambda_mult=1)
-    return [one.text for one in postprocessor.postprocess_nodes(found, query_str="the query")]
+    return [node.text for node in postprocessor.postprocess_nodes(nodes, query_str="the query")]
 
 
 def haystack_by_score(scores: list[float]) -> list[str]:
-    found = [HaystackDocument(content=text, score=one) for text, one in zip(TEXTS, scores, strict=False)]
+    documents = [HaystackDocument(content=text, score=document) for text, document in zip(TEXTS, scores, strict=False)]
     ranker = MMRRanker(document_embedder=OfHaystack(0, 4), relevance="score", top_k=3, lambda_mult=1)
-    return [str(one.content) for one in ranker.run(found)["documents"]]
+    return [str(document.content) for document in ranker.run(documents)["documents"]]
 
 
 @pytest.mark.parametrize("reranked", [langchain_by_score, llama_index_by_score, haystack_by_score])

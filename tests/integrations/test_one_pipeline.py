@@ -16,7 +16,7 @@ QUERIES = {text: query for query, text in TEXTS.items()}
 QUESTIONS = rm.EvaluationSet(TEXTS, QRELS)
 
 
-def held(step: str, text: str) -> list[str]:
+def documents_held(step: str, text: str) -> list[str]:
     return RANKINGS[step][QUERIES[text]]
 
 
@@ -24,17 +24,17 @@ def in_langchain() -> Any:
     documents = pytest.importorskip("langchain_core.documents")
     runnables = pytest.importorskip("langchain_core.runnables")
 
-    def of(step: str) -> Any:
-        return lambda text: [documents.Document(one, id=one) for one in held(step, text["text"])]
+    def retriever_of(step: str) -> Any:
+        return lambda text: [documents.Document(id_, id=id_) for id_ in documents_held(step, text["text"])]
 
     of_both = runnables.RunnableParallel(
         text=lambda text: text,
-        bm25=lambda text: of("bm25")({"text": text}),
-        dense=lambda text: of("dense")({"text": text}),
+        bm25=lambda text: retriever_of("bm25")({"text": text}),
+        dense=lambda text: retriever_of("dense")({"text": text}),
     )
     for step in STEPS[2:]:
-        of_both |= runnables.RunnablePassthrough.assign(**{step: of(step)})
-    return of_both | (lambda found: {step: found[step] for step in STEPS})
+        of_both |= runnables.RunnablePassthrough.assign(**{step: retriever_of(step)})
+    return of_both | (lambda results: {step: results[step] for step in STEPS})
 
 
 def in_llama_index() -> Any:
@@ -46,7 +46,10 @@ def in_llama_index() -> Any:
     schema = pytest.importorskip("llama_index.core.schema")
 
     def nodes(step: str, text: str) -> Any:
-        return [schema.NodeWithScore(node=schema.TextNode(id_=one, text=one), score=0.5) for one in held(step, text)]
+        return [
+            schema.NodeWithScore(node=schema.TextNode(id_=id_, text=id_), score=0.5)
+            for id_ in documents_held(step, text)
+        ]
 
     def _retrieve(self: Any, query_bundle: Any) -> Any:
         for part in getattr(self, "parts", ()):
@@ -54,18 +57,18 @@ def in_llama_index() -> Any:
         return nodes(type(self).__name__, query_bundle.query_str)
 
     def passing(step: str) -> Any:
-        def _postprocess_nodes(self: Any, given: Any, query_bundle: Any = None) -> Any:
+        def _postprocess_nodes(self: Any, nodes_: Any, query_bundle: Any = None) -> Any:
             del self
-            assert given
+            assert nodes_
             return nodes(step, query_bundle.query_str)
 
         return type(step, (types.BaseNodePostprocessor,), {"_postprocess_nodes": _postprocess_nodes})()
 
     bm25, dense, fused = (type(step, (base.BaseRetriever,), {"_retrieve": _retrieve}) for step in STEPS[:3])
-    whole = fused()
-    whole.parts = bm25(), dense()
+    pipeline = fused()
+    pipeline.parts = bm25(), dense()
     last = [*map(passing, STEPS[3:])]
-    return engines.RetrieverQueryEngine(whole, synthesizers.NoText(llm=llms.MockLLM()), last)
+    return engines.RetrieverQueryEngine(pipeline, synthesizers.NoText(llm=llms.MockLLM()), last)
 
 
 def in_haystack() -> Any:
@@ -77,7 +80,7 @@ def in_haystack() -> Any:
             self.step = step
 
         def _run(self, query: str) -> dict[str, Any]:
-            return {"documents": [haystack.Document(id=one, content=one) for one in held(self.step, query)]}
+            return {"documents": [haystack.Document(id=id_, content=id_) for id_ in documents_held(self.step, query)]}
 
     @haystack.component
     class Finder(Component):
@@ -88,9 +91,9 @@ def in_haystack() -> Any:
     @haystack.component
     class Joiner(Component):
         @haystack.component.output_types(documents=documents)  # type: ignore[untyped-decorator]
-        def run(self, query: str, one: documents, other: documents) -> dict[str, Any]:
-            assert one
-            assert other
+        def run(self, query: str, first: documents, second: documents) -> dict[str, Any]:
+            assert first
+            assert second
             return self._run(query)
 
     @haystack.component
@@ -103,21 +106,21 @@ def in_haystack() -> Any:
     pipeline = haystack.Pipeline()
     for step, kind in zip(STEPS, [Finder, Finder, Joiner, Ranker, Ranker], strict=True):
         pipeline.add_component(step, kind(step))
-    pipeline.connect("bm25.documents", "fused.one")
-    pipeline.connect("dense.documents", "fused.other")
+    pipeline.connect("bm25.documents", "fused.first")
+    pipeline.connect("dense.documents", "fused.second")
     pipeline.connect("fused.documents", "filtered.documents")
     pipeline.connect("filtered.documents", "reranked.documents")
     return pipeline
 
 
 def as_a_function() -> Any:
-    return lambda text: {step: held(step, text) for step in STEPS}
+    return lambda text: {step: documents_held(step, text) for step in STEPS}
 
 
-@pytest.mark.parametrize("made", [as_a_function, in_langchain, in_llama_index, in_haystack])
+@pytest.mark.parametrize("build", [as_a_function, in_langchain, in_llama_index, in_haystack])
 @pytest.mark.parametrize("waited", [False, True])
-def test_the_planted_losses_are_found_in_every_host(made: Callable[[], Any], waited: bool) -> None:  # noqa: FBT001  (a parameter)
-    pipeline = made()
+def test_the_planted_losses_are_found_in_every_host(build: Callable[[], Any], waited: bool) -> None:  # noqa: FBT001  (a parameter)
+    pipeline = build()
     run = asyncio.run(rm.aretrieve(pipeline, QUESTIONS)) if waited else rm.retrieve(pipeline, QUESTIONS)
     stages = rm.evaluate(QUESTIONS, run, f"recall@{K}").stages
     assert list(stages)[:5] == STEPS
@@ -126,5 +129,5 @@ def test_the_planted_losses_are_found_in_every_host(made: Callable[[], Any], wai
         assert stages[name] == rm.evaluate(QUESTIONS, RANKINGS[name], f"recall@{K}")
     lost = stages.losses(f"recall@{K}")
     for query, needed in ((query, len(judged)) for query, judged in QRELS.items()):
-        shares = {str(one): lost.per_query[str(one)][query] for one in lost.metrics}
+        shares = {str(metric): lost.per_query[str(metric)][query] for metric in lost.metrics}
         assert Counter({name: round(share * needed) for name, share in shares.items() if share}) == PLANTED[query]

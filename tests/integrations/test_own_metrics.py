@@ -42,9 +42,9 @@ def own() -> rm.Metric:
 
 def test_llama_index() -> None:
     hosts = pytest.importorskip("llama_index.evaluation.retrieval_metrics")
-    found = hosts.metric("relevant_at(rank=2)@3")
-    assert [hosts.metric("relevant_at").compute(**ROW).score, found.compute(**ROW).score] == [0.0, 1.0]
-    assert pickle.loads(pickle.dumps(found)).compute(**ROW).score == 1.0  # noqa: S301  (our own bytes)
+    metric = hosts.metric("relevant_at(rank=2)@3")
+    assert [hosts.metric("relevant_at").compute(**ROW).score, metric.compute(**ROW).score] == [0.0, 1.0]
+    assert pickle.loads(pickle.dumps(metric)).compute(**ROW).score == 1.0  # noqa: S301  (our own bytes)
 
 
 def test_ragas() -> None:
@@ -74,8 +74,8 @@ def test_haystack() -> None:
     from haystack import Document  # noqa: PLC0415  (skipped where haystack is not installed)
 
     rows = [[Document(id=name) for name in ROW[key]] for key in ("expected_ids", "retrieved_ids")]
-    found = host.RetrievalEvaluator("relevant_at(rank=2)@3", document_comparison_field="id")
-    for evaluator in (found, host.RetrievalEvaluator.from_dict(found.to_dict())):
+    host_evaluator = host.RetrievalEvaluator("relevant_at(rank=2)@3", document_comparison_field="id")
+    for evaluator in (host_evaluator, host.RetrievalEvaluator.from_dict(host_evaluator.to_dict())):
         assert evaluator.run([rows[0]], [rows[1]])["score"] == 1.0
     assert (
         host.RetrievalEvaluator("relevant_at", document_comparison_field="id").run([rows[0]], [rows[1]])["score"] == 0.0

@@ -36,24 +36,24 @@ TWINS: list[tuple[Function, Function]] = [
     (langchain.langsmith_evaluators, langchain.langsmith_summary_evaluators),
     (langchain.langsmith_evaluators, langchain.langsmith_comparative_evaluators),
 ]
-each = pytest.mark.parametrize("twins", TWINS, ids=lambda twins: twins[1].__name__)
+each_pair = pytest.mark.parametrize("twins", TWINS, ids=lambda twins: twins[1].__name__)
 
 
-@each
+@each_pair
 def test_twins_have_the_same_arguments_and_show_them(twins: tuple[Function, Function]) -> None:
-    one, other = map(inspect.signature, twins)
-    assert one.parameters == other.parameters
-    assert len(one.parameters) > 1
+    synchronous, asynchronous = map(inspect.signature, twins)
+    assert synchronous.parameters == asynchronous.parameters
+    assert len(synchronous.parameters) > 1
     described = inspect.getdoc(twins[0]) or ""
-    for name, parameter in one.parameters.items():
+    for name, parameter in synchronous.parameters.items():
         assert parameter.kind is not parameter.VAR_POSITIONAL
         stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
         assert f"\n    {stars}{name}: " in described
 
 
-@each
+@each_pair
 def test_a_missing_argument_is_named_after_the_function(twins: tuple[Function, Function]) -> None:
-    if all(one.default is not one.empty for one in inspect.signature(twins[0]).parameters.values()):
+    if all(parameter.default is not parameter.empty for parameter in inspect.signature(twins[0]).parameters.values()):
         pytest.skip("no argument is required")
     for function in twins:
         name = NAMES.get(function.__name__, function.__name__)
@@ -62,9 +62,9 @@ def test_a_missing_argument_is_named_after_the_function(twins: tuple[Function, F
 
 
 def called(function: Function) -> Any:
-    made = function()
-    return asyncio.run(waited(made)) if inspect.isawaitable(made) else made
+    result = function()
+    return asyncio.run(waited(result)) if inspect.isawaitable(result) else result
 
 
-async def waited(made: Any) -> Any:
-    return await made
+async def waited(coroutine: Any) -> Any:
+    return await coroutine

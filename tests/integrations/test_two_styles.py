@@ -40,8 +40,8 @@ from generate_questions import Script
 from langchain_retrieval_metrics import MMRRetriever, atune_mmr, tune_mmr
 
 QUESTIONS = rm.EvaluationSet(
-    {f"q{at}": f"what does {topic} do, asked for the {at}th time?" for at, topic in enumerate(TOPICS * 3)},
-    {f"q{at}": [topic] for at, topic in enumerate(TOPICS * 3)},
+    {f"q{number}": f"what does {topic} do, asked for the {number}th time?" for number, topic in enumerate(TOPICS * 3)},
+    {f"q{number}": [topic] for number, topic in enumerate(TOPICS * 3)},
 )
 CORPUS = {name: topics()[name] for name in ("with", "yield", "lambda", "assert")}
 LONGEST = 20.0
@@ -56,14 +56,14 @@ class Styles(NamedTuple):
     own: Callable[[], Any]
 
 
-def of_llama_index(address: str) -> tuple[Any, Callable[[], Any]]:
+def llama_index_service(address: str) -> tuple[Any, Callable[[], Any]]:
     model = OpenAIEmbedding(api_key="none", api_base=f"{address}/v1", max_retries=0, timeout=10)
     nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
     retriever = VectorStoreIndex(nodes, embed_model=model).as_retriever(similarity_top_k=3)
     return retriever, lambda: retriever.aretrieve("what does yield do?")
 
 
-def of_haystack(address: str) -> tuple[Any, Callable[[], Any]]:
+def haystack_service(address: str) -> tuple[Any, Callable[[], Any]]:
     store = InMemoryDocumentStore()
     store.write_documents([HaystackDocument(id=topic, content=topic, embedding=vector_of(topic)) for topic in TOPICS])
     embedder = OpenAITextEmbedder(Secret.from_token("none"), api_base_url=f"{address}/v1", max_retries=0, timeout=10)
@@ -74,7 +74,7 @@ def of_haystack(address: str) -> tuple[Any, Callable[[], Any]]:
     return pipeline, lambda: pipeline.run_async({"embedder": {"text": "what does yield do?"}})
 
 
-def of_langchain(address: str) -> tuple[Any, Callable[[], Any]]:
+def langchain_service(address: str) -> tuple[Any, Callable[[], Any]]:
     model = OpenAIEmbeddings(
         api_key=SecretStr("none"), base_url=f"{address}/v1", max_retries=0, timeout=10, check_embedding_ctx_length=False
     )
@@ -84,7 +84,7 @@ def of_langchain(address: str) -> tuple[Any, Callable[[], Any]]:
     return retriever, lambda: retriever.ainvoke("what does yield do?")
 
 
-HOSTS = {"llama_index": of_llama_index, "haystack": of_haystack, "langchain": of_langchain}
+HOSTS = {"llama_index": llama_index_service, "haystack": haystack_service, "langchain": langchain_service}
 
 
 def sound(run: rm.RetrievedRun) -> None:
@@ -107,14 +107,14 @@ def retrieving(retriever: Any, own: Callable[[], Any]) -> Styles:
 def tuning(base: Any, own: Callable[[], Any]) -> Styles:
     ours = MMRRetriever(base_retriever=base, embeddings=base.vectorstore.embeddings, k=2, fetch_k=3)
 
-    def found(tuned: Any) -> None:
+    def require_choice(tuned: Any) -> None:
         assert tuned.evaluations["as retrieved"].means["mrr"] == 1.0
         assert tuned.evaluations["as retrieved"].errors == {}
 
     async def asynchronously() -> None:
-        found(await atune_mmr(ours, QUESTIONS, lambdas=[0.5], metric="mrr"))
+        require_choice(await atune_mmr(ours, QUESTIONS, lambdas=[0.5], metric="mrr"))
 
-    return Styles(lambda: found(tune_mmr(ours, QUESTIONS, lambdas=[0.5], metric="mrr")), asynchronously, own)
+    return Styles(lambda: require_choice(tune_mmr(ours, QUESTIONS, lambdas=[0.5], metric="mrr")), asynchronously, own)
 
 
 class OverHttp(CustomLLM):
@@ -153,8 +153,8 @@ def model_of_llama_index(address: str) -> tuple[Any, Callable[[], Any]]:
 
 def model_of_haystack(address: str) -> tuple[Any, Callable[[], Any]]:
     model = OpenAIChatGenerator(Secret.from_token("none"), api_base_url=address, max_retries=0, timeout=10)
-    said = ChatMessage.from_user("<passage>\nThe vault may be opened at night.\n</passage>")
-    return model, lambda: model.run_async(messages=[said])
+    message = ChatMessage.from_user("<passage>\nThe vault may be opened at night.\n</passage>")
+    return model, lambda: model.run_async(messages=[message])
 
 
 def model_of_langchain(address: str) -> tuple[Any, Callable[[], Any]]:
@@ -169,64 +169,64 @@ def generating(model: Any, own: Callable[[], Any]) -> Styles:
     how: dict[str, Any] = {"kinds": "one_passage", "checks": ()}
     one_try = rm.Model(model, retries=0)
 
-    def made(found: Any) -> None:
-        assert len(found.questions.queries) == 3
-        assert found.calls.failed == 0
-        assert found.calls.seconds < LONGEST
+    def require_question(generated: Any) -> None:
+        assert len(generated.questions.queries) == 3
+        assert generated.calls.failed == 0
+        assert generated.calls.seconds < LONGEST
 
     async def asynchronously() -> None:
-        made(await rm.agenerate_questions(CORPUS, one_try, 3, **how))
+        require_question(await rm.agenerate_questions(CORPUS, one_try, 3, **how))
 
-    return Styles(lambda: made(rm.generate_questions(CORPUS, one_try, 3, **how)), asynchronously, own)
-
-
-ASKED = [*HOSTS, "tune_mmr", *(f"a model of {host}" for host in MODELS)]
+    return Styles(lambda: require_question(rm.generate_questions(CORPUS, one_try, 3, **how)), asynchronously, own)
 
 
-@pytest.fixture(params=ASKED)
-def asked(request: pytest.FixtureRequest) -> Iterator[Styles]:
+STYLES = [*HOSTS, "tune_mmr", *(f"a model of {host}" for host in MODELS)]
+
+
+@pytest.fixture(params=STYLES)
+def styles(request: pytest.FixtureRequest) -> Iterator[Styles]:
     host = request.param.rpartition(" ")[2]
-    if request.param in ASKED[-len(MODELS) :]:
+    if request.param in STYLES[-len(MODELS) :]:
         with fake_models(Service(Script())) as environment:
             yield generating(*MODELS[host](environment["OPENAI_BASE_URL"]))
     else:
         with running_service() as address:
-            yield tuning(*of_langchain(address)) if host == "tune_mmr" else retrieving(*HOSTS[host](address))
+            yield tuning(*langchain_service(address)) if host == "tune_mmr" else retrieving(*HOSTS[host](address))
 
 
-def test_a_script_that_only_calls_synchronously(asked: Styles) -> None:
+def test_a_script_that_only_calls_synchronously(styles: Styles) -> None:
     for _ in range(3):
-        asked.synchronously()
+        styles.synchronously()
 
 
-def test_a_script_that_awaits_between_synchronous_calls(asked: Styles) -> None:
-    asked.synchronously()
-    asyncio.run(awaited(asked.asynchronously))
-    asked.synchronously()
+def test_a_script_that_awaits_between_synchronous_calls(styles: Styles) -> None:
+    styles.synchronously()
+    asyncio.run(awaited(styles.asynchronously))
+    styles.synchronously()
 
 
-def test_a_running_loop_in_which_both_are_called(asked: Styles) -> None:
+def test_a_running_loop_in_which_both_are_called(styles: Styles) -> None:
     async def main() -> None:
-        await asked.own()
+        await styles.own()
         for _ in range(2):
-            await asked.asynchronously()
-            asked.synchronously()
-            asked.synchronously()
-            await asked.asynchronously()
-        await asked.own()
+            await styles.asynchronously()
+            styles.synchronously()
+            styles.synchronously()
+            await styles.asynchronously()
+        await styles.own()
 
     asyncio.run(main())
 
 
-def test_the_cells_of_a_notebook_share_a_loop(asked: Styles) -> None:
+def test_the_cells_of_a_notebook_share_a_loop(styles: Styles) -> None:
     kernel = asyncio.new_event_loop()  # each cell is a task of its own in the loop of the kernel
 
     async def cell(*, waits: bool) -> None:
         if waits:
-            await asked.asynchronously()
-            await asked.own()
+            await styles.asynchronously()
+            await styles.own()
         else:
-            asked.synchronously()
+            styles.synchronously()
 
     try:
         for waits in (False, True, False, True, True, False):
@@ -235,12 +235,12 @@ def test_the_cells_of_a_notebook_share_a_loop(asked: Styles) -> None:
         kernel.close()
 
 
-def test_the_users_own_loop_works_after_a_synchronous_call(asked: Styles) -> None:
-    asked.synchronously()
+def test_the_users_own_loop_works_after_a_synchronous_call(styles: Styles) -> None:
+    styles.synchronously()
     started = time.perf_counter()
-    assert asyncio.run(awaited(asked.own))
+    assert asyncio.run(awaited(styles.own))
     assert time.perf_counter() - started < LONGEST
-    asked.synchronously()
+    styles.synchronously()
 
 
 async def awaited(own: Callable[[], Any]) -> Any:
@@ -271,7 +271,7 @@ def test_a_model_grades_synchronously_too() -> None:
 
 def test_a_retriever_that_starts_loops_of_its_own_is_awaited_in_one() -> None:
     with running_service() as address:
-        retriever, _ = of_llama_index(address)
+        retriever, _ = llama_index_service(address)
         fused = QueryFusionRetriever([retriever], llm=MockLLM(), num_queries=1, similarity_top_k=3, use_async=True)
         for _ in range(3):
             synchronously(fused)

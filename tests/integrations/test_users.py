@@ -31,5 +31,5 @@ def test_it_is_typed_for_pyright_too(tmp_path: Path) -> None:
     checking = ["-m", "basedpyright", "-p", str(tmp_path), "--pythonpath", sys.executable, "--outputjson"]
     done = subprocess.run([sys.executable, *checking], check=False, capture_output=True, text=True)
     answer = json.loads(done.stdout)
-    said = {(Path(one["file"]).name, one["rule"]) for one in answer["generalDiagnostics"]}
-    assert said == {("refused.py", "reportArgumentType")}, answer["generalDiagnostics"]
+    rules = {(Path(diagnostic["file"]).name, diagnostic["rule"]) for diagnostic in answer["generalDiagnostics"]}
+    assert rules == {("refused.py", "reportArgumentType")}, answer["generalDiagnostics"]

@@ -12,7 +12,10 @@ from retrieval_metrics.inputs.chunk_offsets import SourceText
 from retrieval_metrics.matching.line_endings import repair_line_endings
 from retrieval_metrics.matching.text_normalisation import normalise
 
-RULES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
+RULES = [
+    f"Rule {number}: a{' very' * (number % 7)} large order of class {number} is sent after {number + 2} days."
+    for number in range(60)
+]
 
 
 # As Python's `open` reads the file.

@@ -46,13 +46,13 @@ def trec_eval() -> dict[str, float]:
     return {name: sum(values[name] for values in per_query.values()) / len(per_query) for name in names}
 
 
-def of_ir_measures() -> dict[str, float]:
+def with_ir_measures() -> dict[str, float]:
     measures = [ir_measures.parse_measure(name) for name in ("nDCG@10", "RR", "AP", "P@5", "R@5")]
     means = ir_measures.calc_aggregate(measures, QRELS, RUN)
     return {str(measure): means[measure] for measure in measures}
 
 
-def of_ranx() -> dict[str, float]:
+def with_ranx() -> dict[str, float]:
     values = ranx.evaluate(ranx.Qrels(QRELS), ranx.Run(RUN), METRICS, make_comparable=True)
     return {metric: float(values[metric]) for metric in METRICS}
 
@@ -60,6 +60,6 @@ def of_ranx() -> dict[str, float]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     line("trec_eval", trec_eval())
-    line("ir_measures", of_ir_measures())
-    line("ranx", of_ranx())
+    line("ir_measures", with_ir_measures())
+    line("ranx", with_ranx())
     line("retrieval-metrics", rm.evaluate(QRELS, RUN, METRICS).means)

@@ -60,20 +60,20 @@ class Script:
                 self.rounds.append([])
             else:
                 self.rounds[-1].append(turn)
-        self.said = 0
-        self._asked: Counter[str] = Counter()
+        self.n_steps_taken = 0
+        self._n_by_query: Counter[str] = Counter()
 
     def step(self) -> list[tuple[str, str, str]] | None:
         """Return the calls of the next message of the model: id, tool and query; None if it answers."""
-        steps = [step for one in self.rounds for step in (*one, None)]
-        turn, self.said = steps[self.said], self.said + 1
-        return turn and [(f"call_{self.said}_{n}", one.tool, one.query) for n, one in enumerate(turn)]
+        steps = [step for round_ in self.rounds for step in (*round_, None)]
+        turn, self.n_steps_taken = steps[self.n_steps_taken], self.n_steps_taken + 1
+        return turn and [(f"call_{self.n_steps_taken}_{n}", round_.tool, round_.query) for n, round_ in enumerate(turn)]
 
     def find(self, query: str) -> Any:
         """Return what a search finds; the second time it is asked for the same, what it finds then."""
         of_query = [search for turn in self.scenario.turns if turn for search in turn if search.query == query]
-        search = of_query[min(self._asked[query], len(of_query) - 1)]
-        self._asked[query] += 1
+        search = of_query[min(self._n_by_query[query], len(of_query) - 1)]
+        self._n_by_query[query] += 1
         if search.found == FAILS:
             raise ConnectionError(FAILS)
         return [] if search.found == CUT else search.found
@@ -104,7 +104,7 @@ def record_anthropic(scenario: Scenario) -> list[Any]:
             cited |= {"search_result_index": 1, "start_block_index": 0, "end_block_index": 1}
             content.append({"type": "text", "text": text, "citations": [cited] if source else None})
         response = {
-            "id": f"msg_{script.said}",
+            "id": f"msg_{script.n_steps_taken}",
             "type": "message",
             "role": "assistant",
             "model": "m",
@@ -194,7 +194,7 @@ def record_openai_responses(scenario: Scenario) -> list[Any]:
             for text, source in scenario.blocks:
                 cited = {"type": "url_citation", "url": source, "title": "A letter", "start_index": 0, "end_index": 1}
                 blocks.append({"type": "output_text", "text": text, "annotations": [cited] if source else []})
-            message = {"type": "message", "id": f"m_{script.said}", "status": "completed", "role": "assistant"}
+            message = {"type": "message", "id": f"m_{script.n_steps_taken}", "status": "completed", "role": "assistant"}
             output.append(message | {"content": blocks})
         response = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
         return response | {"parallel_tool_calls": True, "tool_choice": "auto"}
@@ -339,14 +339,14 @@ async def record_llama_index(scenario: Scenario) -> list[Any]:
     def ask(query: str) -> dict[str, Any]:
         return {"answer": "Alpha is first.", "documents": script.find(query)}
 
-    tools = [FunctionTool.from_defaults(fn=one, description="Search") for one in (search, ask)]
+    tools = [FunctionTool.from_defaults(fn=event, description="Search") for event in (search, ask)]
     agent = FunctionAgent(tools=tools, llm=LlamaIndexModel(script=script), streaming=False)
     context, events = Context(agent), []
     for question, _ in zip(QUESTIONS, script.rounds, strict=False):
         handler = agent.run(question, ctx=context)
-        events += [one async for one in handler.stream_events()]
+        events += [event async for event in handler.stream_events()]
         await handler
-    return [json.loads(one.model_dump_json()) for one in events]
+    return [json.loads(event.model_dump_json()) for event in events]
 
 
 def record_pydantic_ai(scenario: Scenario) -> list[Any]:
@@ -386,8 +386,8 @@ def as_transcript(scenario: Scenario) -> list[Any]:
     lines: list[Any] = [{"type": "summary", "summary": "Letters", "leafUuid": "u0"}]
 
     def add(kind: str, message: dict[str, Any], **fields: Any) -> None:
-        before, here = f"u{len(lines) - 1}" if len(lines) > 1 else None, f"u{len(lines)}"
-        facts = {"parentUuid": before, "isSidechain": False, "sessionId": "s1", "uuid": here, "type": kind}
+        before, uuid = f"u{len(lines) - 1}" if len(lines) > 1 else None, f"u{len(lines)}"
+        facts = {"parentUuid": before, "isSidechain": False, "sessionId": "s1", "uuid": uuid, "type": kind}
         lines.append(facts | {"message": {"role": kind} | message} | fields)
 
     messages = record_anthropic(scenario)
@@ -456,8 +456,8 @@ FILLING = {
 
 def cut(scenario: Scenario, messages: list[Any]) -> list[Any]:
     """Return the messages up to the call whose result is missing: what an agent that was stopped has kept."""
-    asked = [(n, text) for n, text in enumerate(map(json.dumps, messages)) if '\\"b\\"' in text or '"b"' in text]
-    return messages[: asked[0][0] + 1] if any(turn and turn[0].found == CUT for turn in scenario.turns) else messages
+    numbered = [(n, text) for n, text in enumerate(map(json.dumps, messages)) if '\\"b\\"' in text or '"b"' in text]
+    return messages[: numbered[0][0] + 1] if any(turn and turn[0].found == CUT for turn in scenario.turns) else messages
 
 
 def without_filling(payload: Any) -> Any:
@@ -469,10 +469,10 @@ def without_filling(payload: Any) -> Any:
 
 def main(form: str, file: Path) -> None:
     """Write the file of a form, a conversation in each line below a header that says where they are from."""
-    made, package = FORMS[form]
+    write, package = FORMS[form]
     header = f"{package} {version(package)}, with a model that says what the scenario tells" if package else DOCUMENTED
     lines = [
-        f"{json.dumps(name)}: {json.dumps(without_filling(cut(scenario, made(scenario))), separators=(',', ':'))}"
+        f"{json.dumps(name)}: {json.dumps(without_filling(cut(scenario, write(scenario))), separators=(',', ':'))}"
         for name, scenario in SCENARIOS.items()
     ]
     text = ",\n".join(lines)
@@ -480,6 +480,6 @@ def main(form: str, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    wanted, place = sys.argv[1], Path(sys.argv[2])
-    for one in FORMS if wanted == "all" else [wanted]:
-        main(one, place.with_name(f"{one}.json") if wanted == "all" else place)
+    chosen_form, place = sys.argv[1], Path(sys.argv[2])
+    for form_name in FORMS if chosen_form == "all" else [chosen_form]:
+        main(form_name, place.with_name(f"{form_name}.json") if chosen_form == "all" else place)

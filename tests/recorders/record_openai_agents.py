@@ -63,21 +63,21 @@ class Keep(TracingProcessor):
     """Keeps what ends."""
 
     def __init__(self) -> None:
-        self.kept: list[Any] = []
+        self.lines_kept: list[Any] = []
 
     def on_trace_start(self, trace: Any) -> None:
         """Not needed."""
 
     def on_trace_end(self, trace: Any) -> None:
         """Keep a trace."""
-        self.kept.append(trace.export())
+        self.lines_kept.append(trace.export())
 
     def on_span_start(self, span: Any) -> None:
         """Not needed."""
 
     def on_span_end(self, span: Any) -> None:
         """Keep a span."""
-        self.kept.append(span.export())
+        self.lines_kept.append(span.export())
 
     def shutdown(self) -> None:
         """Nothing to end."""
@@ -99,7 +99,7 @@ def main(form: str, path: str) -> None:
     set_trace_processors([keep])
     agent = Agent("searcher", model=Scripted(), tools=[search])
     asyncio.run(Runner.run(agent, QUESTION, run_config=RunConfig(trace_metadata={"question_id": "q1"})))
-    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in keep.kept), encoding="utf-8")
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in keep.lines_kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -61,14 +61,16 @@ def fetch_back(url: str, path: Path) -> None:
     LangChainInstrumentor().instrument(tracer_provider=provider)
     ask()
     spans = Client(base_url=url).spans
-    wait_for(lambda: any(one["parent_id"] is None for one in spans.get_spans(project_identifier="default", limit=500)))
+    wait_for(
+        lambda: any(cell["parent_id"] is None for cell in spans.get_spans(project_identifier="default", limit=500))
+    )
     recorded = spans.get_spans(project_identifier="default", limit=500)
     path.with_suffix(".json").write_text(json.dumps(recorded, default=str), encoding="utf-8")
     frame = spans.get_spans_dataframe(project_identifier="default", limit=500)
     frame.to_json(path.with_suffix(".jsonl"), orient="records", lines=True, date_format="iso")
     for name in frame.columns:  # Arrow cannot hold columns of several types
         cells = frame[name]
-        frame[name] = [json.dumps(one, default=str) if isinstance(one, (list, dict)) else one for one in cells]
+        frame[name] = [json.dumps(cell, default=str) if isinstance(cell, (list, dict)) else cell for cell in cells]
     frame.to_parquet(path.with_suffix(".parquet"))
 
 

@@ -63,7 +63,7 @@ def test_the_first_screen_says_how_much_there_is_to_grade_and_how_long_it_takes(
     minutes = math.ceil(letters / 1200 + len(POOL) / 20)
     size = f"{len(POOL)} passages for {len(QUERIES)} questions: about {minutes} minutes. Stop whenever you like"
     browser.open(page, LOOKS[0])
-    until(lambda: bool(hand.shown("#name")), wanted=True)
+    until(lambda: bool(hand.shown("#name")), expected=True)
     assert hand.text(".size").startswith(size)
     hand.open_first(page)
     hand.wait_for_message(size)
@@ -156,7 +156,7 @@ def test_the_question_stays_in_view_of_a_long_passage(hand: GradingPage, browser
     hand.open_first(path)
     if len(hand.text(".passage.current .text")) <= 100:
         hand.press(ARROW_RIGHT)
-    until(lambda: len(hand.text(".passage.current .text")) > 100, wanted=True)
+    until(lambda: len(hand.text(".passage.current .text")) > 100, expected=True)
     top = "return document.querySelector('.question').getBoundingClientRect().top"
     assert browser.run("return scrollY") == 0
     browser.run("scrollTo(0, 1500)")
@@ -198,7 +198,7 @@ def test_focus_and_the_live_region_survive_a_grade(hand: GradingPage, browser: B
     """)
     item = hand.item()
     hand.press(ENTER)
-    until(lambda: hand.item() != item, wanted=True)
+    until(lambda: hand.item() != item, expected=True)
     assert browser.run("return document.activeElement === window.pressed && window.region.isConnected")
     hand.wait_for_message("Given: grade 2.")
     assert browser.run("return document.querySelector('[role=status]') === window.region")

@@ -151,7 +151,7 @@ def test_two_people_on_one_browser(hand: GradingPage, page: Path, tab: Callable[
     hand.open_first(page, name="Ada")
     hand.grade(3, 2)
     hand.browser.run("document.getElementById('else').click()")
-    until(lambda: "Ada: 2 of 16" in hand.text(".known"), wanted=True)
+    until(lambda: "Ada: 2 of 16" in hand.text(".known"), expected=True)
     hand.type_name("Ben")
     hand.name = "Ben"
     until(lambda: hand.text(".done span"), "0 of 16")  # nothing of Ada's is seen

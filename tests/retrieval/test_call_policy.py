@@ -76,11 +76,11 @@ def test_a_wait_of_hours_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "waits"),
+    ("header", "waits"),
     [("", [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]), (": retry after 20 seconds", [20 + MARGIN] * 3)],
 )
 def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_how_long(
-    monkeypatch: pytest.MonkeyPatch, said: str, waits: list[float]
+    monkeypatch: pytest.MonkeyPatch, header: str, waits: list[float]
 ) -> None:
     now, waited = [100.0], []
 
@@ -93,6 +93,6 @@ def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_ho
     pace = calling.CallPacer()
     for _ in range(4):
         run_until_complete(pace.start())
-        assert pace.note_refusal(RuntimeError(f"429 Too Many Requests{said}"))
+        assert pace.note_refusal(RuntimeError(f"429 Too Many Requests{header}"))
         pace.end()
     assert waited == pytest.approx(waits)

@@ -18,10 +18,10 @@ class Model:
     """Embeds a text by its letters, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.texts_embedded: list[str] = []
 
     def embed(self, texts: list[str]) -> list[Vectors]:
-        self.asked += texts
+        self.texts_embedded += texts
         return [np.array([float(ord(text[0])), 1.0]) for text in texts]
 
     async def aembed(self, texts: list[str]) -> list[Vectors]:
@@ -36,7 +36,7 @@ def test_what_is_kept_is_bounded_and_queries_are_not_documents() -> None:
     assert {text: vector.tolist() for text, vector in vectors.items()} == {"e": [101.0, 1.0], "c": [99.0, 1.0]}
     cache.vectors("query", ["e"], model.embed)  # "d" goes, which was not used for longest
     cache.vectors("document", ["c", "d"], model.embed)
-    assert model.asked == ["a", "b", "c", "d", "e", "e", "d"]
+    assert model.texts_embedded == ["a", "b", "c", "d", "e", "e", "d"]
 
 
 def test_a_failure_is_raised_to_its_caller_and_the_others_go_on() -> None:
@@ -95,7 +95,7 @@ def stopped(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_forever()
 
 
-def given_up(loop: asyncio.AbstractEventLoop) -> None:
+def await_cancelled(loop: asyncio.AbstractEventLoop) -> None:
     """Run a loop in a thread until somebody stops it from outside."""
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -104,7 +104,7 @@ def given_up(loop: asyncio.AbstractEventLoop) -> None:
 
 
 @pytest.mark.parametrize("closes", [False, True])
-@pytest.mark.parametrize("end", [interrupted, stopped, given_up])
+@pytest.mark.parametrize("end", [interrupted, stopped, await_cancelled])
 def test_nobody_waits_for_a_loop_that_has_ended(
     end: Callable[[asyncio.AbstractEventLoop], None],
     closes: bool,  # noqa: FBT001  (a parameter of the test)
@@ -124,7 +124,7 @@ def test_nobody_waits_for_a_loop_that_has_ended(
     if closes:
         loop.close()
     again = asyncio.run(asyncio.wait_for(cache.avectors("document", ["a"], model.aembed), 20))
-    assert list(again) == list(cache.vectors("document", ["a"], model.embed)) == model.asked == ["a"]
+    assert list(again) == list(cache.vectors("document", ["a"], model.embed)) == model.texts_embedded == ["a"]
     if not closes:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

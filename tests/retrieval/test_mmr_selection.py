@@ -68,7 +68,7 @@ def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[
     return picks
 
 
-def of_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
+def select_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
     """The formula, as it reads, for whole numbers: their products are exact in whatever order they are added."""
     wide, query_vector = candidates.astype(np.float64), query.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1))
@@ -122,7 +122,7 @@ def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first
     candidates = rng.integers(-largest, largest + 1, (n, d)).astype(np.float32)
     query = rng.integers(-largest, largest + 1, d)
     lambda_mult = float(rng.choice([0, 0.25, 0.5, 0.75, 1, rng.random()]))
-    expected = of_whole_numbers(query, candidates, min(k, n), lambda_mult)
+    expected = select_whole_numbers(query, candidates, min(k, n), lambda_mult)
     with pytest.MonkeyPatch.context() as patch:
         take(way, patch)
         assert list(rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)) == expected

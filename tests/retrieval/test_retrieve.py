@@ -130,12 +130,12 @@ class Flaky:
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
-        self.asked = Counter[str]()
+        self.questions = Counter[str]()
 
     def __call__(self, text: str) -> list[str]:
-        self.asked[text] += 1
-        if self.asked[text] <= self.failures:
-            raise ConnectionError(f"failure {self.asked[text]}")
+        self.questions[text] += 1
+        if self.questions[text] <= self.failures:
+            raise ConnectionError(f"failure {self.questions[text]}")
         return [text]
 
     async def later(self, text: str) -> list[str]:
@@ -148,9 +148,9 @@ def test_a_query_that_fails_is_asked_again_as_often_as_wanted() -> None:
     for how in ("__call__", "later"):
         flaky = Flaky(2)
         assert rm.retrieve(getattr(flaky, how), QUERIES, retries=2).errors == {}
-        assert set(flaky.asked.values()) == {3}
+        assert set(flaky.questions.values()) == {3}
         flaky = Flaky(2)
-        flaky.asked["text 0"] = 2  # answers at once
+        flaky.questions["text 0"] = 2  # answers at once
         run = rm.retrieve(getattr(flaky, how), QUERIES, retries=1)
         assert {str(error) for error in run.errors.values()} == {"failure 2"}
         assert len(run.errors) == 19
@@ -377,7 +377,7 @@ def test_without_rich_no_bar_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: p
     [
         ((["d1"], QUERIES), {}, TypeError, "a retriever must be a function of the text of a query, or .* got list"),
         ((answer, ["what?"]), {}, TypeError, "questions must map query ids to texts, or be an EvaluationSet, got list"),
-        ((answer, [("what?", ["d1"])]), {}, TypeError, r"EvaluationSet.of\(...\) reads pairs and rows"),
+        ((answer, [("what?", ["d1"])]), {}, TypeError, r"EvaluationSet.from_dataset\(...\) reads pairs and rows"),
         ((answer, {"q1": ["d1"]}), {}, TypeError, r"the text of query 'q1' must be a str, got \['d1'\]"),
         ((answer, QUERIES), {"timeout": 0}, ValueError, "timeout must be positive, got 0"),
         ((answer, QUERIES), {"retries": -1}, ValueError, "retries must not be negative, got -1"),
@@ -396,11 +396,11 @@ class Retriever:
     """Counts what it is asked, and fails where it is told to."""
 
     def __init__(self, failing: set[str] = frozenset()) -> None:  # type: ignore[assignment]
-        self.asked: list[str] = []
+        self.questions: list[str] = []
         self.failing = failing
 
     def __call__(self, text: str) -> Any:
-        self.asked.append(text)
+        self.questions.append(text)
         if text in self.failing:
             raise ConnectionError(f"no answer to {text}")
         return [rm.Retrieved(f"d{len(text)}", f"about {text}", source="a.md", metadata={"page": 1}), rm.Retrieved(7)]
@@ -416,7 +416,7 @@ def test_only_what_failed_or_is_missing_is_asked_again(tmp_path: Path) -> None:
     assert sorted(map(repr, saved.errors.values())) == sorted(map(repr, run.errors.values()))
     again = Retriever()
     complete_run = rm.retrieve(again, {**EIGHT, "q8": "question 8"}, resume=path)
-    assert sorted(again.asked) == ["question 2", "question 5", "question 8"]
+    assert sorted(again.questions) == ["question 2", "question 5", "question 8"]
     assert complete_run == rm.retrieve(Retriever(), {**EIGHT, "q8": "question 8"})
     assert not complete_run.errors
     assert {query: complete_run.seconds[query] for query in ("q0", "q1")} == {
@@ -425,7 +425,7 @@ def test_only_what_failed_or_is_missing_is_asked_again(tmp_path: Path) -> None:
     assert rm.load(path) == complete_run
     nobody = Retriever()
     assert rm.retrieve(nobody, EIGHT, resume=path) == {query: complete_run[query] for query in EIGHT}
-    assert nobody.asked == []
+    assert nobody.questions == []
 
 
 def test_a_reworded_question_is_asked_again(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ def test_a_reworded_question_is_asked_again(tmp_path: Path) -> None:
     rm.retrieve(Retriever(), EIGHT, resume=path)
     again = Retriever()
     rm.retrieve(again, {**EIGHT, "q3": "in other words"}, resume=path)
-    assert again.asked == ["in other words"]
+    assert again.questions == ["in other words"]
 
 
 @pytest.mark.parametrize("answer", [["a", "b"], [3, 1], {"a": 1 / 3, "b": 2}, {5: 0.1}, []])
@@ -468,7 +468,7 @@ def test_another_file_is_refused_before_anything_is_asked(tmp_path: Path) -> Non
     retriever = Retriever()
     with pytest.raises(ValueError, match="must be a file of kind 'journal of a run', but it is of kind 'history'"):
         rm.retrieve(retriever, EIGHT, resume=path)
-    assert retriever.asked == []
+    assert retriever.questions == []
 
 
 def test_a_line_that_holds_no_answer_is_named(tmp_path: Path) -> None:
@@ -478,7 +478,7 @@ def test_a_line_that_holds_no_answer_is_named(tmp_path: Path) -> None:
         rm.retrieve(retriever, EIGHT, resume=path)
     with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('documents'\)"):
         rm.load(path)
-    assert retriever.asked == []
+    assert retriever.questions == []
 
 
 KILLED = """

@@ -83,7 +83,7 @@ class Client:
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.asked = 0
+        self.n_calls = 0
 
     async def search(self, text: str) -> list[str]:
         if self.loop is None:
@@ -92,7 +92,7 @@ class Client:
             raise RuntimeError("Event loop is closed")
         if self.loop is not asyncio.get_running_loop():
             raise RuntimeError("attached to a different loop")
-        self.asked += 1
+        self.n_calls += 1
         await asyncio.sleep(0)
         return [text]
 
@@ -131,7 +131,7 @@ def test_a_client_can_be_used_again_from_anywhere(
         run = place(lambda: rm.retrieve(client.search, QUERIES, workers=4))
         assert run.errors == {}
         assert run == {query: [text] for query, text in QUERIES.items()}
-    assert client.asked == 60
+    assert client.n_calls == 60
 
 
 def test_two_systems_on_one_client_are_compared_alike() -> None:

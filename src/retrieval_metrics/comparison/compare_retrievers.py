@@ -169,7 +169,8 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417 
     Args:
         retrievers: The retrievers by the name of the system, as in `retrieve`: functions, asynchronous functions, and
             retrievers of installed hosts, in any mixture.
-        questions: An `EvaluationSet`, or anything that `EvaluationSet.of` reads, such as pairs `(query, relevant)`.
+        questions: An `EvaluationSet`, or anything that `EvaluationSet.from_dataset` reads, such as pairs
+            `(query, relevant)`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
         rules: The rules, as in `evaluate`.

@@ -38,7 +38,10 @@ def _rows_hint(first: Any, name: str) -> str:
     if hasattr(first, "query_id") and hasattr(first, "doc_id"):  # as of ir_measures and ir_datasets
         return f"; pass {name.capitalize()}.from_frame(pandas.DataFrame({name}))"
     if isinstance(first, Mapping) or _is_question(first):
-        return "; they are questions = EvaluationSet.of(qrels): evaluate(questions, retrieve(retriever, questions))"
+        return (
+            "; they are questions = EvaluationSet.from_dataset(qrels): "
+            "evaluate(questions, retrieve(retriever, questions))"
+        )
     if isinstance(first, (list, tuple, set)):
         return "; number the queries: evaluate(dict(enumerate(qrels)), dict(enumerate(run)))"
     return ""

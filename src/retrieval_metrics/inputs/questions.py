@@ -91,7 +91,7 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
     if not isinstance(texts, Mapping):
         raise TypeError(
             f"questions must map query ids to texts, or be an EvaluationSet, got {type(texts).__name__}; "
-            "EvaluationSet.of(...) reads pairs and rows"
+            "EvaluationSet.from_dataset(...) reads pairs and rows"
         )
     for query, text in texts.items():
         if not isinstance(text, str):

@@ -35,7 +35,7 @@ class Handler(JSONHandler):
 
     posted: list[bytes]
 
-    def asked(self) -> None:
+    def respond(self) -> None:
         if self.command == "POST":
             self.posted.append(self.body())
         self.answer({})

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from langchain_core.documents import Document
 
-from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, of_text
+from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, text_vector
 from fake_vector_services import Elasticsearch, Pinecone, served
 from langchain_retrieval_metrics import MMRRetriever, get_vectors
 
@@ -142,7 +142,7 @@ def test_what_the_store_holds_is_found_and_nothing_else(opened: Store) -> None:
     vectors = get_vectors(store)
     looked_up = vectors([*documents, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
     for document, vector in zip(documents, looked_up[: len(documents)], strict=True):
-        assert list(vector) == pytest.approx(of_text(document.page_content), rel=1e-5)
+        assert list(vector) == pytest.approx(text_vector(document.page_content), rel=1e-5)
     assert looked_up[-2:] == [None, None]
     assert vectors([]) == []
 
@@ -155,7 +155,7 @@ def test_what_is_added_or_deleted_is_noticed(opened: Store) -> None:
     vectors = get_vectors(store)
     assert vectors([document]) == [None]
     store.add_texts([text], ids=[late])
-    assert list(vectors([document])[0]) == pytest.approx(of_text(text), rel=1e-5)
+    assert list(vectors([document])[0]) == pytest.approx(text_vector(text), rel=1e-5)
     store.delete([late])
     assert vectors([document]) == [None], name
 

@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, of_text
+from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, text_vector
 from langchain_retrieval_metrics import MMRRetriever, get_vectors
 from langchain_stores import MAKERS, Store, chroma, ids, in_memory, qdrant
 
@@ -154,7 +154,7 @@ def test_documents_that_are_not_in_the_store_have_no_vector_there(named: tuple[s
     stored_vector, strange_vector, bare_vector = get_vectors(store)([stored, strange, Document("bare")])
     assert strange_vector is None
     assert bare_vector is None
-    assert np.corrcoef(stored_vector, of_text("text 3"))[0, 1] == pytest.approx(1)  # Qdrant keeps them at length 1
+    assert np.corrcoef(stored_vector, text_vector("text 3"))[0, 1] == pytest.approx(1)  # Qdrant keeps them at length 1
     assert get_vectors(store)([Document("bare")]) == [None]
 
 
@@ -165,11 +165,11 @@ def test_what_is_added_deleted_or_replaced_is_noticed(named: tuple[str, Store]) 
     assert vectors([Document("late", id=new)]) == [None]
     store.add_texts(["late"], ids=[new])
     (late,) = vectors([Document("late", id=new)])
-    assert np.corrcoef(late, of_text("late"))[0, 1] == pytest.approx(1)
+    assert np.corrcoef(late, text_vector("late"))[0, 1] == pytest.approx(1)
     store.delete([NAMES[0]])
     gone, still = vectors([Document("text 0", id=NAMES[0]), Document("late", id=new)])
     assert gone is None
-    assert np.corrcoef(still, of_text("late"))[0, 1] == pytest.approx(1)
+    assert np.corrcoef(still, text_vector("late"))[0, 1] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", ["InMemoryVectorStore", "FAISS"])

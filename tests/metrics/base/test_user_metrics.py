@@ -128,7 +128,9 @@ def test_it_sees_the_rows_that_ndcg_sees(qrels: Any, ranking: list[str], k: int 
     assert_equals_ndcg(rm.evaluate({"q": qrels}, {"q": ranking}, [f"own_ndcg{cut}", f"ndcg{cut}"]))
 
 
-stretches = st.tuples(st.integers(0, 90), st.integers(1, 40)).map(lambda at: (at[0], at[0] + at[1]))
+stretches = st.tuples(st.integers(0, 90), st.integers(1, 40)).map(
+    lambda start_and_length: (start_and_length[0], start_and_length[0] + start_and_length[1])
+)
 
 
 @given(

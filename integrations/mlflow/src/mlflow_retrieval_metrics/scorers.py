@@ -271,7 +271,7 @@ class Row(NamedTuple):
                 "see its warnings above. If a SQLite store has too few connections, set "
                 "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
             )
-        return paths.seen(fields, map(_plain, self.spans), self._named(path))
+        return paths.merged_ranking(fields, map(_plain, self.spans), self._named(path))
 
     def failure(self) -> str | None:
         """Return why the application failed on this row; None if it did not."""

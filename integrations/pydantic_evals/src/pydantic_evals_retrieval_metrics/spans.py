@@ -102,7 +102,7 @@ def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:
             has = ", ".join(map(repr, span.attributes)) or "none"
             raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
     units = [_unit(span, attribute if span.name == name else None) for span in tree]
-    return paths.seen(ctx, units, list(map(_id, spans)), f"{attribute} of span {name!r}")
+    return paths.merged_ranking(ctx, units, list(map(_id, spans)), f"{attribute} of span {name!r}")
 
 
 def _id(span: SpanNode) -> str:
