@@ -17,7 +17,7 @@ from ragas.metrics.base import Metric, MetricType, ModeMetric, SimpleBaseMetric,
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, metric_suite
-from ragas_retrieval_metrics.metric import By, MetricName, OnUnjudged
+from ragas_retrieval_metrics.metric_names import By, MetricName, OnUnjudged
 from ragas_retrieval_metrics.rows import Row
 from retrieval_metrics.integration_api import DEFINITIONS
 
