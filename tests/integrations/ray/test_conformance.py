@@ -1,3 +1,4 @@
+from dataclasses import replace
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -7,7 +8,7 @@ import retrieval_metrics as rm
 from conformance import EvaluationConformance, Rankings, Scores, Truth
 from ray_hosts import dataset, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, evaluating, to_evaluation
-from ray_retrieval_metrics.shuffled_rows import JudgmentRows, read_judgments
+from ray_retrieval_metrics.judgment_rows import JudgmentRows, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
@@ -33,6 +34,6 @@ class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
     @pytest.fixture
     def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def many(*given: Any) -> JudgmentRows:
-            return read_judgments(*given)._replace(judged=None)
+            return replace(read_judgments(*given), judged_queries=None)
 
         monkeypatch.setattr(evaluating, "read_judgments", many)

@@ -17,7 +17,7 @@ import retrieval_metrics as rm
 from generated import scored_run
 from ray_hosts import dataset, qrels_rows, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
-from ray_retrieval_metrics import shuffled_rows as judgments
+from ray_retrieval_metrics import judgment_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
@@ -52,7 +52,7 @@ def assert_same(results: Any, expected: rm.Evaluation, **rules: Any) -> None:
 def test_blocks_and_their_order_do_not_show(
     monkeypatch: pytest.MonkeyPatch, few: int, blocks: int, partitions: int, seed: int | None
 ) -> None:
-    monkeypatch.setattr(judgments, "FEW", few)
+    monkeypatch.setattr(judgment_rows, "MAX_JUDGMENTS_IN_MEMORY", few)
     qrels, run = case()
     truth, found = dataset(qrels_rows(qrels), "grade", 2, seed), dataset(*run_rows(run), blocks, seed)
     results = evaluate_dataset(truth, found, METRICS, partitions=partitions).materialize()
@@ -251,7 +251,7 @@ def test_documents_of_one_rank_have_no_order_and_are_refused() -> None:
 
 @pytest.mark.parametrize("few", [0, 1_000_000], ids=["many judgments", "few judgments"])
 def test_the_largest_grade_is_the_largest_number(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(judgments, "FEW", few)
+    monkeypatch.setattr(judgment_rows, "MAX_JUDGMENTS_IN_MEMORY", few)
     qrels: Any = {"q1": {"d1": 9, "d2": 10}}
     truth = ray.data.from_items([{"query": "q1", "document": d, "grade": str(g)} for d, g in qrels["q1"].items()])
     results = evaluate_dataset(truth, table(), ["err", "rbp"], partitions=1)
