@@ -19,81 +19,87 @@ Messages = list[dict[str, Any]]
 
 def _parts(message: dict[str, Any]) -> tuple[str, list[tuple[str, str, Any]]]:
     """Return the text of a message of OpenAI's chat, and id, name and arguments of its calls."""
-    calls = [(one["id"], one["function"]) for one in message.get("tool_calls") or ()]
-    return message.get("content") or "", [(id_, one["name"], json.loads(one["arguments"])) for id_, one in calls]
+    calls = [(call["id"], call["function"]) for call in message.get("tool_calls") or ()]
+    return message.get("content") or "", [(id_, call["name"], json.loads(call["arguments"])) for id_, call in calls]
 
 
 def haystack(messages: Messages) -> Messages:
     """Return the `to_dict` of chat messages of Haystack."""
-    made: Messages = []
+    converted: Messages = []
     origins: dict[str, dict[str, Any]] = {}
-    for one in messages:
-        text, calls = _parts(one)
-        origins |= {id_: {"id": id_, "tool_name": name, "arguments": given} for id_, name, given in calls}
+    for message in messages:
+        text, calls = _parts(message)
+        origins |= {id_: {"id": id_, "tool_name": name, "arguments": arguments} for id_, name, arguments in calls}
         content: list[Any] = [{"tool_call": origins[id_]} for id_, *_ in calls]
-        if one["role"] == "tool":
+        if message["role"] == "tool":
             failed = text.startswith('{"error"')
-            said = json.loads(text)["error"] if failed else text
-            content = [{"tool_call_result": {"result": said, "origin": origins[one["tool_call_id"]], "error": failed}}]
+            result = json.loads(text)["error"] if failed else text
+            content = [
+                {"tool_call_result": {"result": result, "origin": origins[message["tool_call_id"]], "error": failed}}
+            ]
         elif text:
             content.append({"text": text})
-        made.append({"role": one["role"], "meta": {}, "name": None, "content": content})
-    return made
+        converted.append({"role": message["role"], "meta": {}, "name": None, "content": content})
+    return converted
 
 
 def otel_messages(messages: Messages) -> Messages:
     """Return messages as OpenTelemetry's conventions for GenAI write them."""
-    made: Messages = []
-    for one in messages:
-        text, calls = _parts(one)
-        parts: list[Any] = [{"type": "tool_call", "id": i, "name": n, "arguments": given} for i, n, given in calls]
-        if one["role"] == "tool":
-            parts = [{"type": "tool_call_response", "id": one["tool_call_id"], "response": text}]
+    converted: Messages = []
+    for message in messages:
+        text, calls = _parts(message)
+        parts: list[Any] = [
+            {"type": "tool_call", "id": i, "name": n, "arguments": arguments} for i, n, arguments in calls
+        ]
+        if message["role"] == "tool":
+            parts = [{"type": "tool_call_response", "id": message["tool_call_id"], "response": text}]
         elif text:
-            parts.append({"type": "text", "content": text, "annotations": one.get("annotations", [])})
-        made.append({"role": one["role"], "parts": parts})
-    return made
+            parts.append({"type": "text", "content": text, "annotations": message.get("annotations", [])})
+        converted.append({"role": message["role"], "parts": parts})
+    return converted
 
 
 def llama_index_memory(messages: Messages) -> Messages:
     """Return chat messages of LlamaIndex, as its memory keeps them."""
-    made: Messages = []
-    for one in messages:
-        kept = {key: one[key] for key in ("tool_calls", "tool_call_id", "annotations") if key in one}
-        text = one.get("content") or ""
+    converted: Messages = []
+    for message in messages:
+        additional = {key: message[key] for key in ("tool_calls", "tool_call_id", "annotations") if key in message}
+        text = message.get("content") or ""
         blocks = [{"block_type": "text", "text": text}] if text else []
-        made.append({"role": one["role"], "additional_kwargs": kept, "blocks": blocks})
-    return made
+        converted.append({"role": message["role"], "additional_kwargs": additional, "blocks": blocks})
+    return converted
 
 
 def google(messages: Messages) -> Messages:
     """Return contents of Google's API, whose calls have no ids; the results of a turn are one message."""
-    made: Messages = []
+    converted: Messages = []
     names: dict[str, str] = {}
-    for one in messages:
-        text, calls = _parts(one)
+    for message in messages:
+        text, calls = _parts(message)
         names |= {id_: name for id_, name, _ in calls}
-        parts: list[Any] = [{"functionCall": {"name": name, "args": given}} for _, name, given in calls]
-        if one["role"] == "tool":
-            said = json.loads(text)
-            response = said if isinstance(said, dict) else {"result": said}
-            part = {"functionResponse": {"name": names[one["tool_call_id"]], "response": response}}
-            if made[-1]["role"] == "user" and "functionResponse" in made[-1]["parts"][0]:
-                made[-1]["parts"].append(part)
+        parts: list[Any] = [{"functionCall": {"name": name, "args": arguments}} for _, name, arguments in calls]
+        if message["role"] == "tool":
+            decoded = json.loads(text)
+            response = decoded if isinstance(decoded, dict) else {"result": decoded}
+            part = {"functionResponse": {"name": names[message["tool_call_id"]], "response": response}}
+            if converted[-1]["role"] == "user" and "functionResponse" in converted[-1]["parts"][0]:
+                converted[-1]["parts"].append(part)
                 continue
             parts = [part]
         elif text:
-            parts.append({"text": text, "citations": one.get("annotations", [])})
-        made.append({"role": "model" if one["role"] == "assistant" else "user", "parts": parts})
-    return made
+            parts.append({"text": text, "citations": message.get("annotations", [])})
+        converted.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
+    return converted
 
 
 def run_items(items: Messages) -> Messages:
     """Return the items of a run of the OpenAI Agents SDK, which wrap those of the Responses API."""
     kinds = {"function_call": "tool_call_item", "function_call_output": "tool_call_output_item"}
     return [
-        one if one.get("role") == "user" else {"type": kinds.get(one["type"], "message_output_item"), "raw_item": one}
-        for one in items
+        item
+        if item.get("role") == "user"
+        else {"type": kinds.get(item["type"], "message_output_item"), "raw_item": item}
+        for item in items
     ]
 
 
@@ -110,71 +116,71 @@ MESSAGES: dict[str, Any] = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["conversations"] for path in sorted(RECORDED.glob("*.json"))
 }
 """The scenarios in each form: as libraries have kept them, and as others write what these have kept."""
-for _form, (_write, _of) in WRITTEN.items():
-    MESSAGES[_form] = {name: _write(messages) for name, messages in MESSAGES[_of].items()}
+for _form, (_write, _recorded_form) in WRITTEN.items():
+    MESSAGES[_form] = {name: _write(messages) for name, messages in MESSAGES[_recorded_form].items()}
 
 D1 = [{"id": "d1", "text": TEXTS["d1"]}]
 
 
-def chat(*said: Any) -> list[dict[str, Any]]:
+def chat(*turns: Any) -> list[dict[str, Any]]:
     """Return messages of a chat: texts of the user, lists of calls (id and query), and results (id and content)."""
-    made: list[dict[str, Any]] = []
-    for one in said:
-        if isinstance(one, str):
-            made.append({"role": "user", "content": one})
-        elif isinstance(one, list):
-            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in one]
-            made.append({"role": "assistant", "content": None, "tool_calls": calls})
+    messages: list[dict[str, Any]] = []
+    for turn in turns:
+        if isinstance(turn, str):
+            messages.append({"role": "user", "content": turn})
+        elif isinstance(turn, list):
+            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in turn]
+            messages.append({"role": "assistant", "content": None, "tool_calls": calls})
         else:
-            id_, content = one
-            made.append({"role": "tool", "content": content} | ({} if id_ is None else {"tool_call_id": id_}))
-    return made
+            id_, content = turn
+            messages.append({"role": "tool", "content": content} | ({} if id_ is None else {"tool_call_id": id_}))
+    return messages
 
 
 def _steps(scenario: Scenario) -> Iterator[tuple[str, float, Any, Any]]:
     """Yield models and searches: kind, start, input and output; that of a model is its calls or blocks."""
-    at, read = 0.0, ["Which letter comes when?"]
+    time, read = 0.0, ["Which letter comes when?"]
     turns: list[Any] = [*scenario.turns, *([None] if scenario.blocks else [])]
     for turn in turns:
-        at += 1
-        yield "model", at, "\n".join(read), scenario.blocks if turn is None else [one.query for one in turn]
-        for number, one in enumerate(turn or ()):
-            yield one.tool, at + 0.2 + number / 10, one.query, one.found
-            read.append(f"[{number}] {one.found}" if isinstance(one.found, str) else json.dumps(one.found))
+        time += 1
+        yield "model", time, "\n".join(read), scenario.blocks if turn is None else [search.query for search in turn]
+        for number, search in enumerate(turn or ()):
+            yield search.tool, time + 0.2 + number / 10, search.query, search.found
+            read.append(f"[{number}] {search.found}" if isinstance(search.found, str) else json.dumps(search.found))
 
 
 def plain_spans(scenario: Scenario) -> list[dict[str, Any]]:
     """Return spans in our own form."""
-    made: list[dict[str, Any]] = [{"trace": "t", "span": "0", "parent": None, "kind": "other"}]
-    for number, (kind, start, given, said) in enumerate(_steps(scenario), start=1):
-        span = {"trace": "t", "span": str(number), "parent": "0", "name": kind, "start": start, "input": given}
+    spans: list[dict[str, Any]] = [{"trace": "t", "span": "0", "parent": None, "kind": "other"}]
+    for number, (kind, start, payload, result) in enumerate(_steps(scenario), start=1):
+        span = {"trace": "t", "span": str(number), "parent": "0", "name": kind, "start": start, "input": payload}
         if kind != "model":
-            failed = said in (FAILS, CUT)
-            made.append({**span, "kind": "retriever"} | ({"error": said} if failed else {"output": said}))
+            failed = result in (FAILS, CUT)
+            spans.append({**span, "kind": "retriever"} | ({"error": result} if failed else {"output": result}))
             continue
         output: dict[str, Any] = {"content": [], "tool_calls": []}
-        if isinstance(said, list):
+        if isinstance(result, list):
             output["tool_calls"] = [
-                {"id": f"c{q}{n}", "name": "search", "args": {"query": q}} for n, q in enumerate(said)
+                {"id": f"c{q}{n}", "name": "search", "args": {"query": q}} for n, q in enumerate(result)
             ]
         else:
             output["content"] = [
                 {"type": "text", "text": text, "citations": [{"source": source}] if source else None}
-                for text, source in said
+                for text, source in result
             ]
-        made.append({**span, "kind": "model", "end": start + 0.1, "output": output})
-    return made
+        spans.append({**span, "kind": "model", "end": start + 0.1, "output": output})
+    return spans
 
 
 def openinference(scenario: Scenario) -> list[dict[str, Any]]:
     """Return spans of OpenInference: what a model has read and said, and what was found, are attributes."""
-    made: list[dict[str, Any]] = []
-    for one in plain_spans(scenario):
-        kind = {"retriever": "RETRIEVER", "model": "LLM", "other": "AGENT"}[one["kind"]]
+    spans: list[dict[str, Any]] = []
+    for span in plain_spans(scenario):
+        kind = {"retriever": "RETRIEVER", "model": "LLM", "other": "AGENT"}[span["kind"]]
         attributes: dict[str, Any] = {"openinference.span.kind": kind}
-        output: Any = one.get("output")
+        output: Any = span.get("output")
         if kind == "RETRIEVER":
-            attributes["input.value"] = one["input"]
+            attributes["input.value"] = span["input"]
             for n, document in enumerate(output or ()):
                 named = {"id": document.get("id"), "content": document["text"]}
                 attributes |= {
@@ -182,7 +188,7 @@ def openinference(scenario: Scenario) -> list[dict[str, Any]]:
                 }
             attributes |= {} if output is None else {"output.value": json.dumps(output)}
         if kind == "LLM":
-            attributes["llm.input_messages.0.message.content"] = one["input"]
+            attributes["llm.input_messages.0.message.content"] = span["input"]
             for n, block in enumerate(output["content"]):
                 key = f"llm.output_messages.0.message.contents.{n}.message_content"
                 attributes |= {f"{key}.type": "text", f"{key}.text": block["text"]}
@@ -191,58 +197,62 @@ def openinference(scenario: Scenario) -> list[dict[str, Any]]:
                 key = f"llm.output_messages.0.message.tool_calls.{n}.tool_call"
                 attributes |= {f"{key}.id": call["id"], f"{key}.function.name": "search"}
                 attributes[f"{key}.function.arguments"] = json.dumps(call["args"])
-        times = {"start_time": one.get("start", 0.0), "end_time": one.get("end", one.get("start", 0.0))}
-        failed = {"status_code": "ERROR", "status_message": one["error"]} if "error" in one else {"status_code": "OK"}
-        about = {"context": {"trace_id": "t", "span_id": one["span"]}, "parent_id": one["parent"], "name": one["kind"]}
-        made.append({**about, **times, **failed, "attributes": attributes})
-    return made
+        times = {"start_time": span.get("start", 0.0), "end_time": span.get("end", span.get("start", 0.0))}
+        failed = {"status_code": "ERROR", "status_message": span["error"]} if "error" in span else {"status_code": "OK"}
+        about = {
+            "context": {"trace_id": "t", "span_id": span["span"]},
+            "parent_id": span["parent"],
+            "name": span["kind"],
+        }
+        spans.append({**about, **times, **failed, "attributes": attributes})
+    return spans
 
 
 def langsmith(scenario: Scenario) -> list[dict[str, Any]]:
     """Return runs of LangSmith."""
-    made: list[dict[str, Any]] = []
-    for one in plain_spans(scenario):
-        kind = {"retriever": "retriever", "model": "llm", "other": "chain"}[one["kind"]]
-        inputs: Any = {"query": one.get("input")}
+    runs: list[dict[str, Any]] = []
+    for span in plain_spans(scenario):
+        kind = {"retriever": "retriever", "model": "llm", "other": "chain"}[span["kind"]]
+        inputs: Any = {"query": span.get("input")}
         outputs: Any = None
-        if kind == "retriever" and "output" in one:
-            found = one["output"]
-            outputs = {"documents": [{"id": d.get("id"), "page_content": d["text"], "metadata": {}} for d in found]}
+        if kind == "retriever" and "output" in span:
+            output = span["output"]
+            outputs = {"documents": [{"id": d.get("id"), "page_content": d["text"], "metadata": {}} for d in output]}
         if kind == "llm":
-            inputs = {"messages": [[{"kwargs": {"content": one["input"], "type": "human"}}]]}
-            outputs = {"generations": [[{"text": "", "message": {"kwargs": one["output"]}}]]}
-        about = {"id": one["span"], "trace_id": "t", "parent_run_id": one["parent"], "run_type": kind, "name": kind}
-        times = {"start_time": one.get("start", 0.0), "end_time": one.get("end", one.get("start", 0.0))}
-        made.append({**about, **times, "inputs": inputs, "outputs": outputs, "error": one.get("error")})
-    return made
+            inputs = {"messages": [[{"kwargs": {"content": span["input"], "type": "human"}}]]}
+            outputs = {"generations": [[{"text": "", "message": {"kwargs": span["output"]}}]]}
+        about = {"id": span["span"], "trace_id": "t", "parent_run_id": span["parent"], "run_type": kind, "name": kind}
+        times = {"start_time": span.get("start", 0.0), "end_time": span.get("end", span.get("start", 0.0))}
+        runs.append({**about, **times, "inputs": inputs, "outputs": outputs, "error": span.get("error")})
+    return runs
 
 
 def otlp(scenario: Scenario) -> list[dict[str, Any]]:
     """Return an export of OpenTelemetry's conventions for GenAI, whose searches are tools."""
-    made: list[dict[str, Any]] = []
-    for one in plain_spans(scenario):
-        operation = {"retriever": "execute_tool", "model": "chat", "other": "invoke_agent"}[one["kind"]]
+    spans: list[dict[str, Any]] = []
+    for span in plain_spans(scenario):
+        operation = {"retriever": "execute_tool", "model": "chat", "other": "invoke_agent"}[span["kind"]]
         attributes: dict[str, str] = {"gen_ai.operation.name": operation}
         if operation == "execute_tool":
             attributes |= {"gen_ai.tool.name": "search"}
-            attributes["gen_ai.tool.call.arguments"] = json.dumps({"query": one["input"]})
-            attributes |= {"gen_ai.tool.call.result": json.dumps(one["output"])} if "output" in one else {}
+            attributes["gen_ai.tool.call.arguments"] = json.dumps({"query": span["input"]})
+            attributes |= {"gen_ai.tool.call.result": json.dumps(span["output"])} if "output" in span else {}
         if operation == "chat":
-            calls = one["output"]["tool_calls"]
+            calls = span["output"]["tool_calls"]
             parts = [{"type": "tool_call", "id": c["id"], "name": "search", "arguments": c["args"]} for c in calls]
-            parts += [{**b, "content": b["text"]} for b in one["output"]["content"]]
-            said = [{"role": "user", "parts": [{"type": "text", "content": one["input"]}]}]
-            attributes["gen_ai.input.messages"] = json.dumps(said)
+            parts += [{**b, "content": b["text"]} for b in span["output"]["content"]]
+            messages = [{"role": "user", "parts": [{"type": "text", "content": span["input"]}]}]
+            attributes["gen_ai.input.messages"] = json.dumps(messages)
             attributes["gen_ai.output.messages"] = json.dumps([{"role": "assistant", "parts": parts}])
-        times = (1_760_000_000 + one.get("start", 0.0), 1_760_000_000 + one.get("end", one.get("start", 0.0)))
-        about = {"traceId": "t", "spanId": one["span"], "parentSpanId": one["parent"] or "", "name": operation}
+        times = (1_760_000_000 + span.get("start", 0.0), 1_760_000_000 + span.get("end", span.get("start", 0.0)))
+        about = {"traceId": "t", "spanId": span["span"], "parentSpanId": span["parent"] or "", "name": operation}
         about |= {
-            key: str(int(at * 1e9)) for key, at in zip(("startTimeUnixNano", "endTimeUnixNano"), times, strict=True)
+            key: str(int(time * 1e9)) for key, time in zip(("startTimeUnixNano", "endTimeUnixNano"), times, strict=True)
         }
         listed = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
-        status = {"code": 2, "message": one["error"]} if "error" in one else {}
-        made.append({**about, "attributes": listed, "status": status})
-    return [{"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}]
+        status = {"code": 2, "message": span["error"]} if "error" in span else {}
+        spans.append({**about, "attributes": listed, "status": status})
+    return [{"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}]
 
 
 SPANS: dict[str, tuple[Any, Any]] = {

@@ -145,14 +145,17 @@ def check(source: Any, name: str, form: str, tools: Any = "search") -> None:
 
     scenario = SCENARIOS[name]
     citations: Any = {"ids": cited, "numbered": "numbered", None: None}[scenario.citations]
-    (one,) = rm.read_traces(source, citations=citations, tools=tools).values()
-    told = [(call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None) for call in one.calls]
-    assert told == scenario.calls, (form, name, told)
-    assert (one.context is None) == (not scenario.blocks), (form, name, one.context)
+    (trajectory,) = rm.read_traces(source, citations=citations, tools=tools).values()
+    calls = [
+        (call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None)
+        for call in trajectory.calls
+    ]
+    assert calls == scenario.calls, (form, name, calls)
+    assert (trajectory.context is None) == (not scenario.blocks), (form, name, trajectory.context)
     if name == "structured citations" and form in WITHOUT_CITATIONS:
-        assert one.citations is None
+        assert trajectory.citations is None
         return
-    found = one.properties()
-    assert {key: found[key] for key in scenario.counts} == scenario.counts, (form, name)
+    properties = trajectory.properties()
+    assert {key: properties[key] for key in scenario.counts} == scenario.counts, (form, name)
     if scenario.cited is not None:
-        assert one.citations == scenario.cited, (form, name, one.citations)
+        assert trajectory.citations == scenario.cited, (form, name, trajectory.citations)

@@ -19,14 +19,14 @@ def means(qrels: Any, run: Any, metrics: Any) -> list[float]:
         return list(rm.evaluate(qrels, run, metrics).means.values())
 
 
-def make_searches(found: Any) -> list[rm.SearchCall]:
+def make_searches(rankings: Any) -> list[rm.SearchCall]:
     return [
-        rm.SearchCall("q", error="down", turn=turn) if one is None else rm.SearchCall("q", one, turn=turn)
-        for turn, one in enumerate(found, start=1)
+        rm.SearchCall("q", error="down", turn=turn) if ranking is None else rm.SearchCall("q", ranking, turn=turn)
+        for turn, ranking in enumerate(rankings, start=1)
     ]
 
 
-def make_trajectories(found: Any, **more: Any) -> rm.Trajectories:
-    rows = {"q": rm.Trajectory(make_searches(found), **more)}
+def make_trajectories(rankings: Any, **fields: Any) -> rm.Trajectories:
+    rows = {"q": rm.Trajectory(make_searches(rankings), **fields)}
     # A run in which everything failed is refused, so another question has an answer.
-    return rm.Trajectories(rows if any(found) else rows | {"other": rm.Trajectory(make_searches([["a"]]), **more)})
+    return rm.Trajectories(rows if any(rankings) else rows | {"other": rm.Trajectory(make_searches([["a"]]), **fields)})

@@ -44,10 +44,10 @@ def cited(answer: str) -> list[str]:
     return re.findall(r"\[(\w+)\]", answer)
 
 
-def read(source: Any, **more: Any) -> rm.Trajectory:
+def read(source: Any, **options: Any) -> rm.Trajectory:
     """Return the first trajectory of a source."""
-    given = RECORDED / source if isinstance(source, str) else source
-    return next(iter(rm.read_traces(given, citations=cited, **more).values()))
+    traces = RECORDED / source if isinstance(source, str) else source
+    return next(iter(rm.read_traces(traces, citations=cited, **options).values()))
 
 
 def means(qrels: Any, run: Any, *metrics: str) -> list[float]:
@@ -62,10 +62,10 @@ def ids(ranking: Any) -> list[Any]:
     return [getattr(item, "id", item) for item in ranking]
 
 
-def refusal(*given: Any, **more: Any) -> str:
+def refusal(*arguments: Any, **options: Any) -> str:
     """Return what a refusal says; `no error` if there was none."""
     try:
-        rm.read_traces(*given, **more)
+        rm.read_traces(*arguments, **options)
     except ValueError as error:
         return str(error)
     return "no error"
@@ -81,7 +81,7 @@ def kibana() -> str:
     budgets = means(truth, t.union(), "recall@1calls", "recall@2calls")
     ranks = means(truth, t.interleaved(), "mrr", "ndcg@10")
     assert (budgets, ranks, hidden) == ([0.0, 1.0], [0.5, 1 / math.log2(3)], 0.0)
-    assert any("fills the first 10" in str(one.message) for one in caught)
+    assert any("fills the first 10" in str(warning.message) for warning in caught)
     return f"@1calls, @2calls {budgets}; interleaved mrr, ndcg@10 {ranks}; union recall@10 {hidden}, with a warning"
 
 
@@ -94,57 +94,58 @@ def one_call() -> str:
             ranking = {item: rng.choice([0.5, 1.0, 1.5]) for item in ranking}
         grades = {"q": {item: rng.randrange(4) for item in rng.sample("abcdefgh", 5)}}
         t = rm.Trajectories({"q": rm.Trajectory([rm.SearchCall("a", ranking)], context=ranking, citations=ranking)})
-        wanted = list(map(repr, means(grades, {"q": ranking}, *SEVENTEEN)))
+        expected = list(map(repr, means(grades, {"q": ranking}, *SEVENTEEN)))
         for view in (t.union(), t.interleaved(), t.first(), t.last(), t.context(), t.cited()):
-            found = list(map(repr, means(grades, view, *SEVENTEEN)))
-            compared += len(found)
-            different += sum(one != other for one, other in zip(found, wanted, strict=True))
+            values = list(map(repr, means(grades, view, *SEVENTEEN)))
+            compared += len(values)
+            different += sum(value != other for value, other in zip(values, expected, strict=True))
     assert not different
     return f"{compared:,} values of 17 metrics in 6 views, {different} differ"
 
 
 def laws() -> str:
     """3. A repeated call changes no union; first <= all, cited <= read <= all."""
-    rng, broken = random.Random(1), 0
+    rng = random.Random(1)
+    n_broken = 0
     for _ in range(500):
-        found = [rng.sample("abcdefghij", rng.randrange(1, 6)) for _ in range(rng.randrange(1, 5))]
-        calls = [rm.SearchCall("q", one, turn=turn) for turn, one in enumerate(found, start=1)]
-        there = sorted({item for one in found for item in one})
-        context = rng.sample(there, rng.randrange(len(there) + 1))
-        one = rm.Trajectory(calls, context=context, citations=rng.sample("abcdefghij", 3))
-        t = rm.Trajectories({"q": one})
-        again = rm.Trajectories({"q": rm.Trajectory([*calls, rm.SearchCall("q", found[0], turn=len(calls) + 1)])})
+        rankings = [rng.sample("abcdefghij", rng.randrange(1, 6)) for _ in range(rng.randrange(1, 5))]
+        calls = [rm.SearchCall("q", ranking, turn=turn) for turn, ranking in enumerate(rankings, start=1)]
+        items = sorted(set().union(*rankings))
+        context = rng.sample(items, rng.randrange(len(items) + 1))
+        trajectory = rm.Trajectory(calls, context=context, citations=rng.sample("abcdefghij", 3))
+        t = rm.Trajectories({"q": trajectory})
+        again = rm.Trajectories({"q": rm.Trajectory([*calls, rm.SearchCall("q", rankings[0], turn=len(calls) + 1)])})
         grades = {"q": dict.fromkeys(rng.sample("abcdefghij", 4), 1)}
         cited_, read_, first, all_ = (
             means(grades, v, "recall")[0] for v in (t.cited(), t.context(), t.first(), t.union())
         )
-        same = set(t.union()["q"]) == set(t.interleaved()["q"]) == set(again.union()["q"])
-        broken += not (same and first <= all_ and cited_ <= read_ <= all_)
-    assert not broken
-    return f"500 trajectories, {broken} broken"
+        has_same_items = set(t.union()["q"]) == set(t.interleaved()["q"]) == set(again.union()["q"])
+        n_broken += not (has_same_items and first <= all_ and cited_ <= read_ <= all_)
+    assert not n_broken
+    return f"500 trajectories, {n_broken} broken"
 
 
 def eight_forms() -> str:
     """4. One agent in eight forms."""
-    found = set()
+    results = set()
     for name in EIGHT:
         t = rm.Trajectories({"q": read(name)})
         values = [*means({"q": QRELS}, t.union(), "map", "ndcg"), *means({"q": QRELS}, t.interleaved(), "map", "ndcg")]
-        found.add(tuple(map(repr, values)))
-    (same,) = found
-    assert [round(float(one), 6) for one in same] == [0.755556, 0.726208, 0.866667, 0.768026]
+        results.add(tuple(map(repr, values)))
+    (means_,) = results
+    assert [round(float(value), 6) for value in means_] == [0.755556, 0.726208, 0.866667, 0.768026]
     lost = read("llamaindex_openinference_retriever.jsonl").properties()["not_in_context"]
     assert lost == 1 / 6
-    return f"{len(EIGHT)} forms, one value each: {', '.join(same)}; LlamaIndex not_in_context {lost:.4f}"
+    return f"{len(EIGHT)} forms, one value each: {', '.join(means_)}; LlamaIndex not_in_context {lost:.4f}"
 
 
 def cleared() -> str:
     """5. What a middleware has cleared from the model's input was not read."""
     t = rm.Trajectories({"q": read("langchain_openinference_cleared.jsonl")})
-    found = [means({"q": QRELS}, view, "recall")[0] for view in (t.first(), t.union(), t.context(), t.cited())]
+    recalls = [means({"q": QRELS}, view, "recall")[0] for view in (t.first(), t.union(), t.context(), t.cited())]
     unread = t["q"].properties()["cited_not_in_context"]
-    assert [round(one * 3) for one in (*found, unread)] == [1, 2, 1, 1, 2]
-    shares = ", ".join(f"{one:.4f}" for one in found)
+    assert [round(recall * 3) for recall in (*recalls, unread)] == [1, 2, 1, 1, 2]
+    shares = ", ".join(f"{recall:.4f}" for recall in recalls)
     return f"first, all, read, cited {shares}; cited_not_in_context {unread:.4f}"
 
 
@@ -155,18 +156,18 @@ def retries() -> str:
     for seed in range(20):
         random.Random(seed).shuffle(lines)
         attempts.add(tuple(call.attempts for call in read(lines).calls))
-    asked = [{"name": "search", "id": one, "args": {"query": one}} for one in "abc"]
+    tool_calls = [{"name": "search", "id": call_id, "args": {"query": call_id}} for call_id in "abc"]
     for seed in range(40):
         times = random.Random(seed).sample(range(2, 9), 3)
         spans: list[dict[str, Any]] = [
             {"trace": "t", "span": "r", "parent": None, "kind": "other", "start": 0, "end": 20},
             {"trace": "t", "span": "m", "parent": "r", "kind": "model", "start": 0, "end": 1}
-            | {"output": {"tool_calls": asked}},
+            | {"output": {"tool_calls": tool_calls}},
         ]
         spans += [
-            {"trace": "t", "span": f"s{at}", "parent": "r", "kind": "retriever", "start": at, "end": 15}
+            {"trace": "t", "span": f"s{time}", "parent": "r", "kind": "retriever", "start": time, "end": 15}
             | {"input": query, "output": []}
-            for query, at in zip("abc", times, strict=True)
+            for query, time in zip("abc", times, strict=True)
         ]
         orders.add(tuple(call.query for call in read(spans).calls))
     assert (attempts, orders) == ({(1, 2, 1)}, {("a", "b", "c")})
@@ -175,34 +176,35 @@ def retries() -> str:
 
 def refused() -> str:
     """7. What was cut, or has no content, is refused with the id of its span."""
-    said = {name: refusal(RECORDED / name, tools=tools) for name, tools in REFUSED.items()}
-    assert all(re.search(r"span '(0x|span_)\w+'", one) for one in said.values()), said
+    messages = {name: refusal(RECORDED / name, tools=tools) for name, tools in REFUSED.items()}
+    assert all(re.search(r"span '(0x|span_)\w+'", message) for message in messages.values()), messages
     sixty = len(read("limits_lc.jsonl").calls[0].ranking)
     assert sixty == 60
-    return f"{len(said)} recordings refused with the id; LangChain's {sixty} documents of 125 attributes are read"
+    return f"{len(messages)} recordings refused with the id; LangChain's {sixty} documents of 125 attributes are read"
 
 
 def broken() -> str:
     """8. Shuffled, repeated, orphaned, circular, cut in half."""
     path = RECORDED / EIGHT[0]
     spans = [json.loads(line) for line in path.read_text().splitlines()]
-    wanted, same = repr(read(spans)), 0
+    expected = repr(read(spans))
+    n_same = 0
     for seed in range(50):
         random.Random(seed).shuffle(spans)
-        same += repr(read(spans)) == wanted
+        n_same += repr(read(spans)) == expected
     twice = rm.read_traces([*spans, spans[0]]).notes
-    inner = next(one for one in spans if one["attributes"].get("openinference.span.kind") == "RETRIEVER")
-    orphaned = rm.read_traces([one | {"parent_id": "0xlost"} if one is inner else one for one in spans]).notes
+    inner = next(span for span in spans if span["attributes"].get("openinference.span.kind") == "RETRIEVER")
+    orphaned = rm.read_traces([span | {"parent_id": "0xlost"} if span is inner else span for span in spans]).notes
     own = inner["context"]["span_id"]
-    circle = refusal([one | {"parent_id": own} if one is inner else one for one in spans])
+    circle = refusal([span | {"parent_id": own} if span is inner else span for span in spans])
     with NamedTemporaryFile("w", suffix=".jsonl") as half:
         half.write(path.read_text()[: path.stat().st_size // 2])
         half.flush()
         cut = refusal(half.name)
-    assert same == 50
+    assert n_same == 50
     assert "lies inside itself" in circle
     assert re.search(r"line \d+.*was cut short", cut)
-    return f"{same} of 50 orders the same; {twice[0]}; {orphaned[0]}; circle: {circle[:40]}...; cut: line named"
+    return f"{n_same} of 50 orders the same; {twice[0]}; {orphaned[0]}; circle: {circle[:40]}...; cut: line named"
 
 
 def inside() -> str:
@@ -236,20 +238,21 @@ def speed() -> str:
     """11. At most three times json.loads, and 100,000 spans within a gigabyte."""
     small = [sys.executable, str(BENCHMARK), "--spans", "20000", "--rounds", "5"]
     large = [sys.executable, str(BENCHMARK), "--spans", "100000", "--rounds", "1"]
-    said = [
-        subprocess.run(one, capture_output=True, text=True, check=False).stdout.splitlines() for one in (small, large)
+    printed = [
+        subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+        for command in (small, large)
     ]
-    return f"{said[0][0]}; {said[0][1].partition('; ')[2]}; {said[1][0]}"
+    return f"{printed[0][0]}; {printed[0][1].partition('; ')[2]}; {printed[1][0]}"
 
 
 def no_stack_trace() -> str:
     """12. Of an error, a report has the first line, before any stack trace."""
-    told = "ConnectionError: offline\nTraceback (most recent call last):\n  File '/home/me/app.py', key=secret"
-    kept = rm.SearchCall("a", error=told).error
+    error = "ConnectionError: offline\nTraceback (most recent call last):\n  File '/home/me/app.py', key=secret"
+    kept_error = rm.SearchCall("a", error=error).error
     recorded = {str(call.error) for name in EIGHT for call in read(name).calls if call.error}
-    assert kept == "ConnectionError: offline"
-    assert not any("Traceback" in one or "/" in one for one in recorded)
-    return f"{kept!r}; recorded: {', '.join(sorted(map(repr, recorded)))}"
+    assert kept_error == "ConnectionError: offline"
+    assert not any("Traceback" in text or "/" in text for text in recorded)
+    return f"{kept_error!r}; recorded: {', '.join(sorted(map(repr, recorded)))}"
 
 
 CHECKS = (

@@ -20,7 +20,8 @@ class Service(JSONHandler):
         request = json.loads(self.body())
         texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
         data = [
-            {"object": "embedding", "index": at, "embedding": vector_of(str(text))} for at, text in enumerate(texts)
+            {"object": "embedding", "index": index, "embedding": vector_of(str(text))}
+            for index, text in enumerate(texts)
         ]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         self.answer({"object": "list", "data": data, "model": request["model"], "usage": usage})

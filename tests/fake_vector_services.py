@@ -20,7 +20,7 @@ def nearest(rows: dict[str, Row], vectors: dict[str, Any], query: Any, k: int) -
         name: float(np.dot(vectors[name], of_query) / np.linalg.norm(vectors[name]) / np.linalg.norm(of_query))
         for name in rows
     }
-    return sorted(cosines.items(), key=lambda one: -one[1])[:k]
+    return sorted(cosines.items(), key=lambda entry: -entry[1])[:k]
 
 
 class Handler(JSONHandler):
@@ -34,8 +34,8 @@ class Handler(JSONHandler):
 
     def asked(self) -> None:
         parts = urlsplit(self.path)
-        status, said = self.found(parts.path, parse_qs(parts.query), self.body())
-        self.answer(said, status, {"X-Elastic-Product": "Elasticsearch"})
+        status, response = self.found(parts.path, parse_qs(parts.query), self.body())
+        self.answer(response, status, {"X-Elastic-Product": "Elasticsearch"})
 
 
 class Elasticsearch(Handler):
@@ -46,26 +46,26 @@ class Elasticsearch(Handler):
             return 200, {"errors": False, "items": [*self._bulk(iter(body.splitlines()))]}
         if not path.endswith("/_search"):
             return 200, {"acknowledged": True}
-        asked: Any = json.loads(body)
-        self.requests.append(asked)
-        knn = asked.get("knn")
+        request: Any = json.loads(body)
+        self.requests.append(request)
+        knn = request.get("knn")
         if knn is None:
-            hits = [(name, 1.0) for name in asked["query"]["ids"]["values"] if name in self.rows]
+            hits = [(name, 1.0) for name in request["query"]["ids"]["values"] if name in self.rows]
         elif knn["num_candidates"] < knn["k"]:
             return 400, {"error": {"type": "x", "reason": "[num_candidates] cannot be less than [k]"}, "status": 400}
         else:
             vectors = {name: row["vector"] for name, row in self.rows.items()}
             hits = nearest(self.rows, vectors, knn["query_vector"], knn["k"])
         fields = arguments["_source_includes"][0].split(",")
-        found = [
+        entries = [
             {
                 "_id": name,
                 "_score": score,
                 "_source": {key: self.rows[name][key] for key in fields if key in self.rows[name]},
             }
-            for name, score in hits[: asked["size"]]
+            for name, score in hits[: request["size"]]
         ]
-        return 200, {"hits": {"hits": found}}
+        return 200, {"hits": {"hits": entries}}
 
     def _bulk(self, lines: Iterator[bytes]) -> Iterator[Any]:
         for line in lines:
@@ -81,23 +81,23 @@ class Pinecone(Handler):
     """One index with one namespace."""
 
     def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
-        asked: Any = json.loads(body) if body else arguments
-        self.requests.append((path, asked))
+        request: Any = json.loads(body) if body else arguments
+        self.requests.append((path, request))
         if path == "/vectors/upsert":
-            self.rows.update({one["id"]: one for one in asked["vectors"]})
-            return 200, {"upsertedCount": len(asked["vectors"])}
+            self.rows.update({vector["id"]: vector for vector in request["vectors"]})
+            return 200, {"upsertedCount": len(request["vectors"])}
         if path == "/vectors/delete":
-            for name in asked["ids"]:
+            for name in request["ids"]:
                 self.rows.pop(name, None)
             return 200, {}
         if path == "/vectors/fetch":
-            found = {name: self.rows[name] for name in asked["ids"] if name in self.rows}
-            return 200, {"namespace": "", "vectors": found, "usage": {"readUnits": 1}}
+            hits = {name: self.rows[name] for name in request["ids"] if name in self.rows}
+            return 200, {"namespace": "", "vectors": hits, "usage": {"readUnits": 1}}
         vectors = {name: row["values"] for name, row in self.rows.items()}
-        matches = nearest(self.rows, vectors, asked["vector"], asked["topK"])
-        left_out = () if asked.get("includeValues") else ("values",)
-        held = [{k: v for k, v in self.rows[name].items() if k not in left_out} for name, _ in matches]
-        matched = [row | {"score": score} for row, (_, score) in zip(held, matches, strict=True)]
+        matches = nearest(self.rows, vectors, request["vector"], request["topK"])
+        left_out = () if request.get("includeValues") else ("values",)
+        rows = [{k: v for k, v in self.rows[name].items() if k not in left_out} for name, _ in matches]
+        matched = [row | {"score": score} for row, (_, score) in zip(rows, matches, strict=True)]
         return 200, {"matches": matched, "namespace": "", "usage": {"readUnits": 1}}
 
 

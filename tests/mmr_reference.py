@@ -19,10 +19,10 @@ def _dot(a: Array, b: Array) -> Any:
     return np.einsum("i,i->", a, b)
 
 
-def cosines(ones: Array, others: Array) -> list[list[float]]:
+def cosines(ones: Array, right: Array) -> list[list[float]]:
     """Return the cosine of each vector with each."""
-    ones, others = ones.astype(np.float64), others.astype(np.float64)
-    measured = [(b, np.sqrt(_dot(b, b))) for b in others]
+    ones, right = ones.astype(np.float64), right.astype(np.float64)
+    measured = [(b, np.sqrt(_dot(b, b))) for b in right]
     return [
         [float(_dot(a, b) / (of_a * of_b)) if of_a * of_b > 0 else 0.0 for b, of_b in measured]
         for a, of_a in ((a, np.sqrt(_dot(a, a))) for a in ones)
@@ -70,8 +70,10 @@ class Situation:
     lambda_mult: float
 
     def expected(self) -> tuple[list[int], list[float]]:
-        known = self.relevance
-        relevance = cosines(self.query[None], self.candidates)[0] if known is None else known.tolist()
+        given_relevance = self.relevance
+        relevance = (
+            cosines(self.query[None], self.candidates)[0] if given_relevance is None else given_relevance.tolist()
+        )
         return select(relevance, cosines(self.candidates, self.candidates), self.k, self.lambda_mult)
 
 

@@ -26,7 +26,7 @@ Sources = dict[str, str]
 
 def characters(sources: Sources, source: str, start: int, end: int) -> set[tuple[str, int]]:
     text = sources[source]
-    return {(source, at) for at in range(start, min(end, len(text))) if not text[at].isspace()}
+    return {(source, position) for position in range(start, min(end, len(text))) if not text[position].isspace()}
 
 
 def relevant(grade: float, rel: float | None) -> bool:
@@ -35,12 +35,12 @@ def relevant(grade: float, rel: float | None) -> bool:
 
 def first_of_each_id(ranking: list[Chunk]) -> list[Chunk | None]:
     """The ranking, with None where an id stands again."""
-    seen: set[str] = set()
-    kept: list[Chunk | None] = []
+    seen_ids: set[str] = set()
+    first_chunks: list[Chunk | None] = []
     for chunk in ranking:
-        kept.append(None if chunk.id in seen else chunk)
-        seen.add(chunk.id)
-    return kept
+        first_chunks.append(None if chunk.id in seen_ids else chunk)
+        seen_ids.add(chunk.id)
+    return first_chunks
 
 
 def fitting(ranking: list[Chunk], budget: int) -> int:
@@ -59,15 +59,15 @@ def rows(
     """The expanded ranking of the first k items, not yet cut by rows: (rank, grade of the hit, or None for a miss)."""
     places = {place for group in truth for place, _ in group}
     gold = {place: characters(sources, *place) for place in places}
-    seen: set[tuple[str, int]] = set()
+    covered: set[tuple[str, int]] = set()
     done: set[Place] = set()
     credited: set[int] = set()
     expanded: list[tuple[int, float | None]] = []
     for rank, chunk in enumerate(first_of_each_id(ranking)[:k], start=1):
-        new = characters(sources, *chunk[1:]) - seen if chunk else set()
-        seen |= new
+        added = characters(sources, *chunk[1:]) - covered if chunk else set()
+        covered |= added
         completed = {
-            place for place in places - done if Fraction(len(gold[place] & seen), len(gold[place])) >= Fraction(4, 5)
+            place for place in places - done if Fraction(len(gold[place] & covered), len(gold[place])) >= Fraction(4, 5)
         }
         done |= completed
         grades = []
@@ -77,7 +77,7 @@ def rows(
                 credited.add(number)
                 grades.append(max(best))
         everything = [(place, grade) for group in truth for place, grade in group if relevant(grade, rel)]
-        adds = any(gold[place] & new for place, _ in everything)
+        adds = any(gold[place] & added for place, _ in everything)
         completes = any(place in completed for place, _ in everything)
         if grades:
             expanded += [(rank, grade) for grade in sorted(grades, reverse=True)]
@@ -106,14 +106,14 @@ def precision(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | Non
 
 def best_choices(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None) -> list[tuple[int, int]]:
     """(covered, all) of every choice of one alternative per group whose share is the largest."""
-    seen: set[tuple[str, int]] = set()
+    covered: set[tuple[str, int]] = set()
     for chunk in ranking[:k]:
-        seen |= characters(sources, *chunk[1:])
+        covered |= characters(sources, *chunk[1:])
     groups = [[characters(sources, *place) for place, grade in group if grade > 0] for group in truth]
     choices = list(itertools.product(*filter(None, groups)))
-    unions = [set().union(*one) for one in choices]
-    share = [Fraction(len(gold & seen), len(gold)) for gold in unions]
-    return [(len(gold & seen), len(gold)) for gold, value in zip(unions, share, strict=True) if value == max(share)]
+    unions = [set().union(*choice) for choice in choices]
+    share = [Fraction(len(gold & covered), len(gold)) for gold in unions]
+    return [(len(gold & covered), len(gold)) for gold, value in zip(unions, share, strict=True) if value == max(share)]
 
 
 COVERED: dict[str, Callable[[int, int, int], float]] = {
@@ -134,29 +134,29 @@ def metrics(
 ) -> dict[str, float]:
     """The metrics at a cut-off in items, or at a budget of characters, by the formulas of their docstrings."""
     first = k if budget is None else fitting(ranking, budget)
-    wanted = sum(any(relevant(grade, rel) for _, grade in group) for group in truth)
+    n_needed = sum(any(relevant(grade, rel) for _, grade in group) for group in truth)
     expanded = rows(truth, ranking, sources, first, rel)
-    found = sum(grade is not None for _, grade in expanded)
+    n_found = sum(grade is not None for _, grade in expanded)
     cut = [grade for _, grade in expanded][:k]
     places = len(ranking) if first is None else first
     return {
         "hit_rate": float(any(grade is not None for grade in cut)),
-        "recall": found / wanted,
-        "full_recall": float(found == wanted),
+        "recall": n_found / n_needed,
+        "full_recall": float(n_found == n_needed),
         "precision": precision(truth, ranking, sources, first, rel) / max(places, 1),
         "ndcg": ndcg(truth, expanded, k) if rel is None else math.nan,
-        **ranked(cut, wanted),
+        **ranked(cut, n_needed),
     }
 
 
-def ranked(grades: list[float | None], wanted: int) -> dict[str, float]:
+def ranked(grades: list[float | None], n_needed: int) -> dict[str, float]:
     hits, total, first = 0, 0.0, 0.0
     for row, grade in enumerate(grades, start=1):
         if grade is not None:
             hits += 1
             total += hits / row
             first = first or 1 / row
-    return {"mrr": first, "map": total / wanted}
+    return {"mrr": first, "map": total / n_needed}
 
 
 def ndcg(truth: Truth, expanded: list[tuple[int, float | None]], k: int | None) -> float:

@@ -22,18 +22,17 @@ def rows(truth: Truth, ranking: list[str], k: int | None, rel: float | None = No
     for rank, document in enumerate(ranking, start=1):
         if k is not None and rank > k:
             break
-        new = {
-            number: group[document]
-            for number, group in enumerate(truth)
-            if number not in satisfied and document in group and relevant(group[document], rel)
-        }
-        satisfied |= set(new)
-        grades: list[float | None] = [*sorted(new.values(), reverse=True)]
+        credited: list[float] = []
+        for number, group in enumerate(truth):
+            if number not in satisfied and document in group and relevant(group[document], rel):
+                satisfied.add(number)
+                credited.append(group[document])
+        grades: list[float | None] = [*sorted(credited, reverse=True)]
         expanded += [(rank, grade) for grade in (grades or [None])]
     return expanded[:k]
 
 
-def needed(truth: Truth, rel: float | None) -> int:
+def count_needed(truth: Truth, rel: float | None) -> int:
     return sum(any(relevant(grade, rel) for grade in group.values()) for group in truth)
 
 
@@ -46,17 +45,17 @@ def hit_rate(truth: Truth, ranking: list[str], k: int | None = None, rel: float 
     return float(any(grade is not None for _, grade in rows(truth, ranking, k, rel)))
 
 
-def found(truth: Truth, ranking: list[str], k: int | None, rel: float | None) -> int:
+def count_satisfied(truth: Truth, ranking: list[str], k: int | None, rel: float | None) -> int:
     first = set(ranking[:k])
     return sum(any(d in first and relevant(g, rel) for d, g in group.items()) for group in truth)
 
 
 def recall(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
-    return found(truth, ranking, k, rel) / needed(truth, rel)
+    return count_satisfied(truth, ranking, k, rel) / count_needed(truth, rel)
 
 
 def full_recall(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
-    return float(found(truth, ranking, k, rel) == needed(truth, rel))
+    return float(count_satisfied(truth, ranking, k, rel) == count_needed(truth, rel))
 
 
 def precision(
@@ -74,14 +73,15 @@ def precision(
 
 
 def f1(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None, norm: str = "k") -> float:
-    p, r = precision(truth, ranking, k, rel, norm), recall(truth, ranking, k, rel)
+    p = precision(truth, ranking, k, rel, norm)
+    r = recall(truth, ranking, k, rel)
     return 2 * p * r / (p + r) if p + r else 0.0
 
 
 def mean_over_groups(truth: Truth, metric: Callable[[set[str]], float], rel: float | None) -> float:
     """The mean of a metric of each group by itself, given the relevant documents of the group."""
     groups = [{document for document, grade in group.items() if relevant(grade, rel)} for group in truth]
-    return sum(metric(group) for group in groups if group) / needed(truth, rel)
+    return sum(metric(group) for group in groups if group) / count_needed(truth, rel)
 
 
 def ranks_of(group: set[str], ranking: list[str], k: int | None) -> list[int]:
@@ -115,12 +115,13 @@ def average_precision(
             return precisions / ((len(group) if norm == "relevant" else len(ranks)) or 1)
 
         return mean_over_groups(truth, of_group, rel)
-    hits, total = 0, 0.0
+    hits = 0
+    total = 0.0
     for row, (_, grade) in enumerate(rows(truth, ranking, k, rel), start=1):
         if grade is not None:
             hits += 1
             total += hits / row
-    divisor = needed(truth, rel) if norm == "relevant" else hits
+    divisor = count_needed(truth, rel) if norm == "relevant" else hits
     return total / divisor if divisor else 0.0
 
 
@@ -158,7 +159,9 @@ def ndcg(
     achieved = dcg(truth, ranking, k, gain, gains)
     if of == "documents":  # each member of each group is needed; an item gains at its rank, once
         best = [grade for group in truth for grade in group.values()]
-        first = [document if document not in ranking[:at] else "" for at, document in enumerate(ranking[:k])]
+        first = [
+            document if document not in ranking[:position] else "" for position, document in enumerate(ranking[:k])
+        ]
         achieved = discounted((grade_of(truth, document) for document in first), gain, gains)
     # "expanded" adds what repeats earn, which is nothing here.
     places = {"all": k, "uncut": None}.get(ideal, min(len(ranking), k or len(ranking)))
@@ -170,14 +173,15 @@ def ndcg(
 
 
 def alpha_dcg(truth: Truth, ranking: list[str], k: int | None, alpha: float, rel: float | None) -> float:
-    total, seen = 0.0, [0] * len(truth)
+    total = 0.0
+    n_seen = [0] * len(truth)
     for rank, document in enumerate(ranking[:k], start=1):
         if document in ranking[: rank - 1]:
             continue
         for number, group in enumerate(truth):
             if document in group and relevant(group[document], rel):
-                total += (1 - alpha) ** seen[number] / math.log2(rank + 1)
-                seen[number] += 1
+                total += (1 - alpha) ** n_seen[number] / math.log2(rank + 1)
+                n_seen[number] += 1
     return total
 
 
@@ -193,22 +197,27 @@ def alpha_ndcg(
 
 
 def r_precision(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
-    wanted = needed(truth, rel)
-    return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:wanted]) / wanted
+    n_needed = count_needed(truth, rel)
+    return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:n_needed]) / n_needed
 
 
 def iprec(
     truth: Truth, ranking: list[str], rel: float | None = None, recall: float | None = None, rounding: str = "up"
 ) -> float:
-    wanted, found, points = needed(truth, rel), 0, []
-    least = {"up": 0.9, "nearest": 0.5}[rounding]
+    n_needed = count_needed(truth, rel)
+    allowance = {"up": 0.9, "nearest": 0.5}[rounding]
+    n_found = 0
+    points = []
     for place, (_, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
         if grade is not None:
-            found += 1
-            points.append((found, found / place))
-    recalls = [at / 10 for at in range(11)] if recall is None else [recall]
-    best = [max([p for n, p in points if n >= int(each * wanted + least)], default=0.0) for each in recalls]
-    return sum(best) / len(best)
+            n_found += 1
+            points.append((n_found, n_found / place))
+    levels = [recall] if recall is not None else [tenth / 10 for tenth in range(11)]
+    total = 0.0
+    for level in levels:
+        min_found = int(level * n_needed + allowance)
+        total += max([precision for n, precision in points if n >= min_found], default=0.0)
+    return total / len(levels)
 
 
 def rbp(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8, max_grade: float = 1.0) -> float:
@@ -217,18 +226,20 @@ def rbp(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8, 
 
 
 def rbp_residual(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8) -> float:
-    known, seen = 0.0, set()
+    settled = 0.0
+    repeated_ids: set[str] = set()
     for place, (rank, grade) in enumerate(rows(truth, ranking, k)):
         document = ranking[rank - 1]
         # What is judged is known, and a repeat gains nothing whatever it is.
-        if grade is not None or grade_of(truth, document) is not None or document in seen:
-            known += (1 - p) * p**place
-        seen.add(document)
-    return 1 - known
+        if grade is not None or grade_of(truth, document) is not None or document in repeated_ids:
+            settled += (1 - p) * p**place
+        repeated_ids.add(document)
+    return 1 - settled
 
 
 def err(truth: Truth, ranking: list[str], k: int | None = None, max_grade: float = 1.0) -> float:
-    total, going = 0.0, 1.0
+    total = 0.0
+    going = 1.0
     for row, (_, grade) in enumerate(rows(truth, ranking, k), start=1):
         stop = worth(grade, "exponential") / 2**max_grade
         total += going * stop / row
@@ -237,33 +248,36 @@ def err(truth: Truth, ranking: list[str], k: int | None = None, max_grade: float
 
 
 def bpref(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
-    wanted = needed(truth, rel)
+    n_needed = count_needed(truth, rel)
     grades = {document: grade_of(truth, document) or 0.0 for group in truth for document in group}
     nonrelevant = {d for d, grade in grades.items() if grade >= 0 and not relevant(grade, rel)}
-    fewer, total = min(wanted, len(nonrelevant)), 0.0
+    fewer = min(n_needed, len(nonrelevant))
+    total = 0.0
     for rank, grade in rows(truth, ranking, None, rel):
         if grade is not None:
             above = len(nonrelevant & set(ranking[: rank - 1]))
-            total += 1 - min(above, wanted) / fewer if above else 1
-    return total / wanted
+            total += 1 - min(above, n_needed) / fewer if above else 1
+    return total / n_needed
 
 
 def infap(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
     grades = {document: grade_of(truth, document) for group in truth for document in group}
     nonrelevant = {document for document, grade in grades.items() if grade is not None and not relevant(grade, rel)}
-    total, good, epsilon = 0.0, 0, 1e-5
+    total = 0.0
+    good = 0
+    epsilon = 1e-5
     for place, (rank, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
         if grade is not None:
-            seen = good + len(nonrelevant & set(ranking[: rank - 1]))
-            total += (1 + seen * (good + epsilon) / (seen + 2 * epsilon)) / place
+            n_judged_above = good + len(nonrelevant & set(ranking[: rank - 1]))
+            total += (1 + n_judged_above * (good + epsilon) / (n_judged_above + 2 * epsilon)) / place
             good += 1
-    return total / needed(truth, rel)
+    return total / count_needed(truth, rel)
 
 
 def judged(truth: Truth, ranking: list[str], k: int | None = None) -> float:
     first = ranking[:k]
-    known = set(itertools.chain.from_iterable(truth))
-    return len(known & set(first)) / len(first) if first else math.nan
+    judged_ids = set(itertools.chain.from_iterable(truth))
+    return len(judged_ids & set(first)) / len(first) if first else math.nan
 
 
 def forbidden(truth: Truth, document: str, grade: float | None = None) -> bool:
@@ -278,7 +292,7 @@ def leak(truth: Truth, ranking: list[str], k: int | None = None, grade: float | 
 
 
 def inverted(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
-    if not needed(truth, rel) or not any(forbidden(truth, document) for group in truth for document in group):
+    if not count_needed(truth, rel) or not any(forbidden(truth, document) for group in truth for document in group):
         return math.nan
     for rank, document in enumerate(ranking, start=1):
         if (grade := grade_of(truth, document)) is not None and relevant(grade, rel):
@@ -289,7 +303,7 @@ def inverted(truth: Truth, ranking: list[str], k: int | None = None, rel: float 
 
 
 def false_answer(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
-    return math.nan if needed(truth, rel) else float(len(ranking) > 0)
+    return math.nan if count_needed(truth, rel) else float(len(ranking) > 0)
 
 
 METRICS: dict[str, Callable[..., float]] = {
@@ -318,11 +332,12 @@ METRICS: dict[str, Callable[..., float]] = {
 
 def autorag(truth: Truth, ranking: list[str]) -> dict[str, float]:
     """AutoRAG's metrics of one query, from its documented method, for rankings without repeats."""
-    every = {document for group in truth for document in group}
-    hits = [document in every for document in ranking]
+    all_relevant = {document for group in truth for document in group}
+    hits = [document in all_relevant for document in ranking]
     p = sum(hits) / len(ranking) if ranking else 0.0
     r = sum(any(d in group for d in ranking) for group in truth) / len(truth)
-    reciprocal, averages = [], []
+    reciprocal: list[float] = []
+    averages: list[float] = []
     for group in truth:
         ranks = [rank for rank, document in enumerate(ranking, start=1) if document in group]
         reciprocal.append(1 / ranks[0] if ranks else 0.0)

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import retrieval_metrics as rm
 
@@ -57,10 +57,17 @@ def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], rules: str) -
     for number, case in chosen:
         by_cutoff.setdefault(case.k, {})[number] = case
     values: dict[tuple[int, str], float] = {}
-    for some in by_cutoff.values():
-        metrics = {name: next(iter(some.values())).metric(name) for name in names}
-        qrels = {number: case.groups for number, case in some.items()}
-        run = {number: case.ranking for number, case in some.items()}
+    for cases_by_number in by_cutoff.values():
+        metrics = {name: next(iter(cases_by_number.values())).metric(name) for name in names}
+        qrels = {number: case.groups for number, case in cases_by_number.items()}
+        run = {number: case.ranking for number, case in cases_by_number.items()}
         result = rm.evaluate(qrels, run, list(metrics.values()), rules=rules).per_query
-        values |= {(number, name): result[metric][number] for name, metric in metrics.items() for number in some}
+        values |= {
+            (number, name): result[metric][number] for name, metric in metrics.items() for number in cases_by_number
+        }
     return values
+
+
+def audit_with(qrels: Any, run: Any, metrics: str | list[str], **rules: Any) -> rm.types.Audit:
+    """Compare the standard with itself but for some rules."""
+    return rm.audit(qrels, run, metrics, rules=["standard", rm.Rules(name="mine", **rules)])

@@ -27,21 +27,22 @@ def corpora_in(shared_data: Path) -> dict[str, str]:
 @cache
 def questions_in(shared_data: Path) -> dict[str, list[Span]]:
     """Return what is relevant to each question."""
+    questions = {}
     with (shared_data / "chroma_spans" / "questions_df.csv").open(newline="") as file:
-        return {
-            f"q{number}": [
-                Span(row["corpus_id"], one["start_index"], one["end_index"]) for one in json.loads(row["references"])
+        for number, row in enumerate(csv.DictReader(file)):
+            references = json.loads(row["references"])
+            questions[f"q{number}"] = [
+                Span(row["corpus_id"], reference["start_index"], reference["end_index"]) for reference in references
             ]
-            for number, row in enumerate(csv.DictReader(file))
-        }
+    return questions
 
 
 def chunked(corpora: dict[str, str], splitter: str) -> list[Retrieved]:
-    return [
-        Retrieved(f"{name}:{start}", text[start:end], name, start, end)
-        for name, text in corpora.items()
-        for start, end in cut(text, splitter)
-    ]
+    chunks = []
+    for name, text in corpora.items():
+        for start, end in cut(text, splitter):
+            chunks.append(Retrieved(f"{name}:{start}", text[start:end], name, start, end))
+    return chunks
 
 
 def cut(text: str, splitter: str) -> list[tuple[int, int]]:
@@ -55,12 +56,18 @@ def recursive(text: str, start: int, end: int, size: int) -> Iterator[tuple[int,
     """Cut at the last paragraph, else line, else sentence, else word that fits; strip white space from the pieces."""
     while end - start > size:
         window = text[start : start + size]
-        cut = next(
-            (at + len(mark) for mark in ("\n\n", "\n", ". ", " ") if (at := window.rfind(mark)) > size // 4), size
-        )
+        cut = find_cut(window, size)
         yield from _stripped(text, start, start + cut)
         start += cut
     yield from _stripped(text, start, end)
+
+
+def find_cut(window: str, size: int) -> int:
+    for mark in ("\n\n", "\n", ". ", " "):
+        position = window.rfind(mark)
+        if position > size // 4:
+            return position + len(mark)
+    return size
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

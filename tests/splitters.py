@@ -46,7 +46,7 @@ def sections(counts: Sequence[int]) -> str:
 
 
 def page(number: int) -> str:
-    return f"Page {number}. " + " ".join(fact(number, each) for each in range(40))
+    return f"Page {number}. " + " ".join(fact(number, fact_number) for fact_number in range(40))
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,25 @@ class Case:
 
     def spans(self) -> dict[str, list[rm.Span]]:
         """Return the span of every seventh fact that a chunk holds whole."""
-        found = {}
+        span_by_fact = {}
         for source, text in self.texts.items():
             start = 0
             while (start := text.find("Fact ", start)) >= 0:
                 end = text.index(".", start) + 1
-                found[text[start:end]] = [rm.Span(source, start, end)]
+                span_by_fact[text[start:end]] = [rm.Span(source, start, end)]
                 start = end
-        told = {told: span for told, span in found.items() if any(told in text_of(chunk) for chunk in self.chunks)}
-        return dict(list(told.items())[::7])
+        held_facts = []
+        for fact_text, span in span_by_fact.items():
+            if any(fact_text in text_of(chunk) for chunk in self.chunks):
+                held_facts.append((fact_text, span))
+        return dict(held_facts[::7])
 
     def answers(self, *, right: bool) -> dict[str, list[Any]]:
         """Return for each fact the chunks that hold it, or all the others."""
-        return {told: [one for one in self.chunks if (told in text_of(one)) == right] for told in self.spans()}
+        answers = {}
+        for fact_text in self.spans():
+            answers[fact_text] = [chunk for chunk in self.chunks if (fact_text in text_of(chunk)) == right]
+        return answers
 
     def retrieved(self, *, right: bool) -> int:
         """Return how many chunks that are in all."""
@@ -87,9 +93,11 @@ class Case:
             try:
                 result = self.door(answers, spans, self.documents if documents else None)
             except ValueError as error:
-                return Outcome(None, 0, said=str(error))
-        said = " ".join(str(one.message) for one in caught if issubclass(one.category, rm.RetrievalWarning))
-        return Outcome(result.means["hit_rate"], result.counts["unlocated"], said)
+                return Outcome(None, 0, messages=str(error))
+        messages = " ".join(
+            str(warning.message) for warning in caught if issubclass(warning.category, rm.RetrievalWarning)
+        )
+        return Outcome(result.means["hit_rate"], result.counts["unlocated"], messages)
 
 
 @dataclass(frozen=True)
@@ -98,12 +106,12 @@ class Outcome:
 
     value: float | None
     unplaced: int
-    said: str
+    messages: str
 
     @property
     def warned(self) -> bool:
         """Whether a warning gives the number of items without a place."""
-        return self.unplaced > 0 and f"the place of {self.unplaced} retrieved items is unknown" in self.said
+        return self.unplaced > 0 and f"the place of {self.unplaced} retrieved items is unknown" in self.messages
 
     def __str__(self) -> str:
         if self.value is None:
@@ -134,17 +142,17 @@ def langchain(answers: dict[str, list[Any]], spans: dict[str, list[rm.Span]], do
 
 
 def haystack(answers: dict[str, list[Any]], spans: dict[str, list[rm.Span]], documents: Any) -> rm.Evaluation:
-    run = rm.retrieve(answers.__getitem__, {told: told for told in spans})
+    run = rm.retrieve(answers.__getitem__, {fact_text: fact_text for fact_text in spans})
     return rm.evaluate(spans, run, "hit_rate", documents=documents)
 
 
 def cases() -> list[Case]:
     """Return all cases."""
-    found = []
+    all_cases = []
     for name, counts in SECTIONS.items():
         text = sections(counts)
-        found += [*_llama_index(name, text), *_langchain(name, text), *_haystack(name, text)]
-    return [*found, *_pages()]
+        all_cases += [*_llama_index(name, text), *_langchain(name, text), *_haystack(name, text)]
+    return [*all_cases, *_pages()]
 
 
 def _llama_index(name: str, text: str) -> list[Case]:
@@ -160,49 +168,52 @@ def _langchain(name: str, text: str) -> list[Case]:
     characters = RecursiveCharacterTextSplitter(chunk_size=400, chunk_overlap=0, add_start_index=True)
     larger = RecursiveCharacterTextSplitter(chunk_size=1500, chunk_overlap=0, add_start_index=True)
     by_heading = MarkdownHeaderTextSplitter([("#", "heading")], strip_headers=False).split_text(text)
-    for one in by_heading:
-        one.metadata["source"] = "doc"
+    for section in by_heading:
+        section.metadata["source"] = "doc"
     cut = {
         "headings > characters": characters.split_documents(by_heading),
         "characters > characters": characters.split_documents(larger.split_documents(documents)),
     }
-    return [Case(f"LangChain: {how}, {name}", {"doc": text}, documents, got, langchain) for how, got in cut.items()]
+    return [
+        Case(f"LangChain: {splitter}, {name}", {"doc": text}, documents, chunks, langchain)
+        for splitter, chunks in cut.items()
+    ]
 
 
 def _haystack(name: str, text: str) -> list[Case]:
     documents = [HaystackDocument(id="doc", content=text)]
     words = DocumentSplitter(split_by="word", split_length=300)
     passages = DocumentSplitter(split_by="passage", split_length=1)
-    few = DocumentSplitter(split_by="word", split_length=60)
+    small = DocumentSplitter(split_by="word", split_length=60)
     cut = {
         "Markdown, then words": MarkdownHeaderSplitter(secondary_split="word", split_length=60).run(documents),
         "Markdown": MarkdownHeaderSplitter().run(documents),
         "hierarchical": HierarchicalDocumentSplitter({300, 60}).run(documents),
-        "words > words": few.run(words.run(documents)["documents"]),
-        "passages > words": few.run(passages.run(documents)["documents"]),
+        "words > words": small.run(words.run(documents)["documents"]),
+        "passages > words": small.run(passages.run(documents)["documents"]),
     }
     return [
-        Case(f"Haystack: {how}, {name}", {"doc": text}, documents, _leaves(got["documents"]), haystack)
-        for how, got in cut.items()
+        Case(f"Haystack: {splitter}, {name}", {"doc": text}, documents, _leaves(result["documents"]), haystack)
+        for splitter, result in cut.items()
     ]
 
 
 def _leaves(chunks: Sequence[Any]) -> list[Any]:
     """Return the chunks that have no children, as a retriever over the leaves finds them."""
-    return [one for one in chunks if not one.meta.get("__children_ids")]
+    return [chunk for chunk in chunks if not chunk.meta.get("__children_ids")]
 
 
 def _pages() -> list[Case]:
     numbers = range(1, PAGES + 1)
-    of_llama = [
+    llama_pages = [
         LlamaDocument(text=page(number), id_=f"page {number}", metadata={"file_name": "a.pdf"}) for number in numbers
     ]
-    nodes = SentenceSplitter(chunk_size=80, chunk_overlap=0).get_nodes_from_documents(of_llama)
+    nodes = SentenceSplitter(chunk_size=80, chunk_overlap=0).get_nodes_from_documents(llama_pages)
     by_page = {f"page {number}": page(number) for number in numbers}
     one_name = {"a.pdf": page(1)}
-    found = [
-        Case("LlamaIndex: 5 pages by file_name", one_name, of_llama, nodes, llama_index("file_name")),
-        Case("LlamaIndex: 5 pages by ref_doc_id", by_page, of_llama, nodes, llama_index("ref_doc_id")),
+    page_cases = [
+        Case("LlamaIndex: 5 pages by file_name", one_name, llama_pages, nodes, llama_index("file_name")),
+        Case("LlamaIndex: 5 pages by ref_doc_id", by_page, llama_pages, nodes, llama_index("ref_doc_id")),
     ]
     characters = RecursiveCharacterTextSplitter(chunk_size=400, chunk_overlap=0, add_start_index=True)
     for name, texts, names in (
@@ -214,20 +225,22 @@ def _pages() -> list[Case]:
             for number, source in zip(numbers, names, strict=True)
         ]
         chunks = characters.split_documents(pages)
-        found.append(Case(f"LangChain: 5 pages, {name}", texts, pages, chunks, langchain))
-    whole = [HaystackDocument(id="doc", content="\f".join(by_page.values()))]
-    cut = DocumentSplitter(split_by="page", split_length=1).run(whole)["documents"]
-    again = DocumentSplitter(split_by="word", split_length=60).run(cut)["documents"]
-    return [*found, Case("Haystack: pages > words", {"doc": str(whole[0].content)}, whole, again, haystack)]
+        page_cases.append(Case(f"LangChain: 5 pages, {name}", texts, pages, chunks, langchain))
+    document = [HaystackDocument(id="doc", content="\f".join(by_page.values()))]
+    cut = DocumentSplitter(split_by="page", split_length=1).run(document)["documents"]
+    words = DocumentSplitter(split_by="word", split_length=60).run(cut)["documents"]
+    return [*page_cases, Case("Haystack: pages > words", {"doc": str(document[0].content)}, document, words, haystack)]
 
 
-def table(shown: Sequence[Case]) -> str:
+def table(cases: Sequence[Case]) -> str:
     """Return the table of some cases."""
     rows: list[tuple[str, ...]] = [
         ("splitters", "chunks", "facts", "right", "wrong", "right, without documents=", "wrong, without documents=")
     ]
-    for case in shown:
-        outcomes = [case.scored(right=right, documents=given) for given in (True, False) for right in (True, False)]
+    for case in cases:
+        outcomes = [
+            case.scored(right=right, documents=documents) for documents in (True, False) for right in (True, False)
+        ]
         rows.append((case.name, str(len(case.chunks)), str(len(case.spans())), *map(str, outcomes)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

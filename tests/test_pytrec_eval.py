@@ -22,7 +22,7 @@ PARAMETERS = {"P.3,7", "ndcg_cut_2", "set_F.0.5", "iprec_at_recall.0.15", "Rprec
 def case(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Judgments and a run with ties, also in 32 bits only; some rankings are empty."""
     rng = random.Random(seed)
-    documents = [f"d{at}" for at in range(rng.choice([5, 15, 60]))]
+    documents = [f"d{index}" for index in range(rng.choice([5, 15, 60]))]
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     scores: list[Callable[[], float]] = [rng.random, lambda: float(rng.randrange(4)), lambda: 0.6 + rng.random() * 1e-7]
@@ -32,9 +32,9 @@ def case(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, floa
         if max(grades.values()) < 0:
             grades[judged[0]] = 1  # the original crashes where all grades are negative
         qrels[f"q{number}"] = grades
-        found = rng.sample(documents, rng.randrange(0 if rng.random() < 0.1 else 1, len(documents)))
+        retrieved = rng.sample(documents, rng.randrange(0 if rng.random() < 0.1 else 1, len(documents)))
         score = rng.choice(scores)
-        run[f"q{number}"] = {document: score() for document in found}
+        run[f"q{number}"] = {document: score() for document in retrieved}
     return qrels, run
 
 
@@ -42,18 +42,18 @@ def case(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, floa
 def test_all_measures_are_equal_in_three_hundred_cases(part: int) -> None:
     for seed in range(50 * part, 50 * part + 50):
         qrels, run = case(seed)
-        how = (1 + seed % 3, seed % 4 == 0)
+        options = (1 + seed % 3, seed % 4 == 0)
         measures = {"all_trec", *(PARAMETERS if seed % 2 else ())}
-        expected = theirs.RelevanceEvaluator(qrels, measures, *how).evaluate(run)
-        found = ours.RelevanceEvaluator(qrels, measures, *how).evaluate(run)
-        assert list(found) == list(expected)
+        expected = theirs.RelevanceEvaluator(qrels, measures, *options).evaluate(run)
+        values_by_query = ours.RelevanceEvaluator(qrels, measures, *options).evaluate(run)
+        assert list(values_by_query) == list(expected)
         for query, values in expected.items():
-            assert list(found[query]) == list(values)
+            assert list(values_by_query[query]) == list(values)
             for name, value in values.items():
                 # The original divides 0 by 0 where nothing judged is retrieved.
-                wanted = 0.0 if math.isnan(value) else value
-                assert found[query][name] == pytest.approx(wanted, abs=1e-9), (seed, query, name)
-                assert type(found[query][name]) is float
+                expected_value = 0.0 if math.isnan(value) else value
+                assert values_by_query[query][name] == pytest.approx(expected_value, abs=1e-9), (seed, query, name)
+                assert type(values_by_query[query][name]) is float
 
 
 def test_the_names_are_those_of_the_original() -> None:
@@ -66,8 +66,8 @@ def test_queries_are_in_the_order_of_the_run_and_those_without_judgments_are_lef
     qrels: dict[str, dict[str, int]] = {"a": {"d": 1}, "b": {}, "c": {"d": 1}}
     run = {"x": {"d": 1.0}, "c": {}, "b": {"d": 1.0}, "a": {"d": 2.0}}
     for module in (theirs, ours):
-        found = module.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
-        assert list(found.items()) == [("c", {"map": 0.0}), ("a", {"map": 1.0})]
+        values = module.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+        assert list(values.items()) == [("c", {"map": 0.0}), ("a", {"map": 1.0})]
         assert module.RelevanceEvaluator(qrels, {"map"}).evaluate({}) == {}
     assert ours.RelevanceEvaluator({}, {"map"}).evaluate(run) == {}
 
@@ -148,8 +148,8 @@ def test_ir_measures_takes_it_for_the_original() -> None:
         "from ir_measures import *\n"
         "print(ir_measures.calc_aggregate([RR, AP, SetAP], {'q': {'d1': 1}}, {'q': {'d1': 7.5, 'd2': 7.5}}))"
     )
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert sorted(said.strip("{}\n").split(", ")) == ["AP: 0.5", "RR: 0.5", "SetAP: 0.5"]
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert sorted(output.strip("{}\n").split(", ")) == ["AP: 0.5", "RR: 0.5", "SetAP: 0.5"]
 
 
 USUAL = {"map", "ndcg", "ndcg_cut.3,10", "map_cut.2,5", "P.1,5", "recall_5", "success", "recip_rank", "Rprec"}
@@ -163,25 +163,25 @@ def test_a_few_queries_have_the_values_of_the_original_and_of_many_to_the_last_b
         level = 1 + seed % 3
         expected = theirs.RelevanceEvaluator(qrels, USUAL, level).evaluate(run)
         evaluator = ours.RelevanceEvaluator(qrels, USUAL, level)
-        found = evaluator.evaluate(run)
-        assert list(found) == list(expected)
+        values_by_query = evaluator.evaluate(run)
+        assert list(values_by_query) == list(expected)
         for query, values in expected.items():
-            assert list(found[query]) == list(values)
-            assert found[query] == pytest.approx(values, abs=1e-9), (seed, query)
-            assert {type(value) for value in found[query].values()} == {float}
-        one = next(iter(run))
+            assert list(values_by_query[query]) == list(values)
+            assert values_by_query[query] == pytest.approx(values, abs=1e-9), (seed, query)
+            assert {type(value) for value in values_by_query[query].values()} == {float}
+        first_query = next(iter(run))
         if seed % 4 == 0:
-            many = {f"{query} {at}": run[query] for query in run for at in range(65)}
-            judged = {f"{query} {at}": qrels[query] for query in run for at in range(65)}
+            many = {f"{query} {copy}": run[query] for query in run for copy in range(65)}
+            judged = {f"{query} {copy}": qrels[query] for query in run for copy in range(65)}
             together = ours.RelevanceEvaluator(judged, USUAL, level).evaluate(many)
-            assert {query: together[f"{query} 1"] for query in run} == found
-        assert evaluator.evaluate({one: run[one]}) == {one: found[one]}
-        assert evaluator.evaluate({one: {}, "not judged": {"d": 1.0}})[one]["map"] == 0
+            assert {query: together[f"{query} 1"] for query in run} == values_by_query
+        assert evaluator.evaluate({first_query: run[first_query]}) == {first_query: values_by_query[first_query]}
+        assert evaluator.evaluate({first_query: {}, "not judged": {"d": 1.0}})[first_query]["map"] == 0
 
 
 def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:
-    judged: dict[str, dict[str, int]] = {f"q{at}": {f"d{at}": 1, "x": 0} for at in range(500)}
-    run = {f"q{at}": {"x": 2.0, f"d{at}": 1.0} for at in range(3)}
+    judged: dict[str, dict[str, int]] = {f"q{number}": {f"d{number}": 1, "x": 0} for number in range(500)}
+    run = {f"q{number}": {"x": 2.0, f"d{number}": 1.0} for number in range(3)}
     for measures in ({"map", "ndcg_cut_10"}, {"infAP", "bpref"}):
         evaluator = ours.RelevanceEvaluator(judged, measures)
         assert evaluator.evaluate(run) == theirs.RelevanceEvaluator(judged, measures).evaluate(run)

@@ -10,32 +10,34 @@ def cited(answer: str) -> list[str]:
     return re.findall(r"\[(\w+)\]", answer)
 
 
-def found(*ids: str) -> list[dict[str, Any]]:
+def make_documents(*ids: str) -> list[dict[str, Any]]:
     return [{"id": id_, "text": f"the text of {id_}"} for id_ in ids]
 
 
-def span(id_: str, kind: str, parent: str | None = "root", **more: Any) -> dict[str, Any]:
-    return {"trace": "t", "span": id_, "parent": parent, "kind": kind, "name": kind, **more}
+def span(id_: str, kind: str, parent: str | None = "root", **fields: Any) -> dict[str, Any]:
+    return {"trace": "t", "span": id_, "parent": parent, "kind": kind, "name": kind, **fields}
 
 
-def model(id_: str, start: float, *asked: str, read: Any = "", said: str = "", parent: str = "root") -> dict[str, Any]:
-    calls = [{"name": "search", "id": f"{id_}/{n}", "args": {"query": one}} for n, one in enumerate(asked)]
-    output = {"content": said, "tool_calls": calls}
+def model(
+    id_: str, start: float, *queries: str, read: Any = "", answer: str = "", parent: str = "root"
+) -> dict[str, Any]:
+    calls = [{"name": "search", "id": f"{id_}/{n}", "args": {"query": query}} for n, query in enumerate(queries)]
+    output = {"content": answer, "tool_calls": calls}
     return span(id_, "model", parent, start=start, end=start + 0.5, input={"messages": read}, output=output)
 
 
 def search(
-    id_: str, start: float, query: str, output: Any = None, *, parent: str = "root", **more: Any
+    id_: str, start: float, query: str, output: Any = None, *, parent: str = "root", **fields: Any
 ) -> dict[str, Any]:
-    return span(id_, "retriever", parent, start=start, end=start + 0.25, input=query, output=output, **more)
+    return span(id_, "retriever", parent, start=start, end=start + 0.25, input=query, output=output, **fields)
 
 
 ROOT = span("root", "other", None, input="q1", start=0.0, end=9.0)
 
 
-def read(*spans: dict[str, Any], **more: Any) -> rm.Trajectory:
-    (one,) = rm.read_traces([ROOT, *spans], **more).values()
-    return one
+def read(*spans: dict[str, Any], **options: Any) -> rm.Trajectory:
+    (trajectory,) = rm.read_traces([ROOT, *spans], **options).values()
+    return trajectory
 
 
 def ids(call: Any) -> list[Any]:
@@ -43,9 +45,9 @@ def ids(call: Any) -> list[Any]:
     return [item.id for item in ranking]
 
 
-def otel(id_: str, name: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
+def otel(id_: str, name: str, parent: str | None = None, **fields: Any) -> dict[str, Any]:
     context = {"trace_id": "t", "span_id": id_}
-    return {"name": name, "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **more}
+    return {"name": name, "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **fields}
 
 
 OTEL_ROOT = otel("1", "agent", attributes={"gen_ai.operation.name": "invoke_agent"})

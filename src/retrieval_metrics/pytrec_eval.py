@@ -24,8 +24,9 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.ids import IdFinder
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import Metric
+from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import TREC_EVAL, Rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 from retrieval_metrics.metrics.infap import estimate_average_precision
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.metrics.iprec import ROUNDING_ALLOWANCE

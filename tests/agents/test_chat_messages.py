@@ -39,10 +39,10 @@ def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> N
 
 class TestWhereMessagesStand:
     def test_a_mapping_of_questions(self) -> None:
-        held = {7: MESSAGES["anthropic"]["empty"], 8: {"messages": MESSAGES["openai_chat"]["errors"]}}
-        t = rm.read_traces(held, tools="search")
+        conversations = {7: MESSAGES["anthropic"]["empty"], 8: {"messages": MESSAGES["openai_chat"]["errors"]}}
+        t = rm.read_traces(conversations, tools="search")
         assert list(t) == [7, 8]
-        assert [call_ids(one) for one in t.values()] == [[[], ["d1"]], [[], ["d1"]]]
+        assert [call_ids(trajectory) for trajectory in t.values()] == [[[], ["d1"]], [[], ["d1"]]]
 
     def test_a_conversation_in_each_line_of_a_file_with_the_id_of_its_question(self, tmp_path: Path) -> None:
         path = tmp_path / "log.jsonl"
@@ -54,26 +54,26 @@ class TestWhereMessagesStand:
         assert list(rm.read_traces(path, tools="search")) == ["run 1", "run 2"]
         t = rm.read_traces(path, tools="search", query="metadata.question")
         assert [len(t[query].calls) for query in ("q1", "q2")] == [2, 3]
-        asked = "Which letter comes when?"
-        assert list(rm.read_traces(path, tools="search", query="input")) == [f"{asked}#1", f"{asked}#2"]
+        question = "Which letter comes when?"
+        assert list(rm.read_traces(path, tools="search", query="input")) == [f"{question}#1", f"{question}#2"]
 
     @pytest.mark.parametrize("form", ["claude_code", "codex", "openai_responses"])
     def test_a_message_in_each_line_and_the_lines_that_are_none_are_counted(self, form: str, tmp_path: Path) -> None:
         path = tmp_path / "session.jsonl"
         path.write_text("".join(f"{json.dumps(line)}\n" for line in MESSAGES[form]["parallel"]))
-        (one,) = rm.read_traces(path, tools="search").values()
-        assert [call.query for call in one.calls] == ["a", "b", "c"]
+        (trajectory,) = rm.read_traces(path, tools="search").values()
+        assert [call.query for call in trajectory.calls] == ["a", "b", "c"]
         notes = {"claude_code": "1 line", "codex": "2 lines"}
-        told = [f"{notes[form]} between the messages that are none"] if form in notes else []
-        assert list(rm.read_traces(path, tools="search").notes) == told
+        expected_notes = [f"{notes[form]} between the messages that are none"] if form in notes else []
+        assert list(rm.read_traces(path, tools="search").notes) == expected_notes
 
     def test_a_request_with_its_response(self) -> None:
         *before, answer = MESSAGES["anthropic"]["several blocks"]
-        (one,) = read([{"messages": before, "response": answer}], "several blocks").values()
-        assert one.citations == ["d1", "d2"]
+        (trajectory,) = read([{"messages": before, "response": answer}], "several blocks").values()
+        assert trajectory.citations == ["d1", "d2"]
         *items, message = MESSAGES["openai_responses"]["several blocks"]
-        (one,) = read([{"input": items, "output": [message]}], "several blocks").values()
-        assert one.citations == ["d1", "d2"]
+        (trajectory,) = read([{"input": items, "output": [message]}], "several blocks").values()
+        assert trajectory.citations == ["d1", "d2"]
 
     def test_a_list_in_each_line_of_a_file_is_a_conversation_or_a_trace(self, tmp_path: Path) -> None:
         spans = plain_spans(SCENARIOS["empty"])
@@ -82,128 +82,141 @@ class TestWhereMessagesStand:
             ([spans] * 2, ()),
         ):
             again = [
-                [{**one, "trace": f"t{n}"} if "trace" in one else one for one in of] for n, of in enumerate(several)
+                [
+                    {**trajectory, "trace": f"t{n}"} if "trace" in trajectory else trajectory
+                    for trajectory in conversation
+                ]
+                for n, conversation in enumerate(several)
             ]
             path = tmp_path / "log.jsonl"
             path.write_text("\n".join(map(json.dumps, again)))
             for source in (path, again):
-                assert [call_ids(one) for one in rm.read_traces(source, tools=tool).values()] == [[[], ["d1"]]] * 2
+                assert [call_ids(trajectory) for trajectory in rm.read_traces(source, tools=tool).values()] == [
+                    [[], ["d1"]]
+                ] * 2
 
     def test_messages_in_a_column_of_a_table_as_objects_and_as_json(self) -> None:
-        said = MESSAGES["openai_chat"]["empty"]
-        for held in (said, json.dumps(said)):
-            t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": held}]), tools="search")
-            assert [(name, call_ids(one)) for name, one in t.items()] == [("q1", [[], ["d1"]])]
+        messages = MESSAGES["openai_chat"]["empty"]
+        for column_value in (messages, json.dumps(messages)):
+            t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": column_value}]), tools="search")
+            assert [(name, call_ids(trajectory)) for name, trajectory in t.items()] == [("q1", [[], ["d1"]])]
 
     def test_lines_of_several_sessions(self) -> None:
         lines = MESSAGES["claude_code"]["empty"]
         t = rm.read_traces([*lines, *({**line, "sessionId": "s2"} for line in lines[1:])], tools="search")
-        assert [(name, call_ids(one)) for name, one in t.items()] == [("s1", [[], ["d1"]]), ("s2", [[], ["d1"]])]
+        assert [(name, call_ids(trajectory)) for name, trajectory in t.items()] == [
+            ("s1", [[], ["d1"]]),
+            ("s2", [[], ["d1"]]),
+        ]
 
     def test_a_conversation_without_a_search_is_said_to_have_none(self) -> None:
         with pytest.raises(ValueError, match=r"tools that ran are 'search'; tools=\['search'\] says that one searches"):
             rm.read_traces(MESSAGES["openai_chat"]["empty"])
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'search'"):
             rm.read_traces(MESSAGES["openai_chat"]["empty"], tools="seek")
-        asked = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("add", "kb_search")]
-        told = [{"role": "tool", "tool_call_id": name, "content": "1"} for name in ("add", "kb_search")]
-        messages = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": asked}, *told]
+        tool_calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("add", "kb_search")]
+        results = [{"role": "tool", "tool_call_id": name, "content": "1"} for name in ("add", "kb_search")]
+        messages = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": tool_calls}, *results]
         with pytest.raises(ValueError, match=r"tools that ran are 'add', 'kb_search'; tools=\['kb_search'\] says"):
             rm.read_traces(messages)
 
     def test_messages_have_no_times(self) -> None:
-        (one,) = rm.read_traces(MESSAGES["openai_chat"]["retries"], tools="search").values()
-        assert [call.seconds for call in one.calls] == [None]
+        (trajectory,) = rm.read_traces(MESSAGES["openai_chat"]["retries"], tools="search").values()
+        assert [call.seconds for call in trajectory.calls] == [None]
 
 
 class TestCallsAndResults:
     def test_results_without_ids_belong_to_the_calls_that_wait_in_their_order(self) -> None:
-        said = chat("q", [(None, "a"), (None, "b")], (None, D1), (None, []), [(None, "c")], (None, D1))
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 1), ("c", 2)]
-        assert call_ids(one) == [["d1"], [], ["d1"]]
+        messages = chat("q", [(None, "a"), (None, "b")], (None, D1), (None, []), [(None, "c")], (None, D1))
+        (trajectory,) = rm.read_traces(messages, tools="search").values()
+        assert [(call.query, call.turn) for call in trajectory.calls] == [("a", 1), ("b", 1), ("c", 2)]
+        assert call_ids(trajectory) == [["d1"], [], ["d1"]]
         google = [
             {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"query": "a"}}}]},
             {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"result": D1}}}]},
             {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "It is [d1]."}]},
         ]
-        (one,) = rm.read_traces(google, tools="search", citations=cited).values()
-        assert (one.calls[0].query, call_ids(one), one.citations) == ("a", [["d1"]], ["d1"])
+        (trajectory,) = rm.read_traces(google, tools="search", citations=cited).values()
+        assert (trajectory.calls[0].query, call_ids(trajectory), trajectory.citations) == ("a", [["d1"]], ["d1"])
 
     def test_a_model_may_name_the_calls_of_every_turn_alike(self) -> None:
-        said = chat("q", [("c", "a")], ("c", []), [("c", "b")], ("c", D1), [("c", "b")], ("c", D1))
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 2), ("b", 3)]
-        assert call_ids(one) == [[], ["d1"], ["d1"]]
+        messages = chat("q", [("c", "a")], ("c", []), [("c", "b")], ("c", D1), [("c", "b")], ("c", D1))
+        (trajectory,) = rm.read_traces(messages, tools="search").values()
+        assert [(call.query, call.turn) for call in trajectory.calls] == [("a", 1), ("b", 2), ("b", 3)]
+        assert call_ids(trajectory) == [[], ["d1"], ["d1"]]
 
     def test_calls_of_one_message_may_be_named_alike_or_not_at_all(self) -> None:
         for id_ in ("c", ""):
-            said = chat("q", [(id_, "a"), (id_, "b")], (id_, D1), (id_, []))
-            (one,) = rm.read_traces(said, tools="search").values()
-            assert [(call.query, len(call.ranking)) for call in one.calls] == [("a", 1), ("b", 0)]
+            messages = chat("q", [(id_, "a"), (id_, "b")], (id_, D1), (id_, []))
+            (trajectory,) = rm.read_traces(messages, tools="search").values()
+            assert [(call.query, len(call.ranking)) for call in trajectory.calls] == [("a", 1), ("b", 0)]
 
     def test_a_result_before_its_call_and_one_that_is_there_twice(self) -> None:
         call, result = chat([("1", "a")], ("1", D1))
         answer = {"role": "assistant", "content": "So."}
-        for said in ([result, call], [call, result, result], [call, result, result, answer]):
-            (one,) = rm.read_traces([*chat("q"), *said], tools="search").values()
-            assert [(call.query, call.error) for call in one.calls] == [("a", None)]
-            assert call_ids(one) == [["d1"]]
-        (one,) = rm.read_traces([call, result, {**result, "content": []}], tools="search").values()
-        assert call_ids(one) == [["d1"], []]
+        for messages in ([result, call], [call, result, result], [call, result, result, answer]):
+            (trajectory,) = rm.read_traces([*chat("q"), *messages], tools="search").values()
+            assert [(call.query, call.error) for call in trajectory.calls] == [("a", None)]
+            assert call_ids(trajectory) == [["d1"]]
+        (trajectory,) = rm.read_traces([call, result, {**result, "content": []}], tools="search").values()
+        assert call_ids(trajectory) == [["d1"], []]
 
     def test_of_a_stream_the_last_word_on_a_call_counts(self) -> None:
         first, last, result = chat([("1", "")], [("1", "a")], ("1", D1))
-        (one,) = rm.read_traces([first, last, result], tools="search").values()
-        assert [(call.query, len(call.ranking)) for call in one.calls] == [("a", 1)]
+        (trajectory,) = rm.read_traces([first, last, result], tools="search").values()
+        assert [(call.query, len(call.ranking)) for call in trajectory.calls] == [("a", 1)]
 
     def test_a_question_that_was_cut_is_unknown(self) -> None:
         call, result = chat([("1", "a")], ("1", D1))
         call["tool_calls"][0]["function"]["arguments"] = '{"query": "whe'
-        (one,) = rm.read_traces([call, result], tools="search").values()
-        assert [(call.query, len(call.ranking)) for call in one.calls] == [(None, 1)]
+        (trajectory,) = rm.read_traces([call, result], tools="search").values()
+        assert [(call.query, len(call.ranking)) for call in trajectory.calls] == [(None, 1)]
 
     def test_ids_that_a_frame_has_not_are_no_ids(self) -> None:
-        found = '[{"id": NaN, "text": "Alpha."}, {"id": NaN, "text": "Beta."}]'
-        (one,) = rm.read_traces(
-            [*chat([("1", "a")]), {**chat(("1", ""))[0], "content": found}], tools="search"
+        documents = '[{"id": NaN, "text": "Alpha."}, {"id": NaN, "text": "Beta."}]'
+        (trajectory,) = rm.read_traces(
+            [*chat([("1", "a")]), {**chat(("1", ""))[0], "content": documents}], tools="search"
         ).values()
-        assert (call_ids(one), one.properties()["distinct"]) == ([[None, None]], 2)
+        assert (call_ids(trajectory), trajectory.properties()["distinct"]) == ([[None, None]], 2)
 
     def test_parallel_calls_stand_in_the_order_of_the_message_whatever_came_back_first(self) -> None:
-        said = chat("q", [("1", "a"), ("2", "b")], ("2", D1), ("1", []))
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert [call.query for call in one.calls] == ["a", "b"]
+        messages = chat("q", [("1", "a"), ("2", "b")], ("2", D1), ("1", []))
+        (trajectory,) = rm.read_traces(messages, tools="search").values()
+        assert [call.query for call in trajectory.calls] == ["a", "b"]
 
     @pytest.mark.parametrize("form", MESSAGES)
     def test_where_no_answer_was_recorded_what_was_read_and_cited_is_unknown(self, form: str) -> None:
-        said = MESSAGES[form]["parallel"]
-        without = said[: next(n for n, one in enumerate(said) if "So it is." in json.dumps(one))]
+        messages = MESSAGES[form]["parallel"]
+        without = messages[: next(n for n, message in enumerate(messages) if "So it is." in json.dumps(message))]
         for rule in (None, cited, "numbered"):
-            (whole,) = rm.read_traces(said, tools="search", citations=rule).values()
-            (one,) = rm.read_traces(without, tools="search", citations=rule).values()
-            assert one.calls == whole.calls
-            assert (ids_of(whole.context), one.context, one.citations) == (["d1", "d2", "d3"], None, None)
+            (whole_trajectory,) = rm.read_traces(messages, tools="search", citations=rule).values()
+            (trajectory,) = rm.read_traces(without, tools="search", citations=rule).values()
+            assert trajectory.calls == whole_trajectory.calls
+            assert (ids_of(whole_trajectory.context), trajectory.context, trajectory.citations) == (
+                ["d1", "d2", "d3"],
+                None,
+                None,
+            )
             (anybody,) = rm.read_traces(without, tools="search", context="any").values()
             assert anybody.context == []
 
     def test_what_was_found_after_the_answer_was_not_read(self) -> None:
-        said = [*chat("q", [("1", "a")], ("1", D1)), {"role": "assistant", "content": "It is [d1]."}]
+        messages = [*chat("q", [("1", "a")], ("1", D1)), {"role": "assistant", "content": "It is [d1]."}]
         other = {
             "role": "tool",
             "tool_call_id": "2",
             "name": "search",
             "content": json.dumps([{"id": "d2", "text": "Beta."}]),
         }
-        (one,) = rm.read_traces([*said, other], tools="search", citations=cited).values()
-        assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
+        (trajectory,) = rm.read_traces([*messages, other], tools="search", citations=cited).values()
+        assert (ids_of(trajectory.context), trajectory.citations) == (["d1"], ["d1"])
 
     @pytest.mark.parametrize("beside", ["artifact", "metadata"])
     def test_what_is_kept_beside_a_result_was_not_read(self, beside: str) -> None:
-        said = [*chat("q", [("1", "a")], ("1", "Alpha.")), {"role": "assistant", "content": "So."}]
-        said[2][beside] = {"documents": D1}
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert (call_ids(one), one.context) == ([["d1"]], [])
+        messages = [*chat("q", [("1", "a")], ("1", "Alpha.")), {"role": "assistant", "content": "So."}]
+        messages[2][beside] = {"documents": D1}
+        (trajectory,) = rm.read_traces(messages, tools="search").values()
+        assert (call_ids(trajectory), trajectory.context) == ([["d1"]], [])
 
     def test_what_a_sub_agent_read_is_not_what_the_agent_read(self) -> None:
         lines = MESSAGES["claude_code"]["nested"]
@@ -211,9 +224,9 @@ class TestCallsAndResults:
             {**line, "isSidechain": None, "parent_tool_use_id": "call_1_0" if line.get("isSidechain") else None}
             for line in lines
         ]
-        for each in (lines, by_id):
+        for source in (lines, by_id):
             (alone,), (anybody,) = (
-                rm.read_traces(each, tools="search", context=by).values() for by in ("answer", "any")
+                rm.read_traces(source, tools="search", context=by).values() for by in ("answer", "any")
             )
             assert (call_ids(alone), alone.context) == ([["d1", "d2"]], [])
             assert ids_of(anybody.context) == ["d1", "d2"]
@@ -221,15 +234,15 @@ class TestCallsAndResults:
     def test_a_tool_that_openai_runs_holds_its_result(self) -> None:
         call = {"type": "mcp_call", "id": "m1", "name": "search", "arguments": '{"query": "a"}', "server_label": "s"}
         failed = {**call, "id": "m2", "output": None, "error": "index offline"}
-        said = [{"role": "user", "content": "q"}, {**call, "output": json.dumps(D1)}, failed]
+        messages = [{"role": "user", "content": "q"}, {**call, "output": json.dumps(D1)}, failed]
         answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is [d1]."}]}
-        (one,) = rm.read_traces([*said, answer], tools="search", citations=cited).values()
-        assert [(call.query, call.error) for call in one.calls] == [("a", None), ("a", "index offline")]
-        assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
+        (trajectory,) = rm.read_traces([*messages, answer], tools="search", citations=cited).values()
+        assert [(call.query, call.error) for call in trajectory.calls] == [("a", None), ("a", "index offline")]
+        assert (ids_of(trajectory.context), trajectory.citations) == (["d1"], ["d1"])
 
     def test_a_result_that_cannot_be_read_is_counted_and_the_others_are_read(self) -> None:
-        said = chat("q", [("1", "a")], ("1", D1), [("2", "b")], ("2", "Nothing was found."))
-        t = rm.read_traces(said, tools="search")
+        messages = chat("q", [("1", "a")], ("1", D1), [("2", "b")], ("2", "Nothing was found."))
+        t = rm.read_traces(messages, tools="search")
         assert [call.error is None for call in t["1"].calls] == [True, False]
         assert t.notes[0].startswith("1 result not read, so the search failed: span '2' (search) of trace '1' does not")
         with pytest.raises(ValueError, match="does not say which documents it found"):
@@ -237,17 +250,17 @@ class TestCallsAndResults:
 
     def test_a_result_that_an_agent_has_cut_is_counted_too(self) -> None:
         for cut in ('[{"id": "d1", "text": "Alp... [truncated]', '[{"id": "d1"}]\n(1 of 9)'):
-            said = chat("q", [("1", "a")], ("1", cut), [("2", "b")], ("2", D1))
-            t = rm.read_traces(said, tools="search")
+            messages = chat("q", [("1", "a")], ("1", cut), [("2", "b")], ("2", D1))
+            t = rm.read_traces(messages, tools="search")
             assert [call.error is None for call in t["1"].calls] == [False, True]
             assert t.notes[0].endswith("the output of span '1' (search) of trace '1' was cut short")
 
     def test_json_of_json_and_the_blocks_of_a_search_result_are_read(self) -> None:
         blocks = [{"type": "text", "text": "Alpha is the"}, {"type": "text", "text": " first letter."}]
         for result in (json.dumps(json.dumps(D1)), [{"type": "search_result", "source": "d1", "content": blocks}]):
-            said = [*chat("q", [("1", "a")], ("1", result)), {"role": "assistant", "content": "So."}]
-            (one,) = rm.read_traces(said, tools="search").values()
-            assert (call_ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
+            messages = [*chat("q", [("1", "a")], ("1", result)), {"role": "assistant", "content": "So."}]
+            (trajectory,) = rm.read_traces(messages, tools="search").values()
+            assert (call_ids(trajectory), ids_of(trajectory.context)) == ([["d1"]], ["d1"])
 
     def test_a_parser_may_raise_to_say_that_a_search_failed(self) -> None:
         def parse(output: str) -> list[str]:
@@ -255,8 +268,8 @@ class TestCallsAndResults:
                 raise RuntimeError(output)
             return cited(output)
 
-        said = chat("q", [("1", "a")], ("1", "[d1] and [d2]"), [("2", "b")], ("2", "Sorry, down"))
-        t = rm.read_traces(said, tools="search", documents=parse)
+        messages = chat("q", [("1", "a")], ("1", "[d1] and [d2]"), [("2", "b")], ("2", "Sorry, down"))
+        t = rm.read_traces(messages, tools="search", documents=parse)
         assert [(call.ranking, call.error is None) for call in t["1"].calls] == [(["d1", "d2"], True), ((), False)]
         with pytest.raises(ValueError, match=r"documents= of span '2' .* raised RuntimeError: Sorry, down"):
             rm.read_traces(chat("q", [("2", "b")], ("2", "Sorry, down")), tools="search", documents=parse)
@@ -290,26 +303,26 @@ def test_results_of_mcp_are_read_in_messages_and_in_spans(name: str) -> None:
         [{**span, "output": MCP[name]}],
         [{**span, "output": json.dumps(MCP[name])}],
     ):
-        (one,) = rm.read_traces(source, tools="search").values()
-        found: Any = one.calls[0].ranking
-        assert [(item.id, item.text) for item in found] == [("d1", text)]
+        (trajectory,) = rm.read_traces(source, tools="search").values()
+        ranking: Any = trajectory.calls[0].ranking
+        assert [(item.id, item.text) for item in ranking] == [("d1", text)]
 
 
 @pytest.mark.parametrize("as_text", [False, True])
 def test_an_error_of_mcp_is_a_failed_search_and_an_empty_list_is_not(as_text: Any) -> None:
     failed: Any = {"content": [{"type": "text", "text": "index offline"}], "isError": True}
     empty: Any = {"content": [], "structuredContent": {"result": []}, "isError": False}
-    held = (json.dumps(failed), json.dumps(empty)) if as_text else (failed, empty)
+    contents = (json.dumps(failed), json.dumps(empty)) if as_text else (failed, empty)
     spans = [
-        {"trace": "t", "span": str(n), "parent": None, "kind": "tool", "name": "search", "start": n, "output": one}
-        for n, one in enumerate(held)
+        {"trace": "t", "span": str(n), "parent": None, "kind": "tool", "name": "search", "start": n, "output": output}
+        for n, output in enumerate(contents)
     ]
-    for source in (chat("q", [("1", "a")], ("1", held[0]), [("2", "b")], ("2", held[1])), spans):
-        (one,) = rm.read_traces(source, tools="search").values()
-        assert [(call.error, call.ranking) for call in one.calls] == [("index offline", ()), (None, [])]
+    for source in (chat("q", [("1", "a")], ("1", contents[0]), [("2", "b")], ("2", contents[1])), spans):
+        (trajectory,) = rm.read_traces(source, tools="search").values()
+        assert [(call.error, call.ranking) for call in trajectory.calls] == [("index offline", ()), (None, [])]
 
 
-ASKED: list[Any] = [
+MESSAGES_WITH_SEARCH: list[Any] = [
     {"role": "user", "content": "Which letter?"},
     {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": '{"query": "a"}'}}]},
     {"role": "tool", "tool_call_id": "c", "content": '[{"id": "d1", "text": "A letter."}]'},
@@ -327,37 +340,39 @@ ASKED: list[Any] = [
 )
 @pytest.mark.parametrize("under", ["output", "response"])
 def test_the_answer_beside_the_messages_is_a_text_or_a_message(answer: Any, under: str) -> None:
-    told = rm.read_traces(
-        [{"id": "q", "messages": ASKED, under: answer}], tools="search", citations=lambda said: re.findall(r"d\d", said)
+    trajectories = rm.read_traces(
+        [{"id": "q", "messages": MESSAGES_WITH_SEARCH, under: answer}],
+        tools="search",
+        citations=lambda text: re.findall(r"d\d", text),
     )
-    assert told["q"].citations == ["d1"]
-    assert [item.id for item in told.context()["q"]] == ["d1"]
+    assert trajectories["q"].citations == ["d1"]
+    assert [item.id for item in trajectories.context()["q"]] == ["d1"]
 
 
 @pytest.mark.parametrize("stray", [None, "d1"])
 def test_what_is_no_message_among_messages_is_an_error(stray: Any) -> None:
     with pytest.raises(ValueError, match=f"message 4 of conversation 'q' is no message: {stray!r}"):
-        rm.read_traces({"q": [*ASKED, stray]}, tools="search")
+        rm.read_traces({"q": [*MESSAGES_WITH_SEARCH, stray]}, tools="search")
 
 
 SPANS: Any = {"spans": plain_spans, "openinference": openinference, "otlp": otlp, "langsmith": langsmith}
 
 
-def broken(said: list[Any], rng: random.Random) -> list[Any]:
+def broken(source: list[Any], rng: random.Random) -> list[Any]:
     """Return messages or spans with something changed that no library would write."""
-    said = json.loads(json.dumps(said))
+    source = json.loads(json.dumps(source))
     for _ in range(rng.randint(1, 3)):
-        places: list[tuple[Any, Any]] = [(said, at) for at in range(len(said))]
-        for held, key in places:
-            inside = held[key]
+        places: list[tuple[Any, Any]] = [(source, key_) for key_ in range(len(source))]
+        for container, key in places:
+            inside = container[key]
             if isinstance(inside, (dict, list)):
-                places += [(inside, at) for at in (inside if isinstance(inside, dict) else range(len(inside)))]
-        held, key = rng.choice(places or [([None], 0)])
-        one = held[key]
-        held[key] = rng.choice(
-            [None, "", [], {}, 0, True, "d1", [one], {"content": one}, json.dumps(one), [{"id": []}]]
+                places += [(inside, key_) for key_ in (inside if isinstance(inside, dict) else range(len(inside)))]
+        container, key = rng.choice(places or [([None], 0)])
+        value = container[key]
+        container[key] = rng.choice(
+            [None, "", [], {}, 0, True, "d1", [value], {"content": value}, json.dumps(value), [{"id": []}]]
         )
-    return said
+    return source
 
 
 @pytest.mark.parametrize("form", [*MESSAGES, "spans", "openinference", "otlp", "langsmith"])
@@ -366,10 +381,10 @@ def test_whatever_is_broken_is_read_or_refused_in_words(form: str) -> None:
     for seed in range(120):
         rng = random.Random(seed)
         scenario = rng.choice([*SCENARIOS])
-        said = MESSAGES[form][scenario] if form in MESSAGES else SPANS[form](SCENARIOS[scenario])
-        given = broken(said, rng)
+        source = MESSAGES[form][scenario] if form in MESSAGES else SPANS[form](SCENARIOS[scenario])
+        broken_source = broken(source, rng)
         try:
-            rm.read_traces(given, tools=rng.choice(["search", ()]), citations=rng.choice([None, "numbered"]))
+            rm.read_traces(broken_source, tools=rng.choice(["search", ()]), citations=rng.choice([None, "numbered"]))
         except ValueError as error:
             refused.append(str(error))
     assert 0 < len(refused) < 120
@@ -377,65 +392,65 @@ def test_whatever_is_broken_is_read_or_refused_in_words(form: str) -> None:
 
 
 def test_tools_of_the_provider_end_the_part_of_a_message_that_asked_for_them() -> None:
-    said: list[Any] = [{"type": "text", "text": "Let me look."}]
-    for id_, asked in (("a", "x"), ("b", "y")):
-        found = [{"type": "web_search_result", "url": f"https://{asked}.example", "title": asked}]
-        said.append({"type": "server_tool_use", "id": id_, "name": "web_search", "input": {"query": asked}})
-        said.append({"type": "web_search_tool_result", "tool_use_id": id_, "content": found})
-    said.append({"type": "text", "text": "It is y.", "citations": [{"url": "https://y.example", "cited_text": "y"}]})
-    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "id": "m", "content": said}]
-    (one,) = rm.read_traces([messages], tools="web_search").values()
-    assert [(call.query, call.turn) for call in one.calls] == [("x", 1), ("y", 2)]
-    assert one.citations == ["https://y.example"]
+    blocks: list[Any] = [{"type": "text", "text": "Let me look."}]
+    for id_, query in (("a", "x"), ("b", "y")):
+        documents = [{"type": "web_search_result", "url": f"https://{query}.example", "title": query}]
+        blocks.append({"type": "server_tool_use", "id": id_, "name": "web_search", "input": {"query": query}})
+        blocks.append({"type": "web_search_tool_result", "tool_use_id": id_, "content": documents})
+    blocks.append({"type": "text", "text": "It is y.", "citations": [{"url": "https://y.example", "cited_text": "y"}]})
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "id": "m", "content": blocks}]
+    (trajectory,) = rm.read_traces([messages], tools="web_search").values()
+    assert [(call.query, call.turn) for call in trajectory.calls] == [("x", 1), ("y", 2)]
+    assert trajectory.citations == ["https://y.example"]
 
 
 def test_what_a_coding_agent_has_summed_up_is_no_longer_read() -> None:
     lines = [
-        {"type": one["role"], "message": one}
-        for one in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))
+        {"type": message["role"], "message": message}
+        for message in converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))
     ]
     summary = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "So far: letters."}}
     for between, read in (([], ["d1", "d2"]), ([summary], [])):
-        (one,) = rm.read_traces([*lines[:-1], *between, lines[-1]], tools="search").values()
-        assert (call_ids(one), ids_of(one.context)) == ([["d1", "d2"]], read)
+        (trajectory,) = rm.read_traces([*lines[:-1], *between, lines[-1]], tools="search").values()
+        assert (call_ids(trajectory), ids_of(trajectory.context)) == ([["d1", "d2"]], read)
 
 
 def test_chunks_of_a_message_are_to_be_added_first() -> None:
     chunks = [{"type": "AIMessageChunk", "id": "r", "content": text} for text in ("It is [1]", " and [2].")]
-    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]
-    (one,) = rm.read_traces([[*said, chunks[0]]], tools="search", citations="numbered").values()
-    assert one.citations == ["d1"]
+    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]
+    (trajectory,) = rm.read_traces([[*messages, chunks[0]]], tools="search", citations="numbered").values()
+    assert trajectory.citations == ["d1"]
     with pytest.raises(ValueError, match="message 5 of conversation '1' is one of several chunks of a message; add"):
-        rm.read_traces([[*said, *chunks]], tools="search")
+        rm.read_traces([[*messages, *chunks]], tools="search")
 
 
 def test_the_question_may_stand_under_any_key_beside_the_messages() -> None:
-    held = [
+    conversations = [
         {"question_id": f"q{n}", "messages": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))}
         for n in (1, 2)
     ]
-    assert list(rm.read_traces(held, tools="search", query="question_id")) == ["q1", "q2"]
+    assert list(rm.read_traces(conversations, tools="search", query="question_id")) == ["q1", "q2"]
     with pytest.raises(ValueError, match=r"none has 'qid', which query= names; .* has 'question_id', 'messages'"):
-        rm.read_traces(held, tools="search", query="qid")
+        rm.read_traces(conversations, tools="search", query="qid")
 
 
 def test_a_conversation_in_which_no_tool_ran_has_no_search_and_a_wrong_name_is_refused() -> None:
-    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "Hello."}]
-    (one,) = rm.read_traces([said], tools="search").values()
-    assert (one.calls, one.context) == ([], [])
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "Hello."}]
+    (trajectory,) = rm.read_traces([messages], tools="search").values()
+    assert (trajectory.calls, trajectory.context) == ([], [])
     with pytest.raises(TypeError, match="tools= must name the tools that search, as in 'search', got 5"):
-        rm.read_traces([said], tools=5)  # type: ignore[arg-type]  # the point
+        rm.read_traces([messages], tools=5)  # type: ignore[arg-type]  # the point
     hosted = {"type": "web_search_call", "id": "w", "action": {"type": "search", "query": "a"}, "status": "completed"}
     with pytest.raises(
         ValueError, match=r"'search'; no tool ran, .*; 1 span with a tool .* \('web_search_call'\) left out"
     ):
-        rm.read_traces([[said[0], hosted, said[1]]], tools="search")
+        rm.read_traces([[messages[0], hosted, messages[1]]], tools="search")
 
 
-@pytest.mark.parametrize("wrap", [lambda held: held, lambda held: [*held.values()]])
+@pytest.mark.parametrize("wrap", [dict, lambda conversations: [*conversations.values()]])
 def test_a_conversation_that_never_began_is_one_without_searches(wrap: Any) -> None:
     t = rm.read_traces(
         wrap({"q1": [], "q2": converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)))[:-1]}),
         tools="search",
     )
-    assert [(len(one.calls), one.context) for one in t.values()] == [(0, None), (1, None)]
+    assert [(len(trajectory.calls), trajectory.context) for trajectory in t.values()] == [(0, None), (1, None)]

@@ -13,34 +13,39 @@ from agent_scenarios import TEXTS
 class TestCitations:
     FOUND: ClassVar = [{"id": id_, "text": TEXTS[id_]} for id_ in ("d2", "d1", "d3")]
 
-    def told(self, read_: str, answer: Any, **more: Any) -> rm.Trajectory:
+    def read_answer(self, read_: str, answer: Any, **options: Any) -> rm.Trajectory:
         spans: list[dict[str, Any]] = [
             {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND},
             {"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "input": read_, "output": answer},
         ]
-        (one,) = rm.read_traces(spans, **more).values()
-        return one
+        (trajectory,) = rm.read_traces(spans, **options).values()
+        return trajectory
 
     def test_numbers_are_those_before_the_documents_else_their_order_in_what_was_read(self) -> None:
         written = "\n".join(f"[{n}] A letter\n{TEXTS[id_]}" for n, id_ in ((4, "d1"), (2, "d2"), (3, "d3")))
-        assert self.told(written, "So [4, 2-3] and [9].", citations="numbered").citations == ["d1", "d2", "d3", "[9]"]
+        assert self.read_answer(written, "So [4, 2-3] and [9].", citations="numbered").citations == [
+            "d1",
+            "d2",
+            "d3",
+            "[9]",
+        ]
         plain = " ".join(TEXTS[id_] for id_ in ("d3", "d1"))
-        assert self.told(plain, f"So [{'9' * 5000}].", citations="numbered").citations == []  # is no number
-        one = self.told(plain, "So [2][1][3].", citations="numbered")
-        assert one.citations == ["d1", "d3", "[3]"]
-        assert one.properties()["cited_not_in_context"] == 1 / 3
+        assert self.read_answer(plain, f"So [{'9' * 5000}].", citations="numbered").citations == []  # is no number
+        trajectory = self.read_answer(plain, "So [2][1][3].", citations="numbered")
+        assert trajectory.citations == ["d1", "d3", "[3]"]
+        assert trajectory.properties()["cited_not_in_context"] == 1 / 3
 
     def test_a_number_of_two_documents_means_either(self) -> None:
         twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
         with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):
-            self.told(twice, "So [1].", citations="numbered")
-        assert self.told(twice, "So.", citations="numbered").citations == []
+            self.read_answer(twice, "So [1].", citations="numbered")
+        assert self.read_answer(twice, "So.", citations="numbered").citations == []
 
     @pytest.mark.parametrize("written", ["[1] same\n[2] same\n[3] other", "same same other"])
     def test_documents_of_one_text_have_a_number_each(self, written: str) -> None:
-        found = [{"id": id_, "text": text} for id_, text in (("a", "same"), ("b", "same"), ("c", "other"))]
+        documents = [{"id": id_, "text": text} for id_, text in (("a", "same"), ("b", "same"), ("c", "other"))]
         spans: list[dict[str, Any]] = [
-            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "q", "output": found},
+            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "q", "output": documents},
             {
                 "trace": "t",
                 "span": "m",
@@ -57,7 +62,7 @@ class TestCitations:
         def second(answer: str, context: list[rm.Retrieved]) -> list[Any]:
             return [context[1].id] if answer else []
 
-        assert self.told(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
+        assert self.read_answer(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
 
     def test_without_a_known_context_numbers_cite_what_is_unknown(self) -> None:
         spans = [{"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND}]
@@ -85,20 +90,23 @@ class TestCitations:
         ],
     )
     def test_structured_ones_name_a_document_by_id_source_metadata_or_words(self, citation: Any, cites: Any) -> None:
-        found = [{**one, "metadata": {"url": f"https://a/{one['id'][1]}"}} for one in self.FOUND]
-        said = chat("q", [("1", "a")], ("1", found))
+        documents = [{**one, "metadata": {"url": f"https://a/{one['id'][1]}"}} for one in self.FOUND]
+        messages = chat("q", [("1", "a")], ("1", documents))
         block = {"type": "text", "text": "So.", "annotations": [citation, citation]}
-        (one,) = rm.read_traces([*said, {"role": "assistant", "content": [block]}], tools="search").values()
+        (one,) = rm.read_traces([*messages, {"role": "assistant", "content": [block]}], tools="search").values()
         assert one.citations == cites
 
     def test_a_structured_citation_of_one_of_two_passages(self) -> None:
         passages = [{"id": "d1", "text": TEXTS["d1"]}, {"id": "d1", "text": "Aleph is an ox."}]
         block = {"type": "text", "text": "So.", "citations": [{"source": "d1", "cited_text": "an ox"}]}
-        said = [*chat("q", [("1", "a")], ("1", passages)), {"role": "assistant", "content": [block]}]
-        t = rm.read_traces(said, tools="search")
+        messages = [*chat("q", [("1", "a")], ("1", passages)), {"role": "assistant", "content": [block]}]
+        t = rm.read_traces(messages, tools="search")
         assert [item.text for item in t.cited()["1"]] == ["Aleph is an ox."]
 
     def test_where_some_answers_have_structured_citations_one_without_cites_nothing(self) -> None:
-        held = {name: MESSAGES["anthropic"][name] for name in ("structured citations", "empty")}
-        assert [one.citations for one in rm.read_traces(held, tools="search").values()] == [["d2"], []]
-        assert rm.read_traces(held["empty"], tools="search")["1"].citations is None
+        conversations = {name: MESSAGES["anthropic"][name] for name in ("structured citations", "empty")}
+        assert [trajectory.citations for trajectory in rm.read_traces(conversations, tools="search").values()] == [
+            ["d2"],
+            [],
+        ]
+        assert rm.read_traces(conversations["empty"], tools="search")["1"].citations is None

@@ -35,8 +35,8 @@ class TestTenMissesThenTheAnswerInTheSecondCall:
         assert means(GOOD, TWO_CALLS.union(), ["recall@1calls", "recall@2calls", "recall@1 call"]) == [0.0, 1.0]
 
     def test_interleaved_shows_it_to_metrics_of_ranks(self) -> None:
-        found = means(GOOD, TWO_CALLS.interleaved(), ["mrr", "ndcg@10", "hit_rate@10", "recall@10"])
-        assert found == [0.5, 1 / math.log2(3), 1.0, 1.0]
+        values = means(GOOD, TWO_CALLS.interleaved(), ["mrr", "ndcg@10", "hit_rate@10", "recall@10"])
+        assert values == [0.5, 1 / math.log2(3), 1.0, 1.0]
 
     def test_a_cut_off_that_the_first_call_fills_is_warned_of(self) -> None:
         with pytest.warns(rm.RetrievalWarning, match="one call alone fills the first 10, so recall@10 sees nothing"):
@@ -56,9 +56,9 @@ class TestTenMissesThenTheAnswerInTheSecondCall:
 @given(ranking=RANKINGS, grades=GRADES)
 def test_one_call_is_the_ordinary_ranking_to_the_last_bit_in_every_view(ranking: Any, grades: Any) -> None:
     t = rm.Trajectories({"q": rm.Trajectory([rm.SearchCall("a", ranking)], context=ranking, citations=ranking)})
-    wanted = means({"q": grades}, {"q": ranking}, METRICS)
+    expected = means({"q": grades}, {"q": ranking}, METRICS)
     for view in (t.union(), t.interleaved(), t.first(), t.last(), t.context(), t.cited(), t.each_call().union()):
-        assert repr(means({next(iter(view), "q"): grades}, view, METRICS)) == repr(wanted)
+        assert repr(means({next(iter(view), "q"): grades}, view, METRICS)) == repr(expected)
 
 
 def test_one_call_with_items_is_the_ordinary_ranking_for_every_metric() -> None:
@@ -71,25 +71,25 @@ def test_one_call_with_items_is_the_ordinary_ranking_for_every_metric() -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(found=CALLS, grades=GRADES, budget=st.integers(1, 6))
-def test_a_budget_of_calls_is_the_union_of_the_first_calls(found: Any, grades: Any, budget: int) -> None:
+@given(rankings=CALLS, grades=GRADES, budget=st.integers(1, 6))
+def test_a_budget_of_calls_is_the_union_of_the_first_calls(rankings: Any, grades: Any, budget: int) -> None:
     for name in ("recall", "mrr", "map", "precision(norm=retrieved)", "ndcg"):
-        (cut,) = means({"q": grades}, make_trajectories(found).union(), f"{name}@{budget}calls")
-        (whole,) = means({"q": grades}, make_trajectories(found[:budget]).union(), name)
-        assert repr(cut) == repr(whole)
+        (cut,) = means({"q": grades}, make_trajectories(rankings).union(), f"{name}@{budget}calls")
+        (full,) = means({"q": grades}, make_trajectories(rankings[:budget]).union(), name)
+        assert repr(cut) == repr(full)
 
 
 @settings(max_examples=200, deadline=None)
-@given(found=CALLS, grades=GRADES, data=st.data())
-def test_laws(found: Any, grades: Any, data: st.DataObject) -> None:
-    there = sorted({item for one in found for item in one or ()})
-    read = data.draw(st.lists(st.sampled_from(there), unique=True)) if there else []
+@given(rankings=CALLS, grades=GRADES, data=st.data())
+def test_laws(rankings: Any, grades: Any, data: st.DataObject) -> None:
+    items = sorted({item for ranking in rankings for item in ranking or ()})
+    read = data.draw(st.lists(st.sampled_from(items), unique=True)) if items else []
     cited = data.draw(st.lists(st.sampled_from("abcdefghij"), max_size=4))
-    t = make_trajectories(found, context=read, citations=cited)
-    union, again = t.union()["q"], make_trajectories([*found, found[0]]).union()["q"]
+    t = make_trajectories(rankings, context=read, citations=cited)
+    union, again = t.union()["q"], make_trajectories([*rankings, rankings[0]]).union()["q"]
     assert set(union) == set(t.interleaved()["q"])
     assert set(again) == set(union)
-    if len(found) > 1:
+    if len(rankings) > 1:
         assert again == union
         assert len(set(t.interleaved()["q"])) >= len(set(t.first()["q"]))
     (first,), (everything,) = (means({"q": grades}, view, "recall") for view in (t.first(), t.union()))
@@ -129,20 +129,33 @@ class TestAnIdThatComesBackWithAnotherPassage:
         t = make_trajectories(self.FOUND, context=read, citations=["terms"])
         for view in (t.union(), t.interleaved(), t.context(), t.cited()):
             assert means({"q": list(map(rm.Quote, self.NEEDED))}, view, "recall") == [1.0]
-        found = t["q"].properties()
-        assert (found["retrieved"], found["distinct"], found["redundant"], found["no_new_results"]) == (3, 3, 0, 0)
-        assert (found["not_in_context"], found["uncited"], found["cited_not_in_context"]) == (0, 1 / 3, 0)
+        properties = t["q"].properties()
+        assert (
+            properties["retrieved"],
+            properties["distinct"],
+            properties["redundant"],
+            properties["no_new_results"],
+        ) == (3, 3, 0, 0)
+        assert (properties["not_in_context"], properties["uncited"], properties["cited_not_in_context"]) == (
+            0,
+            1 / 3,
+            0,
+        )
 
     def test_a_passage_that_was_not_handed_on_was_not_read(self) -> None:
         t = make_trajectories(self.FOUND, context=[self.A, self.FAQ], citations=["terms", "other"])
         assert t.cited()["q"] == [self.A]
         assert t.context().origins["q"] == ((1, 1), (2, 1))
-        found = t["q"].properties()
-        assert (found["not_in_context"], found["uncited"], found["cited_not_in_context"]) == (1 / 3, 1 / 2, 1 / 2)
+        properties = t["q"].properties()
+        assert (properties["not_in_context"], properties["uncited"], properties["cited_not_in_context"]) == (
+            1 / 3,
+            1 / 2,
+            1 / 2,
+        )
         truth = {"q": list(map(rm.Quote, self.NEEDED))}
-        said = str(rm.evaluate(truth, t.context(), "recall").explain("q"))
-        assert "found by call 1, read" in said
-        assert "found by call 2, not read" in said
+        explanation = str(rm.evaluate(truth, t.context(), "recall").explain("q"))
+        assert "found by call 1, read" in explanation
+        assert "found by call 2, not read" in explanation
 
     def test_a_text_that_was_cut_on_its_way_to_the_model_was_read_as_it_was_cut(self) -> None:
         cut = rm.Retrieved("faq", "Ask")
@@ -164,9 +177,9 @@ def test_a_citation_of_what_nobody_read_earns_nothing() -> None:
 
 
 def test_scores_stay_where_all_of_a_scored_context_is_cited_or_some() -> None:
-    found = {"d1": 2.0, "d2": 1.0}
-    t = make_trajectories([["d1"]], context=found, citations={"d2": 0.5, "d9": 0.9})
-    assert t.context()["q"] == found
+    scores = {"d1": 2.0, "d2": 1.0}
+    t = make_trajectories([["d1"]], context=scores, citations={"d2": 0.5, "d9": 0.9})
+    assert t.context()["q"] == scores
     assert t.cited()["q"] == {"d2": 0.5}
 
 

@@ -13,5 +13,5 @@ from trace_spans import ids, model, read, search
 def test_a_text_that_a_tool_handed_on_as_json_was_read(text: str) -> None:
     document = {"id": "x", "text": text}
     for handed_on in (json.dumps([document]), json.dumps(json.dumps([document])), str([document]), text):
-        spans = [search("1", 1, "a", [document]), model("m", 2, read=f"Found: {handed_on}", said="so")]
+        spans = [search("1", 1, "a", [document]), model("m", 2, read=f"Found: {handed_on}", answer="so")]
         assert ids(read(*spans).context) == ["x"]

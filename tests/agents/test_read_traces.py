@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from trace_spans import CHAT, OTEL_ROOT, RETRIEVAL, ROOT, TAIL, cited, found, ids, model, otel, read, search, span
+from trace_spans import (
+    CHAT,
+    OTEL_ROOT,
+    RETRIEVAL,
+    ROOT,
+    TAIL,
+    cited,
+    ids,
+    make_documents,
+    model,
+    otel,
+    read,
+    search,
+    span,
+)
 
 DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
 RECORDED = Path(DATA or "") / "agent_traces"
@@ -20,18 +34,18 @@ QRELS: Any = {"d2": 1, "d3": 1, "d4": 2}
 
 class TestWhatIsRefusedOrCounted:
     def test_circles(self) -> None:
-        spans = [search("1", 1, "a", found("x"), parent="2"), span("2", "other", "1")]
+        spans = [search("1", 1, "a", make_documents("x"), parent="2"), span("2", "other", "1")]
         with pytest.raises(ValueError, match="lies inside itself"):
             read(*spans)
 
     def test_orphans_and_repeats_are_counted(self) -> None:
-        one = search("1", 1, "a", found("x"), parent="lost")
-        t = rm.read_traces([ROOT, one, one])
+        recorded_span = search("1", 1, "a", make_documents("x"), parent="lost")
+        t = rm.read_traces([ROOT, recorded_span, recorded_span])
         assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 span whose parent is missing; 1 repeated span>"
 
     def test_spans_of_no_known_kind_are_counted_and_named(self) -> None:
-        without = {key: value for key, value in search("2", 2, "b", found("y")).items() if key != "kind"}
-        t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), without])
+        without = {key: value for key, value in search("2", 2, "b", make_documents("y")).items() if key != "kind"}
+        t = rm.read_traces([ROOT, search("1", 1, "a", make_documents("x")), without])
         assert t.notes == ("1 span without a kind left out, span '2' (retriever) of trace 't'",)
         with pytest.raises(ValueError, match="nothing is known of what was found; 1 span without a kind left out"):
             rm.read_traces([ROOT, without])
@@ -63,8 +77,8 @@ class TestWhatIsRefusedOrCounted:
     def test_what_a_search_or_a_model_ran_is_a_part_of_it(self, inside: str) -> None:
         ran = otel("2", "POST", inside, kind="SPAN_KIND_CLIENT")
         wrapper = otel("5", "step", "1", kind="SPAN_KIND_INTERNAL")
-        known = otel("6", "plan", "5", attributes={"openinference.span.kind": "CHAIN"})
-        assert rm.read_traces([OTEL_ROOT, RETRIEVAL, CHAT, ran, wrapper, known]).notes == ()
+        known_step = otel("6", "plan", "5", attributes={"openinference.span.kind": "CHAIN"})
+        assert rm.read_traces([OTEL_ROOT, RETRIEVAL, CHAT, ran, wrapper, known_step]).notes == ()
 
     def test_a_model_that_asked_for_nothing_has_searched_nothing(self) -> None:
         t = rm.read_traces([OTEL_ROOT, CHAT])
@@ -83,11 +97,11 @@ class TestWhatIsRefusedOrCounted:
         assert rm.read_traces([OTEL_ROOT, step, RETRIEVAL, CHAT]).notes == ()
 
     def test_what_a_reranker_handed_on_is_read_where_openinference_lists_it_or_refused(self) -> None:
-        documents = {f"reranker.output_documents.{at}.document.id": id_ for at, id_ in enumerate("yx")}
+        documents = {f"reranker.output_documents.{index}.document.id": id_ for index, id_ in enumerate("yx")}
         retriever = otel("3", "kb", "1", attributes=RETRIEVAL["attributes"])
         reranker = otel("5", "rerank", "1", attributes={"openinference.span.kind": "RERANKER", **documents})
         (call,) = rm.read_traces([OTEL_ROOT, retriever, reranker])["t"].calls
-        assert (ids(call), [ids(one) for one in call.inner_rankings]) == (["y", "x"], [["x"]])
+        assert (ids(call), [ids(ranking) for ranking in call.inner_rankings]) == (["y", "x"], [["x"]])
         silent = {**reranker, "attributes": {"openinference.span.kind": "RERANKER", "reranker.query": "a"}}
         with pytest.raises(ValueError, match=re.escape("span '5' (rerank) of trace 't' does not say which documents")):
             rm.read_traces([OTEL_ROOT, retriever, silent])
@@ -95,15 +109,19 @@ class TestWhatIsRefusedOrCounted:
         assert ids(call) == ["x"]
 
     def test_a_span_that_says_two_things_is_refused_in_any_order(self) -> None:
-        one, other = (search("1", 1, "a", found(name)) for name in ("x", "y"))
-        begun = {**one, "output": None}
-        for spans in ([one, other], [other, one], [begun, one, other]):
+        first, other = (search("1", 1, "a", make_documents(name)) for name in ("x", "y"))
+        begun = {**first, "output": None}
+        for spans in ([first, other], [other, first], [begun, first, other]):
             with pytest.raises(ValueError, match=r"span '1' .* was recorded twice, with different outputs"):
                 read(*spans)
-        assert ids(read(begun, one).calls[0]) == ids(read(one, begun).calls[0]) == ["x"]
+        assert ids(read(begun, first).calls[0]) == ids(read(first, begun).calls[0]) == ["x"]
 
     def test_a_span_of_a_model_that_had_begun_is_replaced_by_the_one_that_ended(self) -> None:
-        spans = [model("m", 0, "b", "a"), search("1", 1, "a", found("x")), search("2", 1, "b", found("y"))]
+        spans = [
+            model("m", 0, "b", "a"),
+            search("1", 1, "a", make_documents("x")),
+            search("2", 1, "b", make_documents("y")),
+        ]
         begun = {**spans[0], "output": None}
         for order in ([begun, *spans], [*spans, begun]):
             assert [call.query for call in read(*order).calls] == ["b", "a"]
@@ -119,21 +137,21 @@ class TestWhatIsRefusedOrCounted:
         with pytest.raises(
             TypeError, match=f"must return a list of ids, an empty one if nothing is cited, got {wrong!r}"
         ):
-            read(search("1", 1, "a", found("x")), model("m", 2, said="It is d2."), citations=lambda _: wrong)
+            read(search("1", 1, "a", make_documents("x")), model("m", 2, answer="It is d2."), citations=lambda _: wrong)
 
     def test_a_tool_of_another_name(self) -> None:
-        one = search("1", 1, "a", found("x"))
+        recorded_span = search("1", 1, "a", make_documents("x"))
         with pytest.raises(ValueError, match="no tool is called 'seek'; no tool ran, so leave tools= out"):
-            read(one, tools="seek")
+            read(recorded_span, tools="seek")
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'tool'"):
-            read(one, span("2", "tool"), tools="seek")
+            read(recorded_span, span("2", "tool"), tools="seek")
 
     def test_traces_without_a_search(self) -> None:
         with pytest.raises(ValueError, match="no span of 1 trace is a search of a retriever"):
             read(span("s", "other"))
         assert read(model("m", 1)).calls == []  # an agent that answered at once
         with pytest.raises(ValueError, match=r"tools that ran are 'tool'; tools=\['tool'\] says that one searches"):
-            read(span("1", "tool", output=found("x")))
+            read(span("1", "tool", output=make_documents("x")))
 
     def test_what_holds_no_spans(self) -> None:
         with pytest.raises(TypeError, match="takes a file, a DataFrame, or a list of spans, got int"):
@@ -148,21 +166,27 @@ class TestWhatIsRefusedOrCounted:
             rm.read_traces([ROOT], context="all")  # type: ignore[arg-type]
 
     def test_traces_without_the_id_of_a_question_are_left_out_and_counted(self) -> None:
-        other = [{**one, "trace": "u"} for one in (span("root", "other", None), search("1", 1, "b", found("y")))]
-        t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="input")
+        other = [
+            {**recorded_span, "trace": "u"}
+            for recorded_span in (span("root", "other", None), search("1", 1, "b", make_documents("y")))
+        ]
+        t = rm.read_traces([ROOT, search("1", 1, "a", make_documents("x")), *other], query="input")
         assert list(t) == ["q1"]
         assert "1 trace without the id of a question left out" in repr(t)
         with pytest.raises(ValueError, match=r"of 2 traces, none has 'metadata.qid', .* has neither attributes"):
-            rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="metadata.qid")
+            rm.read_traces([ROOT, search("1", 1, "a", make_documents("x")), *other], query="metadata.qid")
 
     def test_several_traces_of_one_question_are_rows_of_one_cluster(self) -> None:
-        again = [{**one, "trace": "u", "start": 20} for one in (ROOT, search("1", 1, "b", found("y")))]
-        t = rm.read_traces([*again, ROOT, search("1", 1, "a", found("x"))], query=lambda root: root["input"])
+        again = [
+            {**recorded_span, "trace": "u", "start": 20}
+            for recorded_span in (ROOT, search("1", 1, "b", make_documents("y")))
+        ]
+        t = rm.read_traces([*again, ROOT, search("1", 1, "a", make_documents("x"))], query=lambda root: root["input"])
         assert t.questions == {"q1#1": "q1", "q1#2": "q1"}
         assert [ids(t.union()[row]) for row in t] == [["x"], ["y"]]
 
 
-SAME = {
+SAME_TRACES = {
     "openinference": "langchain_openinference_retriever_tool.jsonl",
     "artifact": "langchain_openinference_artifact.jsonl",
     "phoenix frame": "phoenix_spans.jsonl",
@@ -187,12 +211,21 @@ class TestWhatIsEasilyLost:
         ("spans", "says"),
         [
             ([span("root2", "other", None, input="q2")], "trace 't' name the questions 'q1' and 'q2'"),
-            ([search("1", 1, "a", found("x")), search("1", 1, "a", error="lost")], "recorded twice"),
-            ([search("1", 1, "a", found("x"), error="lost"), search("1", 1, "a", found("x"))], "recorded twice"),
-            ([search("1", float("inf"), "a", found("x"))], "the time of span '1' .*inf is no time"),
+            ([search("1", 1, "a", make_documents("x")), search("1", 1, "a", error="lost")], "recorded twice"),
+            (
+                [search("1", 1, "a", make_documents("x"), error="lost"), search("1", 1, "a", make_documents("x"))],
+                "recorded twice",
+            ),
+            ([search("1", float("inf"), "a", make_documents("x"))], "the time of span '1' .*inf is no time"),
             ([search("1", 1, "a", [{"id": "x", "metadata": "{'a"}])], "the output of span '1' .*cannot be read"),
-            ([search("1", 1, "a", found("x")), model("m", 2, read=ENDLESS)], "in trace 't' is nested too deeply"),
-            ([search("1", 1, "a", found("x")), {**span("m", "model"), "attributes": CUT}], "input of span 'm' .*cut"),
+            (
+                [search("1", 1, "a", make_documents("x")), model("m", 2, read=ENDLESS)],
+                "in trace 't' is nested too deeply",
+            ),
+            (
+                [search("1", 1, "a", make_documents("x")), {**span("m", "model"), "attributes": CUT}],
+                "input of span 'm' .*cut",
+            ),
             ([{**span("1", "retriever"), "droppedAttributesCount": 9, "attributes": TAIL}], "9 attributes of span '1'"),
             ([{"resourceSpans": [{"scopeSpans": 3}]}], "resourceSpans must hold lists"),
         ],
@@ -205,9 +238,9 @@ class TestWhatIsEasilyLost:
 
 @recorded
 class TestTheRecordings:
-    @pytest.mark.parametrize("form", SAME)
+    @pytest.mark.parametrize("form", SAME_TRACES)
     def test_one_agent_reads_the_same_in_every_form(self, form: str) -> None:
-        t = rm.read_traces(RECORDED / SAME[form], citations=cited)
+        t = rm.read_traces(RECORDED / SAME_TRACES[form], citations=cited)
         row = next(iter(t))
         assert [(ids(call), call.turn, call.attempts, call.error is None) for call in t[row].calls] == [
             (["d2", "d1"], 1, 1, True),
@@ -218,9 +251,9 @@ class TestTheRecordings:
         ]
         assert ids(t[row].context) == ["d2", "d1", "d3", "d7", "d4"]
         assert t[row].citations == ["d2", "d3", "d4"]
-        one = rm.Trajectories({"q": t[row]})
-        union = rm.evaluate({"q": QRELS}, one.union(), ["map", "ndcg"]).means
-        interleaved = rm.evaluate({"q": QRELS}, one.interleaved(), ["map", "ndcg"]).means
+        trajectories = rm.Trajectories({"q": t[row]})
+        union = rm.evaluate({"q": QRELS}, trajectories.union(), ["map", "ndcg"]).means
+        interleaved = rm.evaluate({"q": QRELS}, trajectories.interleaved(), ["map", "ndcg"]).means
         assert [round(value, 6) for value in (*union.values(), *interleaved.values())] == [
             0.755556,
             0.726208,
@@ -229,19 +262,19 @@ class TestTheRecordings:
         ]
 
     def test_the_order_of_the_spans_says_nothing(self) -> None:
-        spans = [json.loads(line) for line in (RECORDED / SAME["openinference"]).read_text().splitlines()]
-        wanted = repr(rm.read_traces(spans, citations=cited).union())
+        spans = [json.loads(line) for line in (RECORDED / SAME_TRACES["openinference"]).read_text().splitlines()]
+        expected = repr(rm.read_traces(spans, citations=cited).union())
         for seed in range(20):
             random.Random(seed).shuffle(spans)
             t = rm.read_traces(spans, citations=cited)
-            assert repr(t.union()) == wanted
-            assert dict(t.union()) == dict(rm.read_traces(RECORDED / SAME["openinference"]).union())
+            assert repr(t.union()) == expected
+            assert dict(t.union()) == dict(rm.read_traces(RECORDED / SAME_TRACES["openinference"]).union())
 
     def test_a_postprocessor_inside_a_tool_shows_in_the_context(self) -> None:
         t = rm.read_traces(RECORDED / "llamaindex_openinference_retriever.jsonl", citations=cited)
-        (one,) = t.values()
-        assert ids(one.calls[1]) == ["d3", "d1", "d6"]
-        assert ids(one.context) == ["d2", "d1", "d3", "d7", "d4"]
+        (trajectory,) = t.values()
+        assert ids(trajectory.calls[1]) == ["d3", "d1", "d6"]
+        assert ids(trajectory.context) == ["d2", "d1", "d3", "d7", "d4"]
         assert list(t.properties().per_query["not_in_context"].values()) == [1 / 6]
 
     def test_what_was_cleared_from_the_models_input_was_not_read(self) -> None:
@@ -254,8 +287,8 @@ class TestTheRecordings:
         assert list(t.properties().per_query["cited_not_in_context"].values()) == [2 / 3]
 
     def test_a_retried_tool(self) -> None:
-        (one,) = rm.read_traces(RECORDED / "langchain_openinference_retry.jsonl").values()
-        assert [call.attempts for call in one.calls] == [1, 2, 1]
+        (trajectory,) = rm.read_traces(RECORDED / "langchain_openinference_retry.jsonl").values()
+        assert [call.attempts for call in trajectory.calls] == [1, 2, 1]
 
     @pytest.mark.parametrize(
         ("name", "tools", "says"),
@@ -279,19 +312,19 @@ class TestTheRecordings:
             rm.read_traces(RECORDED / name, tools=tools)
 
     def test_sixty_documents_in_125_attributes_are_read_whole(self) -> None:
-        (one,) = rm.read_traces(RECORDED / "limits_lc.jsonl").values()
-        assert ids(one.calls[0]) == [f"c{n:02}" for n in range(60)]
+        (trajectory,) = rm.read_traces(RECORDED / "limits_lc.jsonl").values()
+        assert ids(trajectory.calls[0]) == [f"c{n:02}" for n in range(60)]
 
     def test_a_query_engine_tool_gives_the_model_a_synthesis(self) -> None:
         path = RECORDED / "llamaindex_openinference_query_engine.jsonl"
-        (one,), (anybody,) = rm.read_traces(path).values(), rm.read_traces(path, context="any").values()
-        assert one.context == []
+        (trajectory,), (anybody,) = rm.read_traces(path).values(), rm.read_traces(path, context="any").values()
+        assert trajectory.context == []
         assert ids(anybody.context) == ["d2", "d1", "d3", "d7", "d4"]
 
     def test_the_searches_of_a_sub_agent_are_calls_of_the_question(self) -> None:
-        (one,) = rm.read_traces(RECORDED / "langchain_openinference_subagent.jsonl").values()
-        assert [ids(call) for call in one.calls] == [["d2", "d1"], ["d7", "d4"]]
-        assert one.context == []
+        (trajectory,) = rm.read_traces(RECORDED / "langchain_openinference_subagent.jsonl").values()
+        assert [ids(call) for call in trajectory.calls] == [["d2", "d1"], ["d7", "d4"]]
+        assert trajectory.context == []
 
     @pytest.mark.parametrize(
         ("name", "tools"),
@@ -304,13 +337,19 @@ class TestTheRecordings:
         ],
     )
     def test_other_tools_and_hosts(self, name: str, tools: Any) -> None:
-        (one,) = rm.read_traces(RECORDED / name, tools=tools).values()
-        assert [ids(call) for call in one.calls] == [["d2", "d1"], ["d3", "d1", "d6"], ["d7", "d4"], [], ["d7", "d4"]]
-        assert [call.error is None for call in one.calls] == [True, True, True, False, True]
+        (trajectory,) = rm.read_traces(RECORDED / name, tools=tools).values()
+        assert [ids(call) for call in trajectory.calls] == [
+            ["d2", "d1"],
+            ["d3", "d1", "d6"],
+            ["d7", "d4"],
+            [],
+            ["d7", "d4"],
+        ]
+        assert [call.error is None for call in trajectory.calls] == [True, True, True, False, True]
 
     def test_traces_are_told_apart_and_found_by_metadata(self) -> None:
         for form in ("openinference", "phoenix frame", "phoenix parquet", "langsmith", "langfuse", "mlflow"):
-            t = rm.read_traces(RECORDED / SAME[form], query="metadata.question_id")
+            t = rm.read_traces(RECORDED / SAME_TRACES[form], query="metadata.question_id")
             assert list(t) == ["q1"], form
         assert len(rm.read_traces(RECORDED / "langchain_openinference_batch.jsonl")) == 2
 
@@ -328,16 +367,16 @@ class TestBrokenTraces:
     """What an exporter, a limit or a hand may do to a trace, and that no number comes of it."""
 
     def spans(self, **search: Any) -> list[dict[str, Any]]:
-        asked = {"tool_calls": [{"id": "1", "name": "s", "args": {"query": "a"}}]}
+        message = {"tool_calls": [{"id": "1", "name": "s", "args": {"query": "a"}}]}
         return [
             {"trace": "t", "span": "r", "parent": None, "kind": "other", "metadata": {"q": True}},
-            {"trace": "t", "span": "m", "parent": "r", "kind": "model", "start": 1, "end": 2, "output": asked},
+            {"trace": "t", "span": "m", "parent": "r", "kind": "model", "start": 1, "end": 2, "output": message},
             {"trace": "t", "span": "s", "parent": "r", "kind": "retriever", "start": 3, "output": TWO} | search,
         ]
 
     def test_whole_it_is_read(self) -> None:
-        (one,) = rm.read_traces(self.spans()).values()
-        assert ids(one.calls[0]) == ["d1", "d2"]
+        (trajectory,) = rm.read_traces(self.spans()).values()
+        assert ids(trajectory.calls[0]) == ["d1", "d2"]
 
     @pytest.mark.parametrize(
         ("search", "says"),

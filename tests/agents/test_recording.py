@@ -5,7 +5,7 @@ import pytest
 from agent_scenarios import ids_of
 from retrieval_metrics.integration_api import TraceRecording
 
-FOUND = [{"id": "d1", "text": "A context manager."}]
+DOCUMENTS = [{"id": "d1", "text": "A context manager."}]
 
 
 def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
@@ -14,22 +14,22 @@ def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
         recording.start("a", None, "other", "agent", "Which?")
         with recording.question("q2"):  # what is inside a trace belongs to it
             recording.start("b", "a", "retriever", "search", "which")
-        recording.end("b", output=FOUND)
+        recording.end("b", output=DOCUMENTS)
     recording.end("a")
     recording.start("c", None, "retriever", "search", "what", query="q3")
     recording.end("c", error="TimeoutError: too slow")
     recording.end("unknown", output=["d9"])
-    found = recording.trajectories
-    ids = {query: [ids_of(call.ranking) for call in one.calls] for query, one in found.items()}
+    trajectories = recording.trajectories
+    ids = {query: [ids_of(call.ranking) for call in trajectory.calls] for query, trajectory in trajectories.items()}
     assert ids == {"q1": [["d1"]], "q3": [[]]}
-    assert [call.error for call in found["q3"].calls] == ["TimeoutError: too slow"]
+    assert [call.error for call in trajectories["q3"].calls] == ["TimeoutError: too slow"]
 
 
 def test_what_ran_without_a_question_is_left_out_and_counted() -> None:
     recording = TraceRecording()
     for query, span in (("q1", "a"), (None, "b")):
         recording.start(span, None, "retriever", "search", "which", query=query)
-        recording.end(span, output=FOUND)
+        recording.end(span, output=DOCUMENTS)
     assert list(recording.trajectories) == ["q1"]
     assert recording.trajectories.notes == ("1 trace without the id of a question left out",)
 

@@ -8,7 +8,7 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import D1, FOUND, SEARCH_ARGUMENTS, TIMEOUT, call_ids, chat, converse_with_tools
 from agent_scenarios import TEXTS, ids_of
-from trace_spans import found, ids, read, search, span
+from trace_spans import ids, make_documents, read, search, span
 
 
 class TestToolsOfOnesOwn:
@@ -22,17 +22,17 @@ class TestToolsOfOnesOwn:
         ],
     )
     def test_their_results_have_the_usual_names(self, result: Any) -> None:
-        said = [*chat("q", [("1", "a")], ("1", json.dumps(result))), {"role": "assistant", "content": "So."}]
-        (one,) = rm.read_traces(said, tools="search").values()
+        messages = [*chat("q", [("1", "a")], ("1", json.dumps(result))), {"role": "assistant", "content": "So."}]
+        (trajectory,) = rm.read_traces(messages, tools="search").values()
         item: Any
-        (item,) = one.calls[0].ranking
+        (item,) = trajectory.calls[0].ranking
         assert (item.id, item.text, item.source) == ("d1", TEXTS["d1"], "letters.md")
-        assert one.context == [item]
+        assert trajectory.context == [item]
 
     def test_two_lists_that_differ_are_not_read(self) -> None:
-        both = {"documents": D1, "results": [{"id": "d2", "text": TEXTS["d2"]}]}
+        lists = {"documents": D1, "results": [{"id": "d2", "text": TEXTS["d2"]}]}
         with pytest.raises(ValueError, match="it holds 2 lists of documents that differ"):
-            rm.read_traces(chat("q", [("1", "a")], ("1", json.dumps(both))), tools="search")
+            rm.read_traces(chat("q", [("1", "a")], ("1", json.dumps(lists))), tools="search")
 
     @pytest.mark.parametrize(
         "mark", [{"is_error": "true"}, {"is_error": True}, {"status": "ERROR"}, {"status": "Failed"}]
@@ -40,9 +40,9 @@ class TestToolsOfOnesOwn:
     def test_a_failure_is_one_in_any_case_of_letters(self, mark: Any) -> None:
         used = {"type": "tool_use", "id": "c", "name": "search", "input": {"query": "a"}}
         result = {"type": "tool_result", "tool_use_id": "c", "content": "index offline", **mark}
-        said = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert [call.error for call in one.calls] == ["index offline"]
+        messages = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
+        (trajectory,) = rm.read_traces(messages, tools="search").values()
+        assert [call.error for call in trajectory.calls] == ["index offline"]
 
 
 class TestBlocksOfText:
@@ -51,10 +51,10 @@ class TestBlocksOfText:
     )
     def test_hold_json_or_are_no_documents(self, block: Any) -> None:
         for text, expected in ((json.dumps(FOUND), ["d1", "d2"]), ("[]", [])):
-            (one,) = rm.read_traces(
+            (trajectory,) = rm.read_traces(
                 [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": text}]))], tools="search"
             ).values()
-            assert (call_ids(one), ids_of(one.context)) == ([expected], expected)
+            assert (call_ids(trajectory), ids_of(trajectory.context)) == ([expected], expected)
         with pytest.raises(ValueError, match="does not say which documents it found"):
             rm.read_traces(
                 [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": "Error: timeout"}]))],
@@ -63,14 +63,18 @@ class TestBlocksOfText:
 
     def test_may_hold_an_error(self) -> None:
         block = {"type": "text", "text": TIMEOUT}
-        (one,) = rm.read_traces([converse_with_tools(("search", SEARCH_ARGUMENTS, [block]))], tools="search").values()
-        assert [call.error for call in one.calls] == ["timeout"]
+        (trajectory,) = rm.read_traces(
+            [converse_with_tools(("search", SEARCH_ARGUMENTS, [block]))], tools="search"
+        ).values()
+        assert [call.error for call in trajectory.calls] == ["timeout"]
 
     def test_of_one_search_result_are_read_together(self) -> None:
         parts = [{"type": "text", "text": text} for text in ("Alpha is first.", "It was an ox.")]
         result = [{"type": "search_result", "source": "d1", "title": "A", "content": parts}]
-        (one,) = rm.read_traces([converse_with_tools(("search", SEARCH_ARGUMENTS, result))], tools="search").values()
-        assert (call_ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
+        (trajectory,) = rm.read_traces(
+            [converse_with_tools(("search", SEARCH_ARGUMENTS, result))], tools="search"
+        ).values()
+        assert (call_ids(trajectory), ids_of(trajectory.context)) == ([["d1"]], ["d1"])
 
 
 @pytest.mark.parametrize(
@@ -84,22 +88,24 @@ class TestBlocksOfText:
     ],
 )
 def test_an_outage_that_comes_with_an_empty_list_is_one(result: Any, error: str | None) -> None:
-    (one,) = rm.read_traces(
+    (trajectory,) = rm.read_traces(
         [converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(result)))], tools="search"
     ).values()
-    assert [call.error for call in one.calls] == [error]
+    assert [call.error for call in trajectory.calls] == [error]
 
 
 @pytest.mark.parametrize("answer", ["[^2]", "\u30102\u3011", "[ 2 ]", "[2]"])
 def test_an_answer_is_the_text_that_it_is(answer: str) -> None:
-    said = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer=answer)
-    (one,) = rm.read_traces([said], tools="search", citations="numbered").values()
-    assert one.citations == ["d2"]
-    said = converse_with_tools(
+    messages = converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer=answer)
+    (trajectory,) = rm.read_traces([messages], tools="search", citations="numbered").values()
+    assert trajectory.citations == ["d2"]
+    messages = converse_with_tools(
         ("search", SEARCH_ARGUMENTS, json.dumps(FOUND)), answer='{"answer": "So.", "sources": ["d2"]}'
     )
-    (one,) = rm.read_traces([said], tools="search", citations=lambda text: json.loads(text)["sources"]).values()
-    assert one.citations == ["d2"]
+    (trajectory,) = rm.read_traces(
+        [messages], tools="search", citations=lambda text: json.loads(text)["sources"]
+    ).values()
+    assert trajectory.citations == ["d2"]
 
 
 @pytest.mark.parametrize(
@@ -112,40 +118,44 @@ def test_an_answer_is_the_text_that_it_is(answer: str) -> None:
     ],
 )
 def test_the_text_is_found_where_stores_keep_it(result: Any) -> None:
-    (one,) = rm.read_traces(
+    (trajectory,) = rm.read_traces(
         [converse_with_tools(("search", SEARCH_ARGUMENTS, json.dumps(result)))], tools="search"
     ).values()
-    found: Any = one.calls[0].ranking
-    (item,) = found
+    ranking: Any = trajectory.calls[0].ranking
+    (item,) = ranking
     assert (item.id, item.text, item.source) == ("d1", TEXTS["d1"], "letters.md")
-    assert one.context == [item]
+    assert trajectory.context == [item]
 
 
 def test_a_block_of_a_message_is_no_document() -> None:
     block = {"type": "text", "text": "I found nothing."}
-    for one in (block, {"block_type": "text", "text": "I found nothing."}):
+    for text_block in (block, {"block_type": "text", "text": "I found nothing."}):
         with pytest.raises(ValueError, match="does not say which documents it found"):
-            read(span("1", "tool", output=[one]), tools="tool")
+            read(span("1", "tool", output=[text_block]), tools="tool")
     (call,) = read(span("1", "tool", output=[{**block, "metadata": {"source": "s"}}]), tools="tool").calls
     assert len(call.ranking) == 1
 
 
 @pytest.mark.parametrize(
-    "output", [{"documents": [], "rows": found("x")}, {"data": {"documents": []}, "rows": {"page": found("x")}}]
+    "output",
+    [
+        {"documents": [], "rows": make_documents("x")},
+        {"data": {"documents": []}, "rows": {"page": make_documents("x")}},
+    ],
 )
 def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(output: Any) -> None:
     with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):
         read(search("1", 1, "a", output))
-    (call,) = read(search("1", 1, "a", output), documents=lambda said: [{"id": "x"}] if said else None).calls
+    (call,) = read(search("1", 1, "a", output), documents=lambda payload: [{"id": "x"}] if payload else None).calls
     assert ids(call) == ["x"]
 
 
 def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
     for output in (
-        {"documents": [], "nodes": found("x")},
-        {"output": {"documents": found("x")}, "metadata": {"documents": []}},
-        {"documents": found("x"), "nodes": found("x")},
-        [{"documents": []}, {"documents": found("x")}],
+        {"documents": [], "nodes": make_documents("x")},
+        {"output": {"documents": make_documents("x")}, "metadata": {"documents": []}},
+        {"documents": make_documents("x"), "nodes": make_documents("x")},
+        [{"documents": []}, {"documents": make_documents("x")}],
     ):
         (call,) = read(search("1", 1, "a", output)).calls
         assert ids(call) == ["x"]
@@ -155,7 +165,10 @@ def test_an_empty_list_beside_a_filled_one_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     "output",
-    [{"documents": found("x"), "nodes": found("y")}, [{"documents": found("x", "y")}, {"documents": found("y")}]],
+    [
+        {"documents": make_documents("x"), "nodes": make_documents("y")},
+        [{"documents": make_documents("x", "y")}, {"documents": make_documents("y")}],
+    ],
 )
 def test_lists_of_documents_that_differ_are_refused(output: Any) -> None:
     with pytest.raises(ValueError, match=r"span '1' .* it holds 2 lists of documents that differ; documents= takes"):

@@ -10,7 +10,7 @@ import pytest
 import retrieval_metrics as rm
 from agent_forms import SPANS
 from agent_scenarios import SCENARIOS, check
-from trace_spans import TAIL, found, ids, otel, read, search, span
+from trace_spans import TAIL, ids, make_documents, otel, read, search, span
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -26,7 +26,9 @@ class TestWhatIsNoSpan:
         kinds = {"1": "RETRIEVER", "2": "RETREIVER", "3": "RETREIVER", "4": kind}
         t = rm.read_traces(
             [
-                otel(id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(found("x"))})
+                otel(
+                    id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(make_documents("x"))}
+                )
                 for id_, said in kinds.items()
             ]
         )
@@ -60,14 +62,14 @@ class TestErrorsOfOutputs:
 
 
 def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
-    def value(given: Any) -> Any:
-        if isinstance(given, list):
-            return {"arrayValue": {"values": [value(one) for one in given]}}
-        return {"intValue": str(given)} if isinstance(given, int) else {"stringValue": given}
+    def value(plain: Any) -> Any:
+        if isinstance(plain, list):
+            return {"arrayValue": {"values": [value(element) for element in plain]}}
+        return {"intValue": str(plain)} if isinstance(plain, int) else {"stringValue": plain}
 
     documents = json.dumps([{"id": "d7", "score": 0.5}])
     attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "a", "session.id": 7}
-    one = {
+    otlp_span: dict[str, Any] = {
         "traceId": "aa",
         "spanId": "bb",
         "parentSpanId": "",
@@ -75,29 +77,42 @@ def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
         "startTimeUnixNano": "1795392022701650800",
         "endTimeUnixNano": "1795392022801650800",
         "attributes": [
-            {"key": key, "value": value(held)}
-            for key, held in {**attributes, "gen_ai.retrieval.documents": documents}.items()
+            {"key": key, "value": value(attribute)}
+            for key, attribute in {**attributes, "gen_ai.retrieval.documents": documents}.items()
         ],
         "status": {},
     }
-    failed = {**one, "spanId": "cc", "attributes": one["attributes"][:3], "status": {"code": 2, "message": "down"}}  # type: ignore[index]
+    failed = {
+        **otlp_span,
+        "spanId": "cc",
+        "attributes": otlp_span["attributes"][:3],
+        "status": {"code": 2, "message": "down"},
+    }
     path = tmp_path / "otlp.jsonl.gz"
     with gzip.open(path, "wt") as file:
-        file.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [one, failed]}]}]}))
+        file.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [otlp_span, failed]}]}]}))
     t = rm.read_traces(path, query="session.id")
     assert list(t) == [7]
     assert [(ids(call), call.error) for call in t[7].calls] == [(["d7"], None), ([], "down")]
     assert t[7].calls[0].seconds == pytest.approx(0.1, rel=1e-4)
-    del one["attributes"][3]  # type: ignore[attr-defined]
+    del otlp_span["attributes"][3]
     with pytest.raises(ValueError, match="span 'bb'"):
-        rm.read_traces([{"resourceSpans": [{"scopeSpans": [{"spans": [one]}]}]}])
+        rm.read_traces([{"resourceSpans": [{"scopeSpans": [{"spans": [otlp_span]}]}]}])
 
 
 def test_an_observation_of_langfuses_api() -> None:
-    one = {"traceId": "t", "id": "o", "parentObservationId": None, "type": "RETRIEVER", "name": "docs"}
-    one |= {"input": {"query": "a"}, "output": {"documents": found("x")}, "metadata": {"question": "q9"}}  # type: ignore[dict-item]
-    failed = {**one, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
-    t = rm.read_traces([{"id": "t", "observations": [one, failed]}], query="metadata.question")
+    observation = {
+        "traceId": "t",
+        "id": "o",
+        "parentObservationId": None,
+        "type": "RETRIEVER",
+        "name": "docs",
+        "input": {"query": "a"},
+        "output": {"documents": make_documents("x")},
+        "metadata": {"question": "q9"},
+    }
+    failed = {**observation, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
+    t = rm.read_traces([{"id": "t", "observations": [observation, failed]}], query="metadata.question")
     assert [(ids(call), call.error) for call in t["q9"].calls] == [(["x"], None), ([], "down")]
 
 
@@ -105,8 +120,8 @@ def test_a_failed_tool_of_haystack_has_no_error_status() -> None:
     name = {"haystack.tool.name": "search"}
     outputs = ('{"documents": [{"id": "d1", "content": "a"}]}', '{"error": "Failed to invoke Tool `search`: offline"}')
     spans = [
-        otel(str(at), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": one})
-        for at, one in enumerate(outputs)
+        otel(str(index), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": one})
+        for index, one in enumerate(outputs)
     ]
     (one,) = rm.read_traces(spans, tools="search").values()
     assert [(ids(call), call.error) for call in one.calls] == [
@@ -116,21 +131,28 @@ def test_a_failed_tool_of_haystack_has_no_error_status() -> None:
 
 
 def test_openllmetry_leaves_texts_without_ids() -> None:
-    asked = {"gen_ai.operation.name": "vector_db_retrieve", "traceloop.entity.input": '{"query": "a", "tags": []}'}
-    found = {"traceloop.entity.output": '{"documents": [{"page_content": "one text", "metadata": {}}], "count": 1}'}
-    (one,) = rm.read_traces([otel("1", "vector_db_retrieve Index", attributes=asked | found)]).values()
-    assert (one.calls[0].query, one.calls[0].ranking) == ("a", [rm.Retrieved(None, "one text")])
+    input_attributes = {
+        "gen_ai.operation.name": "vector_db_retrieve",
+        "traceloop.entity.input": '{"query": "a", "tags": []}',
+    }
+    output_attributes = {
+        "traceloop.entity.output": '{"documents": [{"page_content": "one text", "metadata": {}}], "count": 1}'
+    }
+    (trajectory,) = rm.read_traces(
+        [otel("1", "vector_db_retrieve Index", attributes=input_attributes | output_attributes)]
+    ).values()
+    assert (trajectory.calls[0].query, trajectory.calls[0].ranking) == ("a", [rm.Retrieved(None, "one text")])
 
 
 def test_of_an_exception_its_type_and_message_are_kept_in_every_form_of_a_span() -> None:
     attributes = {"exception.type": "builtins.ConnectionError", "exception.message": "offline"}
     events: Any = [{"name": "exception", "attributes": attributes}]
-    for held in (events, json.dumps(events)):  # a frame that was saved as Parquet has them as JSON
+    for recorded_events in (events, json.dumps(events)):  # a frame that was saved as Parquet has them as JSON
         status = {"status_code": "ERROR", "description": "ConnectionError('offline')Traceback ..."}
         retriever = {"openinference.span.kind": "RETRIEVER", "input.value": "a"}
-        failed = otel("1", "Index", attributes=retriever, status=status, events=held)
-        (one,) = rm.read_traces([failed]).values()
-        assert one.calls[0].error == "ConnectionError: offline"
+        failed = otel("1", "Index", attributes=retriever, status=status, events=recorded_events)
+        (trajectory,) = rm.read_traces([failed]).values()
+        assert trajectory.calls[0].error == "ConnectionError: offline"
 
 
 NO_DOCUMENTS: list[Any] = []
@@ -139,7 +161,7 @@ NO_DOCUMENTS: list[Any] = []
 class TestErrorsAndTimes:
     @pytest.mark.parametrize("nothing", ["", False, 0, [], {}])
     def test_an_empty_error_is_none(self, nothing: Any) -> None:
-        assert ids(read(search("1", 1, "a", found("x"), error=nothing)).calls[0]) == ["x"]
+        assert ids(read(search("1", 1, "a", make_documents("x"), error=nothing)).calls[0]) == ["x"]
 
     @pytest.mark.parametrize("failed", [{"error": {"type": "Timeout"}}, {"status": "error"}])
     def test_a_failure_without_a_message_is_one(self, failed: Any) -> None:
@@ -148,11 +170,11 @@ class TestErrorsAndTimes:
     @pytest.mark.parametrize("unit", [1, 1e3, 1e6, 1e9])
     def test_a_time_is_in_seconds_whatever_its_unit(self, unit: float) -> None:
         now = 1.76e9
-        (call,) = read(span("1", "retriever", start=now * unit, end=(now + 2) * unit, output=found("x"))).calls
+        (call,) = read(span("1", "retriever", start=now * unit, end=(now + 2) * unit, output=make_documents("x"))).calls
         assert call.seconds == 2
 
     def test_the_searches_in_an_old_export_of_a_collector_count(self) -> None:
         attributes = [{"key": key, "value": {"stringValue": value}} for key, value in TAIL.items()]
         old = {"scope": {}, "spans": [{"traceId": "t", "spanId": "1", "attributes": attributes}]}
-        (one,) = rm.read_traces([{"resourceSpans": [{"instrumentationLibrarySpans": [old]}]}]).values()
-        assert ids(one.calls[0]) == ["d1"]
+        (trajectory,) = rm.read_traces([{"resourceSpans": [{"instrumentationLibrarySpans": [old]}]}]).values()
+        assert ids(trajectory.calls[0]) == ["d1"]

@@ -17,7 +17,7 @@ class TestWhatASpanHolds:
         assert ids(call) == ["x"]
 
     def test_of_an_error_no_stack_trace_is_kept(self) -> None:
-        said = "ConnectionError('offline')Traceback (most recent call last):\n  File '/home/me/secret.py'"
-        t = rm.read_traces([ROOT, search("1", 1, "a", error=said)])
+        error = "ConnectionError('offline')Traceback (most recent call last):\n  File '/home/me/secret.py'"
+        t = rm.read_traces([ROOT, search("1", 1, "a", error=error)])
         assert t["t"].calls[0].error == "ConnectionError('offline')"
         assert str(t.union().errors["t"]) == "ConnectionError('offline')"

@@ -25,7 +25,7 @@ RECORDED = rm.Trajectory(
 
 
 def test_the_properties_of_an_agent_that_repeats_and_fails() -> None:
-    wanted = {
+    expected = {
         "calls": 5,
         "failed": 1,
         "retrieved": 8,
@@ -36,21 +36,21 @@ def test_the_properties_of_an_agent_that_repeats_and_fails() -> None:
         "uncited": 0.4,
         "cited_not_in_context": 0,
     }
-    assert RECORDED.properties() == wanted
-    assert dict(rm.Trajectories({"q": RECORDED}).properties().means) == wanted
+    assert RECORDED.properties() == expected
+    assert dict(rm.Trajectories({"q": RECORDED}).properties().means) == expected
 
 
 def test_a_share_of_nothing_is_undefined_and_out_of_the_mean() -> None:
-    found = rm.Trajectories(
+    properties = rm.Trajectories(
         {"q": RECORDED, "r": rm.Trajectory(), "s": rm.Trajectory([rm.SearchCall("a")])}
     ).properties()
-    assert math.isnan(found.per_query["redundant"]["r"])
-    assert math.isnan(found.per_query["not_in_context"]["s"])
-    assert found.per_query["no_new_results"]["s"] == 1.0
-    assert found.means["redundant"] == 0.375
-    assert found.means["no_new_results"] == 0.7
-    assert found.means["calls"] == 2.0
-    assert (found.n["redundant"], found.n["calls"]) == (1, 3)
+    assert math.isnan(properties.per_query["redundant"]["r"])
+    assert math.isnan(properties.per_query["not_in_context"]["s"])
+    assert properties.per_query["no_new_results"]["s"] == 1.0
+    assert properties.means["redundant"] == 0.375
+    assert properties.means["no_new_results"] == 0.7
+    assert properties.means["calls"] == 2.0
+    assert (properties.n["redundant"], properties.n["calls"]) == (1, 3)
     assert math.isnan(rm.Trajectories({"r": rm.Trajectory()}).properties().means["uncited"])
     with pytest.raises(ValueError, match="there are no scores"):
         rm.Trajectories({}).properties()
@@ -58,12 +58,12 @@ def test_a_share_of_nothing_is_undefined_and_out_of_the_mean() -> None:
 
 def test_several_trajectories_of_a_question_count_as_their_mean() -> None:
     calm = rm.Trajectory(RECORDED.calls[:3])
-    found = rm.Trajectories({"q": [RECORDED, calm], "r": calm}).properties()
-    assert found.queries == ("q", "r")
-    assert found.per_query["calls"] == {"q": 4.0, "r": 3.0}
-    assert found.per_query["uncited"]["q"] == 0.4  # unknown of the other
+    properties = rm.Trajectories({"q": [RECORDED, calm], "r": calm}).properties()
+    assert properties.queries == ("q", "r")
+    assert properties.per_query["calls"] == {"q": 4.0, "r": 3.0}
+    assert properties.per_query["uncited"]["q"] == 0.4  # unknown of the other
     once = {f"q{n}": RECORDED if n % 3 else calm for n in range(30)}
-    often = rm.Trajectories({query: [one] * 4 for query, one in once.items()}).properties()
+    often = rm.Trajectories({query: [trajectory] * 4 for query, trajectory in once.items()}).properties()
     assert often.intervals() == rm.Trajectories(once).properties().intervals()
 
 
@@ -71,16 +71,16 @@ def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
     calm = rm.Trajectory(RECORDED.calls[:3])
     ours = rm.Trajectories({f"q{n}": RECORDED for n in range(12)}).properties()
     theirs = rm.Trajectories({f"q{n}": [calm, calm] for n in range(4, 20)}).properties()
-    found = rm.compare({"ours": ours, "theirs": theirs})
-    assert found.difference("calls", "theirs", "ours").mean == -2.0
-    assert found.difference("redundant", "theirs", "ours").mean == pytest.approx(1 / 6 - 3 / 8)
-    assert (found.difference("calls", "theirs", "ours").paired.count, found.n["uncited"]) == (8, 0)
-    said = {name: found.conclusions.get(name).sentence for name in RECORDED.properties()}
-    assert said["calls"] == "theirs is better than ours in calls, by 2.00 in every query."
-    assert said["distinct"] == "theirs and ours have the same value for every query in distinct."
-    assert "no query in common for which uncited is defined" in said["uncited"]
-    assert "12 queries only in ours" not in str(found)
-    assert set(found.to_pandas()["metric"]) == set(RECORDED.properties())
+    comparison = rm.compare({"ours": ours, "theirs": theirs})
+    assert comparison.difference("calls", "theirs", "ours").mean == -2.0
+    assert comparison.difference("redundant", "theirs", "ours").mean == pytest.approx(1 / 6 - 3 / 8)
+    assert (comparison.difference("calls", "theirs", "ours").paired.count, comparison.n["uncited"]) == (8, 0)
+    sentences = {name: comparison.conclusions.get(name).sentence for name in RECORDED.properties()}
+    assert sentences["calls"] == "theirs is better than ours in calls, by 2.00 in every query."
+    assert sentences["distinct"] == "theirs and ours have the same value for every query in distinct."
+    assert "no query in common for which uncited is defined" in sentences["uncited"]
+    assert "12 queries only in ours" not in str(comparison)
+    assert set(comparison.to_pandas()["metric"]) == set(RECORDED.properties())
     with pytest.raises(ValueError, match="there is no query that is the same in"):
         rm.compare({"ours": ours, "other": rm.Trajectories({"x": RECORDED}).properties()})
 
@@ -88,8 +88,8 @@ def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
 def test_means_that_are_no_shares_have_a_panel_of_their_own() -> None:
     pytest.importorskip("matplotlib")
     counted, shares = rm.Trajectories({"q": RECORDED, "r": RECORDED}).properties().plot().axes
-    assert [one.get_text() for one in counted.get_yticklabels()] == ["calls", "failed", "retrieved", "distinct"]
-    assert [one.get_text() for one in shares.get_yticklabels()] == list(RECORDED.properties())[4:]
+    assert [label.get_text() for label in counted.get_yticklabels()] == ["calls", "failed", "retrieved", "distinct"]
+    assert [label.get_text() for label in shares.get_yticklabels()] == list(RECORDED.properties())[4:]
     assert shares.get_xlim() == (0, 1)
 
 
@@ -116,7 +116,9 @@ QRELS = {"q": ["d7", "d2", "d8", "d9"]}
 
 def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
     explained = rm.evaluate(QRELS, T.union(), "recall").explain("q")
-    assert {one.document: one.detail.partition("; found by ")[2] or one.detail for one in explained.findings} == {
+    assert {
+        finding.document: finding.detail.partition("; found by ")[2] or finding.detail for finding in explained.findings
+    } == {
         "d7": "call 2, read, cited",
         "d2": "call 1, repeated by call 2, not read, not cited",
         "d8": "dropped inside call 1",
@@ -128,7 +130,7 @@ def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
 
 def test_what_was_found_but_not_read_says_so() -> None:
     explained = rm.evaluate(QRELS, T.context(), "recall").explain("q")
-    (detail,) = [one.detail for one in explained.findings if one.document == "d2"]
+    (detail,) = [finding.detail for finding in explained.findings if finding.document == "d2"]
     assert detail.endswith("found by call 1, repeated by call 2, not read, not cited")
 
 
@@ -136,11 +138,11 @@ def test_a_piece_is_told_by_the_call_of_the_item_that_holds_it() -> None:
     items = [rm.Retrieved("c1", "nothing of note"), rm.Retrieved("c2", "the file is closed at the end")]
     t = rm.Trajectories({"q": rm.Trajectory([rm.SearchCall("a", items[:1]), rm.SearchCall("b", items[1:], turn=2)])})
     explained = rm.evaluate({"q": [rm.Quote("the file is closed")]}, t.union(), "recall").explain("q")
-    assert [one.detail for one in explained.findings] == ["found; found by call 2"]
+    assert [finding.detail for finding in explained.findings] == ["found; found by call 2"]
     read = rm.Trajectories({"q": rm.Trajectory(t["q"].calls, context=items[:1], citations=["c2"])})
     pieces = [rm.Quote("the file is closed"), rm.Quote("nothing of note"), rm.Quote("never said anywhere")]
     explained = rm.evaluate({"q": pieces}, read.context(), "recall").explain("q")
-    assert [one.detail.rpartition("; ")[2] or one.detail for one in explained.findings] == [
+    assert [finding.detail.rpartition("; ")[2] or finding.detail for finding in explained.findings] == [
         "found by call 2, not read, cited",
         "found by call 1, read, not cited",
         "found by no call",
@@ -149,7 +151,7 @@ def test_a_piece_is_told_by_the_call_of_the_item_that_holds_it() -> None:
 
 def test_the_answer_of_a_retriever_has_no_story() -> None:
     explained = rm.evaluate({"q": ["d1"]}, {"q": ["d1"]}, "recall").explain("q")
-    assert [one.detail for one in explained.findings] == ["found"]
+    assert [finding.detail for finding in explained.findings] == ["found"]
     assert "found by" not in str(explained)
 
 
@@ -157,7 +159,8 @@ def test_a_report_knows_the_call_of_each_result(tmp_path: Path) -> None:
     rm.evaluate(QRELS, T.union(), "recall").report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     (data,) = (
-        json.loads(one) for one in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+        json.loads(script)
+        for script in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
     )
     (query,) = data["shown"].values()
     assert [result[6] for result in query["results"][0]] == [[1, 1], [1, 2], [2, 1]]
@@ -170,12 +173,14 @@ def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path
         rm.SearchCall(None, error="timeout", turn=3),
         rm.SearchCall("who?", [], turn=4),
     ]
-    told = rm.Trajectories({"q": rm.Trajectory(calls, context=["d1"]), "r": rm.Trajectory(calls[:1], context=[])})
+    trajectories = rm.Trajectories(
+        {"q": rm.Trajectory(calls, context=["d1"]), "r": rm.Trajectory(calls[:1], context=[])}
+    )
     path = tmp_path / "report.html"
-    rm.evaluate({"q": ["d1"], "r": ["d1"]}, told.union(), "recall").report(path)
-    found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
-    assert found is not None
-    first, second = json.loads(found[1])["shown"].values()
+    rm.evaluate({"q": ["d1"], "r": ["d1"]}, trajectories.union(), "recall").report(path)
+    match = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    assert match is not None
+    first, second = json.loads(match[1])["shown"].values()
     assert first["searches"] == [
         [["why?", ""], ["why then?", "nothing new"], ["", "failed: timeout"], ["who?", "nothing came back"]]
     ]
@@ -190,11 +195,11 @@ def test_unknown_contexts_raise_and_known_empty_ones_are_0() -> None:
         t.context()
     with pytest.raises(ValueError, match="the citations of 1 of 2 trajectories are unknown"):
         t.cited()
-    known = t.with_recorded("context")
-    assert repr(known) == "<Trajectories: 1 query, 2 calls, 0 failed; 1 with unknown context left out>"
-    judged = known.judgments({"q": ["good"], "r": ["good"], "never asked": ["good"]})
+    recorded = t.with_recorded("context")
+    assert repr(recorded) == "<Trajectories: 1 query, 2 calls, 0 failed; 1 with unknown context left out>"
+    judged = recorded.judgments({"q": ["good"], "r": ["good"], "never asked": ["good"]})
     assert list(judged.qrels) == ["r"]
-    assert means(judged, known.context(), "recall") == [0.0]
+    assert means(judged, recorded.context(), "recall") == [0.0]
     assert list(t.judgments({"q": ["good"], "r": ["good"], "never asked": ["x"]}).qrels) == [
         "q",
         "r",
@@ -225,9 +230,9 @@ class TestSeveralTrajectoriesOfAQuestion:
         assert (of_hop[1].means["recall"], of_hop[2].means["recall"], of_hop[2].n["recall"]) == (0.0, 1.0, 3)
 
     def test_a_mean_by_hop_is_of_the_questions_that_have_it_and_says_how_many(self) -> None:
-        one, other = rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["good"], turn=2)
+        first, other = rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["good"], turn=2)
         hops = rm.Trajectories(
-            {1: rm.Trajectory([one, other]), 2: rm.Trajectory([one]), 3: rm.Trajectory()}
+            {1: rm.Trajectory([first, other]), 2: rm.Trajectory([first]), 3: rm.Trajectory()}
         ).each_call()
         judged = hops.judgments({1: ["good"], 2: ["good"], 3: ["good"]})
         of_hop = rm.evaluate(judged, hops.union(), "recall", clusters=hops.questions).group_by(hops.numbers)
@@ -254,7 +259,7 @@ class TestSeveralTrajectoriesOfAQuestion:
 
 
 def test_the_sources_of_questions_stay_their_clusters() -> None:
-    asked = rm.EvaluationSet.from_dataset([{"id": "q", "query": "who?", "relevant": ["good"], "source": "a page"}])
-    judged = rm.Trajectories({"q": [TWO_CALLS["q"], TWO_CALLS["q"]]}).judgments(asked)
-    assert [made.source for made in judged.provenance.values()] == ["a page", "a page"]
+    questions = rm.EvaluationSet.from_dataset([{"id": "q", "query": "who?", "relevant": ["good"], "source": "a page"}])
+    judged = rm.Trajectories({"q": [TWO_CALLS["q"], TWO_CALLS["q"]]}).judgments(questions)
+    assert [provenance.source for provenance in judged.provenance.values()] == ["a page", "a page"]
     assert judged.queries == {"q#1": "who?", "q#2": "who?"}

@@ -49,7 +49,7 @@ class TestWhatIsRefused:
             TWO_CALLS.union(per_call=0)
 
     def test_no_stack_trace_of_an_error_is_kept(self) -> None:
-        said = "ConnectionError: offline\nTraceback (most recent call last):\n  File '/home/me/app.py', key=secret"
-        assert rm.SearchCall("a", error=said).error == "ConnectionError: offline"
+        error = "ConnectionError: offline\nTraceback (most recent call last):\n  File '/home/me/app.py', key=secret"
+        assert rm.SearchCall("a", error=error).error == "ConnectionError: offline"
         assert rm.SearchCall("a", error=KeyError("x\ny")).error == "KeyError: 'x\\ny'"
         assert rm.SearchCall("a", error="").error == "failed without a message"

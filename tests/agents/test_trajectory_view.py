@@ -28,8 +28,8 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
 
 def test_what_was_found_read_and_cited_are_steps() -> None:
     reranked = rm.SearchCall("a", ["d1"], inner_rankings=[["d1", "d5"]])
-    one = rm.Trajectory([reranked, rm.SearchCall("b", ["d2", "d3"])], context=["d2", "d1"], citations=["d2"])
-    t = rm.Trajectories({"q1": one})
+    trajectory = rm.Trajectory([reranked, rm.SearchCall("b", ["d2", "d3"])], context=["d2", "d1"], citations=["d2"])
+    t = rm.Trajectories({"q1": trajectory})
     steps = {"inside calls": ["d1", "d5"], "union": ["d1", "d2", "d3"], "read": ["d2", "d1"], "cited": ["d2"]}
     assert {name: [*step["q1"]] for name, step in t.cited().stages.items()} == steps
     assert list(t.context().stages) == [*steps][:3]

@@ -207,16 +207,16 @@ def test_only_the_chunk_that_holds_a_fact_is_a_hit(case: Case) -> None:
         outcome = case.scored(right=right, documents=True)
         if case.name in REFUSED:
             assert outcome.value is None
-            assert "named 'a.pdf'" in outcome.said
+            assert "named 'a.pdf'" in outcome.messages
         else:
             assert (outcome.value, outcome.unplaced) == (value, 0)
         blind = case.scored(right=right, documents=False)
         if blind.value is None:
-            assert "named 'a.pdf'" in blind.said
+            assert "named 'a.pdf'" in blind.messages
         elif blind.value != value or blind.unplaced:
             assert blind.value == 0
             assert blind.warned
-            assert "none of the retrieved documents is judged" not in blind.said  # one finding for one fact
+            assert "none of the retrieved documents is judged" not in blind.messages  # one finding for one fact
             assert not right or blind.unplaced == case.retrieved(right=right)
 
 

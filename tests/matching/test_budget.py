@@ -34,8 +34,8 @@ class TestBudgets:
         assert result["ndcg@4chars"] == pytest.approx(1 / (1 + 1 / math.log2(3)))
 
     def test_tokens_are_given_or_counted(self) -> None:
-        given = [Retrieved("a", tokens=4), Retrieved("b", tokens=6)]
-        assert means(self.TRUTH, given, ["recall@9tokens", "recall@10tokens"]) == {
+        items = [Retrieved("a", tokens=4), Retrieved("b", tokens=6)]
+        assert means(self.TRUTH, items, ["recall@9tokens", "recall@10tokens"]) == {
             "recall@9tokens": 0,
             "recall@10tokens": 1,
         }

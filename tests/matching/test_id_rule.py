@@ -27,10 +27,12 @@ def test_beside_a_piece_nobody_holds_they_score_as_beside_an_id_nobody_retrieved
 
 def test_each_id_is_satisfied_at_the_first_item_that_has_it() -> None:
     items = [Retrieved("a", "one text"), Retrieved("b", "a text"), Retrieved("b", "another passage of b")]
-    matches = rm.match({"q": ["b", Quote("in none of the items")]}, {"q": items})
+    judgments: list[Any] = ["b", Quote("in none of the items")]
+    matches = rm.match({"q": judgments}, {"q": items})
     assert [match.rank for match in matches] == [2, None]
 
 
 def test_ids_of_another_type_are_refused() -> None:
+    judgments: list[Any] = [3, Quote("some words of a text")]
     with pytest.raises(TypeError, match="are int and those in the run are str"):
-        rm.evaluate({"q": [3, Quote("some words of a text")]}, {"q": [Retrieved("x", "some words of a text")]})
+        rm.evaluate({"q": judgments}, {"q": [Retrieved("x", "some words of a text")]})

@@ -21,7 +21,7 @@ scored_runs = st.dictionaries(
 
 def ranks(truth: Any, ranking: Any) -> dict[Any, int]:
     judged = judge_by_id(rm.Qrels({"q": truth}), {"q": ranking}, TIES_BY_ID)
-    documents = [judged.qrels.documents[at] for at in judged.items.document.tolist()]
+    documents = [judged.qrels.documents[position] for position in judged.items.document.tolist()]
     return dict(zip(documents, judged.items.rank.tolist(), strict=True))
 
 
@@ -47,7 +47,7 @@ def test_ties_are_found_in_long_rankings_too() -> None:
     run = {f"d{number}": float(rng.randrange(40)) for number in range(1500)}
     order = sorted(run, key=lambda document: (run[document], document), reverse=True)
     judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run}, TIES_BY_ID)
-    assert [judged.qrels.documents[at] for at in judged.items.document.tolist()] == order
+    assert [judged.qrels.documents[position] for position in judged.items.document.tolist()] == order
     assert judged.items.tied.tolist() == [sum(score == run[d] for score in run.values()) for d in order]
 
 
@@ -57,9 +57,9 @@ def test_a_long_ranking_in_any_order_of_any_kind_of_number_has_the_ranks_of_sort
     number: Callable[[int], float], *, begins_in_order: bool
 ) -> None:
     rng = random.Random(5)
-    whole = rng.sample(range(-(2**23), 2**23), 300)
-    whole[:20] = sorted(whole[:20], reverse=begins_in_order)
-    run = {f"d{at}": number(score) for at, score in enumerate(whole)}
+    whole_numbers = rng.sample(range(-(2**23), 2**23), 300)
+    whole_numbers[:20] = sorted(whole_numbers[:20], reverse=begins_in_order)
+    run = {f"d{index}": number(score) for index, score in enumerate(whole_numbers)}
     run |= {"e1": number(7), "e2": number(7), "whole": 2**60, "next to it": 2**60 + 1, "beside": float(2**60)}
     order = sorted(run, key=lambda document: (float(run[document]), document), reverse=True)
     assert ranks(list(run), run) == {document: rank for rank, document in enumerate(order, start=1)}

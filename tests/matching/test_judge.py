@@ -44,10 +44,11 @@ class TestIds:
     ) -> None:
         truth = random.Random(seed).sample([f"d{number}" for number in range(12)], 4)
         items = [
-            Retrieved(f"chunk{at}", source=document, metadata={"file": document}) for at, document in enumerate(ranking)
+            Retrieved(f"chunk{index}", source=document, metadata={"file": document})
+            for index, document in enumerate(ranking)
         ]
         expected = means(truth, ranking)
-        for match in ("source", "metadata:file", "metadata:source", lambda one: one.source):
+        for match in ("source", "metadata:file", "metadata:source", lambda item: item.source):
             assert repr(means(truth, items, match=match)) == repr(expected)
 
     def test_scores_of_items_do_not_reorder_them(self) -> None:

@@ -12,11 +12,11 @@ from retrieval_metrics.inputs.chunk_offsets import SourceText
 from retrieval_metrics.matching.line_endings import repair_line_endings
 from retrieval_metrics.matching.text_normalisation import normalise
 
-LINES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
+RULES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
 
 
 # As Python's `open` reads the file.
-READ = "\n\n".join(LINES)
+READ = "\n\n".join(RULES)
 
 
 # As its bytes are decoded.
@@ -24,66 +24,72 @@ RAW = READ.replace("\n", "\r\n")
 
 
 def span_of(line: str, text: str) -> Span:
-    at = text.index(line)
-    return Span("rules.txt", at, at + len(line))
+    start = text.index(line)
+    return Span("rules.txt", start, start + len(line))
 
 
-def chunks(text: str, of: str = RAW) -> list[Retrieved]:
+def chunks(text: str, recorded_in: str = RAW) -> list[Retrieved]:
     """Chunks of one text whose offsets were recorded in another."""
     return [
-        Retrieved(line.split(":")[0], line, source="rules.txt", start=at, end=at + len(line), offsets_unverified=True)
-        for line in LINES
+        Retrieved(
+            line.split(":")[0], line, source="rules.txt", start=start, end=start + len(line), offsets_unverified=True
+        )
+        for line in RULES
         if line in text
-        for at in [of.index(line)]
+        for start in [recorded_in.index(line)]
     ]
 
 
 NOTHING = pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
 
 
-def recall_of(truth: Any, line: int, source: str, of: str, metric: str = "recall") -> float:
-    found = chunks(source, of)
-    return rm.evaluate({"q": truth}, {"q": [found[line]]}, metric, documents={"rules.txt": source}).means[metric]
+def recall_of(truth: Any, line: int, source: str, recorded_in: str, metric: str = "recall") -> float:
+    retrieved = chunks(source, recorded_in)
+    return rm.evaluate({"q": truth}, {"q": [retrieved[line]]}, metric, documents={"rules.txt": source}).means[metric]
 
 
 @NOTHING
 @pytest.mark.parametrize("written", [RAW, READ], ids=["raw", "read"])
-@pytest.mark.parametrize("given", [RAW, READ], ids=["raw", "read"])
+@pytest.mark.parametrize("source", [RAW, READ], ids=["raw", "read"])
 @pytest.mark.parametrize("recorded", [RAW, READ], ids=["raw", "read"])
 class TestASpanMeansItsWords:
-    def test_with_its_quote(self, written: str, given: str, recorded: str) -> None:
-        for at in (0, 1, 30, 59):
-            truth = [[span_of(LINES[at], written), Quote(LINES[at])]]
-            for retrieved in {at, max(at - 1, 0), min(at + 1, 59), 20}:
-                hit = float(retrieved == at)
-                assert recall_of(truth, retrieved, given, recorded) == hit
-                assert recall_of(truth, retrieved, given, recorded, "coverage") == hit
-                assert recall_of(truth, retrieved, given, recorded, "density") == hit
+    def test_with_its_quote(self, written: str, source: str, recorded: str) -> None:
+        for judged in (0, 1, 30, 59):
+            truth = [[span_of(RULES[judged], written), Quote(RULES[judged])]]
+            for retrieved in {judged, max(judged - 1, 0), min(judged + 1, 59), 20}:
+                hit = float(retrieved == judged)
+                assert recall_of(truth, retrieved, source, recorded) == hit
+                assert recall_of(truth, retrieved, source, recorded, "coverage") == hit
+                assert recall_of(truth, retrieved, source, recorded, "density") == hit
 
-    def test_without_it_that_is_said(self, written: str, given: str, recorded: str) -> None:
-        for at in (10, 32, 45):
-            truth = [span_of(LINES[at], written)]
-            with warnings.catch_warnings(record=True) as said:
+    def test_without_it_that_is_said(self, written: str, source: str, recorded: str) -> None:
+        for judged in (10, 32, 45):
+            truth = [span_of(RULES[judged], written)]
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                found = recall_of(truth, at, given, recorded, "coverage")
-            messages = [str(one.message) for one in said if "1 spans cut words of their sources" in str(one.message)]
+                coverage = recall_of(truth, judged, source, recorded, "coverage")
+            messages = [
+                str(warning.message)
+                for warning in caught
+                if "1 spans cut words of their sources" in str(warning.message)
+            ]
             assert all("that they were written against, documents=" in message for message in messages)
             doubted = bool(messages)
-            assert doubted == (written != given)
-            assert doubted or found == 1
+            assert doubted == (written != source)
+            assert doubted or coverage == 1
 
 
 def read(*spans: Span, text: str = RAW, quote: str | None = None) -> tuple[list[Span], list[int]]:
     beside = {} if quote is None else {0: [normalise(quote)]}
-    found, doubtful = repair_line_endings(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
-    return [*found.values()], doubtful
+    repaired, doubtful = repair_line_endings(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
+    return [*repaired.values()], doubtful
 
 
 def test_spans_are_in_doubt_if_more_than_four_times_as_many_fit_only_otherwise() -> None:
-    certain = span_of(LINES[30], RAW)
-    others = [span_of(line, READ) for line in LINES[20:25]]
-    assert read(certain, *others[:4]) == ([certain, *others[:4]], [])
-    assert read(certain, *others) == ([certain, *others], [1, 2, 3, 4, 5])
+    certain = span_of(RULES[30], RAW)
+    otherwise_fitting = [span_of(line, READ) for line in RULES[20:25]]
+    assert read(certain, *otherwise_fitting[:4]) == ([certain, *otherwise_fitting[:4]], [])
+    assert read(certain, *otherwise_fitting) == ([certain, *otherwise_fitting], [1, 2, 3, 4, 5])
 
 
 def test_a_span_that_fits_as_well_either_way_stays_and_says_nothing_of_others() -> None:
@@ -126,8 +132,10 @@ def test_a_text_that_stands_twice_is_found_by_its_offsets() -> None:
     raw = ("The same line.\n" * 8).replace("\n", "\r\n")
     judged = Span("s", 5 * 16, 5 * 16 + 14)
     twins = [
-        Retrieved(at, "The same line.", source="s", start=at * 15, end=at * 15 + 14, offsets_unverified=True)
-        for at in (4, 5)
+        Retrieved(
+            position, "The same line.", source="s", start=position * 15, end=position * 15 + 14, offsets_unverified=True
+        )
+        for position in (4, 5)
     ]
     result = rm.evaluate({"q": [judged]}, {"q": twins}, ["recall@1", "recall@2"], documents={"s": raw})
     assert (result.means["recall@1"], result.means["recall@2"]) == (0, 1)
@@ -135,22 +143,22 @@ def test_a_text_that_stands_twice_is_found_by_its_offsets() -> None:
 
 def test_a_kept_source_is_not_changed_by_the_ends_of_its_lines() -> None:
     questions = rm.EvaluationSet.from_dataset(
-        [{"id": "q", "query": "Which?", "relevant": [[span_of(LINES[9], READ), Quote(LINES[9])]]}]
+        [{"id": "q", "query": "Which?", "relevant": [[span_of(RULES[9], READ), Quote(RULES[9])]]}]
     )
-    kept = questions.with_sources({"rules.txt": READ})
-    result = rm.evaluate(kept, {"q": [chunks(RAW)[9]]}, "coverage", documents={"rules.txt": RAW})
+    with_sources = questions.with_sources({"rules.txt": READ})
+    result = rm.evaluate(with_sources, {"q": [chunks(RAW)[9]]}, "coverage", documents={"rules.txt": RAW})
     assert result.means["coverage"] == 1
 
 
 def test_lint_reads_spans_as_judging_does() -> None:
-    relevant = [[span_of(LINES[9], READ), Quote(LINES[9])]]
+    relevant = [[span_of(RULES[9], READ), Quote(RULES[9])]]
     questions = rm.EvaluationSet.from_dataset([{"id": "q", "query": "When is class nine sent?", "relevant": relevant}])
     names = {finding.name for finding in questions.lint({"rules.txt": RAW})}
     assert not names & {"moved_span", "cut_span"}
 
 
 def test_an_explanation_shows_the_words_that_are_meant() -> None:
-    truth = {"q": [[span_of(LINES[30], READ), Quote(LINES[30])]]}
+    truth = {"q": [[span_of(RULES[30], READ), Quote(RULES[30])]]}
     result = rm.evaluate(truth, {"q": [chunks(RAW)[30]]}, "coverage", documents={"rules.txt": RAW})
     assert "class 30 is sent" in str(result.explain("q"))
     assert "class 29" not in str(result.explain("q"))

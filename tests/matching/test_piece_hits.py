@@ -1,5 +1,7 @@
 """What the matching rules record, as columns."""
 
+from typing import Any
+
 import numpy as np
 
 import retrieval_metrics as rm
@@ -7,7 +9,11 @@ from retrieval_metrics import Quote, Span, Text
 from retrieval_metrics.matching.piece_hits import PieceHits, pieces_by_query
 from retrieval_metrics.matching.span_offsets import ItemLocation
 
-QRELS = rm.Qrels({"q1": {Text("some words"): 1, Quote("a quotation"): 2}, "q2": {Span("s", 0, 10): 3}})
+JUDGMENTS: dict[str, Any] = {
+    "q1": {Text("some words"): 1, Quote("a quotation"): 2},
+    "q2": {Span("s", 0, 10): 3},
+}
+QRELS = rm.Qrels(JUDGMENTS)
 
 
 def test_pieces_are_listed_by_query_and_position() -> None:

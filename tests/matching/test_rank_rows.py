@@ -28,11 +28,11 @@ def draw_ranks() -> tuple[np.ndarray, np.ndarray]:
 def test_ranks_are_counted_and_looked_up_within_their_query(_: int) -> None:
     query, rank = draw_ranks()
     other_query, other_rank = draw_ranks()
-    others = list(zip(other_query.tolist(), other_rank.tolist(), strict=True))
+    other_pairs = list(zip(other_query.tolist(), other_rank.tolist(), strict=True))
     pairs = list(zip(query.tolist(), rank.tolist(), strict=True))
-    n_above = [sum(other[0] == pair[0] and other[1] < pair[1] for other in others) for pair in pairs]
+    n_above = [sum(other[0] == pair[0] and other[1] < pair[1] for other in other_pairs) for pair in pairs]
     assert count_above(query, rank, other_query, other_rank).tolist() == n_above
-    assert is_among(query, rank, other_query, other_rank).tolist() == [pair in others for pair in pairs]
+    assert is_among(query, rank, other_query, other_rank).tolist() == [pair in other_pairs for pair in pairs]
     assert ordinals(query).tolist() == [query[: index + 1].tolist().count(query[index]) for index in range(len(query))]
 
 

@@ -18,11 +18,14 @@ def test_a_ranking_is_listed_in_the_order_in_which_it_is_judged(order: ScoreOrde
     rng = np.random.default_rng(7)
     for _ in range(300):
         names: list[Any] = [int(name) if ids == "numbers" else str(name) for name in rng.permutation(12)[:9]]
-        scores = {name: SCORES[at] for name, at in zip(names, rng.integers(len(SCORES), size=len(names)), strict=True)}
+        scores = {
+            name: SCORES[position]
+            for name, position in zip(names, rng.integers(len(SCORES), size=len(names)), strict=True)
+        }
         listed = rank_ids(scores, order)
         qrels = rm.Qrels({"q": dict.fromkeys(names, 1)})
         items = judge(qrels, {"q": scores}, "id", order).items
-        assert [qrels.documents[at] for at in items.document] == listed
+        assert [qrels.documents[position] for position in items.document] == listed
         assert items.rank.tolist() == list(range(1, len(names) + 1))
 
 
@@ -33,6 +36,6 @@ def test_the_columns_of_a_run_have_the_same_order() -> None:
         scores = {name: float(rng.integers(3)) for name in names}
         run = rm.Run.from_frame({"query": ["q"] * 12, "document": names, "score": list(scores.values())})
         qrels = rm.Qrels({"q": dict.fromkeys(names, 1)})
-        assert [qrels.documents[at] for at in judge(qrels, run, "id", TIES_BY_ID).items.document] == rank_ids(
-            scores, TIES_BY_ID
-        )
+        assert [
+            qrels.documents[position] for position in judge(qrels, run, "id", TIES_BY_ID).items.document
+        ] == rank_ids(scores, TIES_BY_ID)

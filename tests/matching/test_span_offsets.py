@@ -14,10 +14,10 @@ SOURCE = "One two three four. Refunds take five working days. Nothing else is sa
 FACT = "Refunds take five working days."
 
 
-AT = SOURCE.index(FACT)
+FACT_START = SOURCE.index(FACT)
 
 
-SPAN = Span("s", AT, AT + len(FACT))
+SPAN = Span("s", FACT_START, FACT_START + len(FACT))
 
 
 def chunk(start: int, end: int, shift: int = 0, **options: Any) -> Retrieved:
@@ -36,16 +36,18 @@ class TestWithoutTheSource:
         assert recall([SPAN], chunk(15, 60, offsets_unverified=False)) == (1, 0)
 
     def test_those_of_a_framework_are_unchecked_and_said_to_be(self) -> None:
-        with pytest.warns(rm.RetrievalWarning) as said:
+        with pytest.warns(rm.RetrievalWarning) as caught:
             assert recall([SPAN], chunk(15, 60), chunk(0, 15)) == (0, 2)
-        assert "the place of 2 retrieved items is unknown, so no span was found in them, nor is" in str(said[0].message)
-        assert "example '15' for query 'q' (unchecked)" in str(said[0].message)
+        assert "the place of 2 retrieved items is unknown, so no span was found in them, nor is" in str(
+            caught[0].message
+        )
+        assert "example '15' for query 'q' (unchecked)" in str(caught[0].message)
 
     def test_a_run_without_any_judged_source_is_unplaced(self) -> None:
         leaves = [chunk(15, 60, source="piece 1 of s"), chunk(0, 15, source="piece 0 of s")]
-        with pytest.warns(rm.RetrievalWarning) as said:
+        with pytest.warns(rm.RetrievalWarning) as caught:
             assert recall([SPAN], *leaves) == (0, 2)
-        assert "2 of a run in which no source is a judged one" in str(said[0].message)
+        assert "2 of a run in which no source is a judged one" in str(caught[0].message)
         assert recall_without_warning([SPAN], leaves[0], chunk(0, 15, offsets_unverified=False)) == (0, 0)
         assert recall_without_warning([[SPAN, Quote(FACT)]], *leaves) == (1, 0)
         assert recall([SPAN], *leaves, documents={"s": SOURCE}) == (1, 0)
@@ -58,32 +60,32 @@ class TestWithoutTheSource:
     @pytest.mark.parametrize("cut", [(15, 60), (0, 35), (25, 45), (35, len(SOURCE)), (60, len(SOURCE)), (0, 15)])
     def test_the_quote_beside_a_span_confirms_or_contradicts_them(self, cut: tuple[int, int]) -> None:
         truth = [[Quote(FACT), SPAN]]
-        whole = cut[0] <= AT and AT + len(FACT) <= cut[1]
-        assert recall_without_warning(truth, chunk(*cut)) == (whole, 0)
+        holds_fact = cut[0] <= FACT_START and FACT_START + len(FACT) <= cut[1]
+        assert recall_without_warning(truth, chunk(*cut)) == (holds_fact, 0)
         for shift in (-11, 13):
             if shift + cut[0] >= 0:
-                assert recall_without_warning(truth, chunk(*cut, shift))[0] == whole
+                assert recall_without_warning(truth, chunk(*cut, shift))[0] == holds_fact
 
     def test_two_halves_are_confirmed_by_their_quote(self) -> None:
-        halves = chunk(0, AT + 12), chunk(AT + 12, len(SOURCE))
+        halves = chunk(0, FACT_START + 12), chunk(FACT_START + 12, len(SOURCE))
         assert recall([[Quote(FACT), SPAN]], *halves) == (1, 0)
-        wrong = chunk(0, AT + 12), chunk(AT + 12, len(SOURCE), 30)
+        wrong = chunk(0, FACT_START + 12), chunk(FACT_START + 12, len(SOURCE), 30)
         assert recall_without_warning([[Quote(FACT), SPAN]], *wrong) == (0, 1)
         assert recall_without_warning([[Quote(FACT), SPAN]], wrong[1], wrong[0]) == (0, 1)
 
     @pytest.mark.parametrize(
         ("text", "start", "unlocated"),
         [
-            ("Refunds take five", AT, 0),  # the first words of the quote where it begins
-            ("take five working", AT, 1),  # others
-            ("five working days.", AT + len(FACT) - 18, 0),  # the last words where it ends
-            ("take five working", AT + len(FACT) - 17, 1),
-            ("Refunds take five", AT + len(FACT), 1),  # words of the quote right behind it
-            ("working days.", AT - 13, 1),  # and right before it
-            ("Nothing else is", AT + len(FACT), 0),  # nothing of it, right behind it and right before it
-            ("two three fou", AT - 13, 0),
-            ("working day begins", AT + len(FACT), 0),  # words of the quote, and not up to its end
-            ("in ten working days", AT - 19, 0),  # and not from its beginning
+            ("Refunds take five", FACT_START, 0),  # the first words of the quote where it begins
+            ("take five working", FACT_START, 1),  # others
+            ("five working days.", FACT_START + len(FACT) - 18, 0),  # the last words where it ends
+            ("take five working", FACT_START + len(FACT) - 17, 1),
+            ("Refunds take five", FACT_START + len(FACT), 1),  # words of the quote right behind it
+            ("working days.", FACT_START - 13, 1),  # and right before it
+            ("Nothing else is", FACT_START + len(FACT), 0),  # nothing of it, right behind it and right before it
+            ("two three fou", FACT_START - 13, 0),
+            ("working day begins", FACT_START + len(FACT), 0),  # words of the quote, and not up to its end
+            ("in ten working days", FACT_START - 19, 0),  # and not from its beginning
         ],
     )
     def test_they_are_confirmed_at_the_edges_of_the_quote_too(self, text: str, start: int, unlocated: int) -> None:
@@ -95,8 +97,10 @@ class TestWithoutTheSource:
 
     def test_an_item_without_offsets_needs_none_if_it_holds_all_or_nothing_of_each_quote(self) -> None:
         truth = [[Quote(FACT), SPAN]]
-        whole, nothing, half = (Retrieved(text, text, "s") for text in (SOURCE, SOURCE[60:], SOURCE[: AT + 15]))
-        assert recall(truth, whole, nothing) == (1, 0)
+        complete, nothing, half = (
+            Retrieved(text, text, "s") for text in (SOURCE, SOURCE[60:], SOURCE[: FACT_START + 15])
+        )
+        assert recall(truth, complete, nothing) == (1, 0)
         assert recall_without_warning(truth, half) == (0, 1)
 
 
@@ -129,8 +133,8 @@ class TestWithTheSource:
         assert recall(truth, item, match=match) == (0.5, 0)
 
     def test_an_item_from_another_known_source_is_not_looked_for_here(self) -> None:
-        both = rm.Matching(sources={"s": SOURCE, "t": SOURCE})
-        assert recall_without_warning([SPAN], chunk(15, 60, source="t"), match=both) == (0, 0)
+        matching = rm.Matching(sources={"s": SOURCE, "t": SOURCE})
+        assert recall_without_warning([SPAN], chunk(15, 60, source="t"), match=matching) == (0, 0)
 
     def test_a_text_of_unknown_source_is_elsewhere_if_it_is_found_there(self) -> None:
         other = rm.Matching(sources={"s": SOURCE, "t": "Quite another text."})
@@ -147,7 +151,7 @@ def recall_without_warning(*arguments: Any, **options: Any) -> tuple[float, int]
 def test_what_is_claimed_survives_a_file(tmp_path: Any) -> None:
     path = tmp_path / "run.json"
     rm.write_run({"q": [chunk(15, 60), chunk(0, 15, offsets_unverified=False)]}, path)
-    assert [one.offsets_unverified for one in rm.read_run(path)["q"]] == [True, False]
+    assert [item.offsets_unverified for item in rm.read_run(path)["q"]] == [True, False]
 
 
 def test_coverage_is_unknown_from_the_first_unplaced_item_on() -> None:
@@ -164,10 +168,10 @@ class TestChunksWithSomethingAdded:
         "It was built in the year of the great flood. Carts took a whole day to reach the market on it."
     )
     FACT = "Nobody knows who planted the old pear tree there."
-    AT = BOOK.index(FACT)
-    TRUTH = (Span("b", AT, AT + len(FACT)),)
+    FACT_START = BOOK.index(FACT)
+    TRUTH = (Span("b", FACT_START, FACT_START + len(FACT)),)
     MATCH = rm.Matching(sources={"b": BOOK})
-    CHUNK = BOOK[AT - 40 : AT + len(FACT)].strip()
+    CHUNK = BOOK[FACT_START - 40 : FACT_START + len(FACT)].strip()
 
     @pytest.mark.parametrize(
         "text",
@@ -182,7 +186,7 @@ class TestChunksWithSomethingAdded:
     )
     @pytest.mark.parametrize("source", ["b", None, "section 3 of b"])
     def test_the_part_that_is_of_the_source_is_found(self, text: str, source: str | None) -> None:
-        item = Retrieved("a", text, source, offsets_unverified=True, start=None if source is None else self.AT)
+        item = Retrieved("a", text, source, offsets_unverified=True, start=None if source is None else self.FACT_START)
         assert recall(list(self.TRUTH), item, match=self.MATCH) == (1, 0)
 
     def test_what_was_added_covers_nothing(self) -> None:
@@ -200,9 +204,9 @@ class TestChunksWithSomethingAdded:
             truth = [Span("b", self.BOOK.index("Carts"), len(self.BOOK))]
             assert recall_without_warning(truth, item, match=self.MATCH)[0] == 0
 
-    @pytest.mark.parametrize(("more", "placed"), [(0, True), (1, False)])
-    def test_a_text_of_unknown_source_is_from_a_book_if_half_of_it_is(self, more: int, *, placed: bool) -> None:
-        added = "x" * (len("".join(self.CHUNK.split())) + more)
+    @pytest.mark.parametrize(("n_more", "placed"), [(0, True), (1, False)])
+    def test_a_text_of_unknown_source_is_from_a_book_if_half_of_it_is(self, n_more: int, *, placed: bool) -> None:
+        added = "x" * (len("".join(self.CHUNK.split())) + n_more)
         item = Retrieved("a", f"{added} {self.CHUNK}")
         assert recall_without_warning(list(self.TRUTH), item, match=self.MATCH) == (placed, not placed)
 
@@ -216,8 +220,8 @@ class TestChunksWithSomethingAdded:
         item = Retrieved("a", f"Source 1: {self.FACT}", "b")
         run = {"q": [item]}
         means = rm.evaluate({"q": list(self.TRUTH)}, run, ["coverage", "density"], match=self.MATCH).means
-        held = len("".join(self.FACT.split()))
-        assert means == {"coverage": 1.0, "density": held / (held + len("Source1:"))}
+        n_covered = len("".join(self.FACT.split()))
+        assert means == {"coverage": 1.0, "density": n_covered / (n_covered + len("Source1:"))}
 
     def test_a_sentence_without_spaces_between_its_words(self) -> None:
         text = (

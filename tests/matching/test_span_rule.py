@@ -27,7 +27,7 @@ def means(truth: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[
 
 class TestSpans:
     def test_halves_complete_a_span_that_a_boundary_cuts(self) -> None:
-        items = [Retrieved(f"c{at}", source="a", start=at * 100, end=at * 100 + 100) for at in range(3)]
+        items = [Retrieved(f"c{number}", source="a", start=number * 100, end=number * 100 + 100) for number in range(3)]
         result = means(
             [Span("a", 60, 160)], [items[0], items[2], items[1]], ["recall@2", "recall@3", "mrr", "precision"]
         )
@@ -36,19 +36,23 @@ class TestSpans:
 
     def test_four_fifths_are_enough_and_a_character_less_is_not(self) -> None:
         span = Span("a", 0, 10)
-        for end, found in ((8, 1), (7, 0)):
-            assert means([span], [Retrieved("c", source="a", start=0, end=end)], ["recall"]) == {"recall": found}
+        for end, recall in ((8, 1), (7, 0)):
+            assert means([span], [Retrieved("c", source="a", start=0, end=end)], ["recall"]) == {"recall": recall}
 
     def test_what_follows_when_exactly_the_share_is_covered_does_not_count_again(self) -> None:
         stretches = [(0, 8), (8, 10), (20, 30)]
-        items = [Retrieved(f"c{at}", source="a", start=start, end=end) for at, (start, end) in enumerate(stretches)]
+        items = [
+            Retrieved(f"c{number}", source="a", start=start, end=end) for number, (start, end) in enumerate(stretches)
+        ]
         truth = [Span("a", 0, 10), Span("a", 20, 30)]
-        assert [one.rank for one in rm.match({"q": truth}, {"q": items})] == [1, 3]
+        assert [match.rank for match in rm.match({"q": truth}, {"q": items})] == [1, 3]
         assert means(truth, items, ["recall", "ndcg", "map"]) == {"recall": 1, "ndcg": 1, "map": 1}
 
     def test_what_is_covered_already_adds_nothing_and_is_a_miss(self) -> None:
         stretches = [(0, 5), (0, 5), (5, 10)]
-        items = [Retrieved(f"c{at}", source="a", start=start, end=end) for at, (start, end) in enumerate(stretches)]
+        items = [
+            Retrieved(f"c{number}", source="a", start=start, end=end) for number, (start, end) in enumerate(stretches)
+        ]
         # The first adds to it and gives no row, the second is a miss, the third completes it: row 2.
         assert means([Span("a", 0, 10)], items, ["mrr"]) == {"mrr": 1 / 2}
         assert means([Span("a", 0, 10)], [items[0], items[2], items[1]], ["mrr"]) == {"mrr": 1}
@@ -64,8 +68,8 @@ class TestSpans:
             ((0, 15), 1),
             ((0, 14), 0),
         ):
-            found = means([span], [Retrieved("c", source="a", start=start, end=end)], ["precision"])
-            assert found == {"precision": counts}
+            values = means([span], [Retrieved("c", source="a", start=start, end=end)], ["precision"])
+            assert values == {"precision": counts}
 
     @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
     def test_what_only_touches_a_span_holds_nothing_of_it(self) -> None:
@@ -126,6 +130,10 @@ def situations(draw: st.DrawFn) -> tuple[dict[str, str], naive.Truth, list[Chunk
     return sources, truth, draw(st.lists(st.sampled_from(chunks), max_size=12))
 
 
+def has_relevant(truth: naive.Truth, rel: float | None = None) -> bool:
+    return any(naive.relevant(grade, rel) for _, grade in itertools.chain.from_iterable(truth))
+
+
 def groups(truth: naive.Truth) -> list[dict[Span, float]]:
     return [{Span(*place): grade for place, grade in group} for group in truth]
 
@@ -163,7 +171,7 @@ class TestAgainstSetsOfCharacters:
         result = means_with_sources(
             groups(truth), items(sources, ranking), [name + suffix for name in self.NAMES], sources
         )
-        if not any(naive.relevant(grade, rel) for group in truth for _, grade in group):
+        if not has_relevant(truth, rel):
             assert all(map(math.isnan, result.values()))
             return
         expected = naive.metrics(truth, ranking, sources, k, rel=rel)
@@ -173,7 +181,7 @@ class TestAgainstSetsOfCharacters:
     def test_ndcg(self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]], k: int | None) -> None:
         sources, truth, ranking = situation
         name = "ndcg" + f"@{k}" * (k is not None)
-        if any(grade > 0 for group in truth for _, grade in group):
+        if has_relevant(truth):
             expected = naive.metrics(truth, ranking, sources, k)["ndcg"]
             assert means_with_sources(groups(truth), items(sources, ranking), [name], sources)[name] == pytest.approx(
                 expected
@@ -185,7 +193,7 @@ class TestAgainstSetsOfCharacters:
     ) -> None:
         sources, truth, ranking = situation
         names = [f"{name}@{budget}chars" for name in (*self.NAMES, "ndcg")]
-        if any(grade > 0 for group in truth for _, grade in group):
+        if has_relevant(truth):
             expected = naive.metrics(truth, ranking, sources, budget=budget)
             result = means_with_sources(groups(truth), items(sources, ranking, with_text=with_text), names, sources)
             assert result == pytest.approx({name: expected[name.split("@")[0]] for name in names}, abs=1e-12)
@@ -199,50 +207,53 @@ class TestAgainstSetsOfCharacters:
         first = naive.fitting(ranking, budget) if budget else k
         names = [f"{name}{suffix}" for name in naive.COVERED]
         result = means_with_sources(groups(truth), items(sources, ranking), names, sources)
-        if not any(grade > 0 for group in truth for _, grade in group):
+        if not has_relevant(truth):
             assert all(map(math.isnan, result.values()))
             return
         length = sum(len(naive.characters(sources, *chunk[1:])) for chunk in ranking[:first])
-        possible = [
-            [formula(covered, total, length) for formula in naive.COVERED.values()]
-            for covered, total in naive.best_choices(truth, ranking, sources, first)
-        ]
-        assert any([*result.values()] == pytest.approx(values) for values in possible)
+        possible = []
+        for covered, total in naive.best_choices(truth, ranking, sources, first):
+            values = [formula(covered, total, length) for formula in naive.COVERED.values()]
+            possible.append([*result.values()] == pytest.approx(values))
+        assert any(possible)
 
     @given(situation=situations())
     def test_flat_truth_is_groups_of_one(self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]]) -> None:
         sources, truth, ranking = situation
-        flat = dict(pair for group in truth for pair in group)
+        flat = dict(itertools.chain.from_iterable(truth))
         names = [*self.NAMES, "ndcg", "ndcg@3", "rbp", "err", "bpref", "r_precision", "judged"]
-        one = means_with_sources(
+        flat_means = means_with_sources(
             {Span(*place): grade for place, grade in flat.items()}, items(sources, ranking), names, sources
         )
-        other = means_with_sources(
+        grouped_means = means_with_sources(
             [{Span(*place): grade} for place, grade in flat.items()], items(sources, ranking), names, sources
         )
-        assert repr(one) == repr(other)
+        assert repr(flat_means) == repr(grouped_means)
 
     @given(situation=situations())
     def test_every_bounded_metric_stays_in_bounds(
         self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]]
     ) -> None:
         sources, truth, ranking = situation
-        names = [name for name, one in DEFINITIONS.items() if one.bounded]
+        names = [name for name, definition in DEFINITIONS.items() if definition.bounded]
         match, run = rm.Matching(sources=sources), {"q": items(sources, ranking)}
         for semantics, cut in itertools.product(RULE_SETS, ("", "@1", "@4", "@15chars")):
-            at = [name + cut for name in names if rm.Metric.parse(name).definition.takes_cutoff or not cut]
+            metrics = [name + cut for name in names if rm.Metric.parse(name).definition.takes_cutoff or not cut]
             if semantics == "trec_eval" and len(set(ranking)) < len(ranking):
                 continue  # it refuses repeats
-            if semantics == "llama_index" and not (ranking and any(grade > 0 for group in truth for _, grade in group)):
+            if semantics == "llama_index" and not (ranking and has_relevant(truth)):
                 continue  # it refuses queries without anything relevant or retrieved
-            result = rm.evaluate({"q": groups(truth)}, run, at, match=match, rules=semantics)
+            result = rm.evaluate({"q": groups(truth)}, run, metrics, match=match, rules=semantics)
             values = [*result.means.values(), *result.residuals.values()]
             assert all(math.isnan(value) or 0 <= value <= 1 for value in values), result.means
 
     @given(text=texts, data=st.data())
     def test_without_the_source_every_character_counts(self, text: str, data: st.DataObject) -> None:
         start, end = data.draw(stretches(text))
-        ranking = [Chunk(f"c{at}", "s", at, min(at + 5, len(text))) for at in range(0, len(text), 5)]
+        ranking = [
+            Chunk(f"c{start_of_chunk}", "s", start_of_chunk, min(start_of_chunk + 5, len(text)))
+            for start_of_chunk in range(0, len(text), 5)
+        ]
         letters = {"s": "x" * len(text)}
         expected = naive.metrics([[(("s", start, end), 1.0)]], ranking, letters)
         result = means_with_sources([Span("s", start, end)], items({"s": text}, ranking), ["mrr", "precision"])
@@ -256,14 +267,14 @@ class TestAgainstSetsOfCharacters:
         run = {"q": items(sources, ranking)}
         name = "rbp" + f"@{k}" * (k is not None)
         residual = rm.evaluate({"q": groups(truth)}, run, name, match=rm.Matching(sources=sources)).residuals[name]
-        known = 0.0
+        settled_weight = 0.0
         for row, (rank, grade) in enumerate(naive.rows(truth, ranking, sources, k)[:k]):
             first = naive.first_of_each_id(ranking)[rank - 1]
             settled = first is None or any(
                 naive.precision([[(place, 1.0)]], [first], sources, 1, None) for group in truth for place, _ in group
             )
-            known += 0.2 * 0.8**row * (grade is not None or settled)
-        assert residual == pytest.approx(1 - known, abs=1e-12)
+            settled_weight += 0.2 * 0.8**row * (grade is not None or settled)
+        assert residual == pytest.approx(1 - settled_weight, abs=1e-12)
 
 
 def gold_first(spans: list[Span], chunks: list[Retrieved]) -> list[Retrieved]:

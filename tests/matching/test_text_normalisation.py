@@ -117,7 +117,7 @@ SCRIPTS += [
 GAPS = [" "] * 5 + ["", "\n", "\r\n", "  ", "\u00a0", ", ", ". ", "\u202f"]
 
 
-def some_text(rng: random.Random, parts: int) -> str:
+def make_text(rng: random.Random, parts: int) -> str:
     return "".join(rng.choice(NUMBERS + WORDS + SCRIPTS) + rng.choice(GAPS) for _ in range(parts))
 
 
@@ -125,10 +125,10 @@ def some_text(rng: random.Random, parts: int) -> str:
 @pytest.mark.parametrize("seed", range(10))
 def test_a_quote_is_found_where_the_naive_reference_finds_it(seed: int) -> None:
     rng = random.Random(seed)
-    found = refused = 0
+    n_found = n_refused = 0
     for _ in range(1_000):
-        text = some_text(rng, rng.randint(2, 8))
-        quote = some_text(rng, rng.randint(1, 3)).strip()
+        text = make_text(rng, rng.randint(2, 8))
+        quote = make_text(rng, rng.randint(1, 3)).strip()
         if rng.random() < 2 / 3:
             start = rng.randrange(len(text))
             quote = text[start : rng.randint(start + 1, len(text))]
@@ -137,8 +137,8 @@ def test_a_quote_is_found_where_the_naive_reference_finds_it(seed: int) -> None:
             assert as_searched_text(text).holds(plain) == expected, (text, quote)
             assert expected or not is_separate_part(quote, text), (text, quote)
             assert (find_range(quote, text) is not None) == expected, (text, quote)
-            found, refused = found + expected, refused + (plain in normalise(text) and not expected)
-    assert min(found, refused) > 100
+            n_found, n_refused = n_found + expected, n_refused + (plain in normalise(text) and not expected)
+    assert min(n_found, n_refused) > 100
 
 
 @unfound
@@ -215,14 +215,17 @@ def typeset(rng: random.Random, text: str) -> str:
     """The text as other programs write it: with what nobody sees, other spaces, and words broken over lines."""
     written = []
     for word in text.split(" "):
-        at = rng.randint(1, max(len(word) - 1, 1))
-        inner = word[at - 1 : at + 1].isalpha() and len(word[at - 1 : at + 1]) > 1
+        split = rng.randint(1, max(len(word) - 1, 1))
+        inner = word[split - 1 : split + 1].isalpha() and len(word[split - 1 : split + 1]) > 1
         mark = rng.choice(
             ["\u00ad", "\u200b", "\u200d", "\u2060", "\u200e", "-\n", "\u00ad\n   ", "\u2010\r\n", "", "", ""]
         )
-        written.append(word[:at] + mark + word[at:] if inner else word)
+        written.append(word[:split] + mark + word[split:] if inner else word)
     other = {"\u201c": '"', "\u201d": "&quot;", "'": "\u2019", "ffi": "\ufb03", "-k": "\u2011k"}
-    result = "".join(one + rng.choice([" ", "\n", "\u00a0", "&nbsp;", "  ", "\u2009", " \u200f"]) for one in written)
+    result = "".join(
+        written_word + rng.choice([" ", "\n", "\u00a0", "&nbsp;", "  ", "\u2009", " \u200f"])
+        for written_word in written
+    )
     for plain, odd in other.items():
         if rng.random() < 1 / 2:
             result = result.replace(plain, odd)
@@ -234,14 +237,16 @@ def typeset(rng: random.Random, text: str) -> str:
 def test_a_text_is_read_as_a_quote_is(seed: int) -> None:
     """Typography that a quote survives, a reference text survives in full, with any run of words."""
     rng = random.Random(seed)
-    judged, found = typeset(rng, SENTENCE), typeset(rng, SENTENCE)
-    assert recall(Quote(judged), found) == 1
-    assert recall(Text(judged), found, min_coverage=1.0, min_common_words=rng.randint(1, 30)) == 1
-    assert find_range(judged, f"So: {found}") is not None
+    judged, retrieved = typeset(rng, SENTENCE), typeset(rng, SENTENCE)
+    assert recall(Quote(judged), retrieved) == 1
+    assert recall(Text(judged), retrieved, min_coverage=1.0, min_common_words=rng.randint(1, 30)) == 1
+    assert find_range(judged, f"So: {retrieved}") is not None
 
 
 @unfound
-@pytest.mark.parametrize(("judged", "found"), [("\u0643\u062a\u0627\u0628", "\u0643\u0640\u0640\u062a\u0627\u0628")])
-def test_the_stroke_of_arabic_words_does_not_count(judged: str, found: str) -> None:
-    assert recall(Quote(judged), found) == 1
-    assert recall(Text(judged), found, min_coverage=1.0) == 1
+@pytest.mark.parametrize(
+    ("judged", "retrieved"), [("\u0643\u062a\u0627\u0628", "\u0643\u0640\u0640\u062a\u0627\u0628")]
+)
+def test_the_stroke_of_arabic_words_does_not_count(judged: str, retrieved: str) -> None:
+    assert recall(Quote(judged), retrieved) == 1
+    assert recall(Text(judged), retrieved, min_coverage=1.0) == 1

@@ -35,18 +35,18 @@ class TestTexts:
         }
 
     def test_a_chunk_inside_it_counts_in_precision_and_gives_no_row(self) -> None:
-        half, rest = self.REFERENCE[:102], self.REFERENCE[90:]
+        half, second_half = self.REFERENCE[:102], self.REFERENCE[90:]
         result = means(
-            [Text(self.REFERENCE)], [item(1, half), item(2, rest)], ["recall@1", "recall@2", "precision", "mrr"]
+            [Text(self.REFERENCE)], [item(1, half), item(2, second_half)], ["recall@1", "recall@2", "precision", "mrr"]
         )
         assert result == {"recall@1": 0, "recall@2": 1, "precision": 1, "mrr": 1}
 
     @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
     def test_exactly_the_share_is_enough_and_a_letter_less_is_not(self) -> None:
         reference, chunk = Text("aaaa bbbb cccc dddd eeee"), item(1, "aaaa bbbb cccc dddd")  # 16 of 20 letters
-        for text_share, found in ((0.8, 1), (0.81, 0)):
+        for text_share, recall in ((0.8, 1), (0.81, 0)):
             match = rm.Matching(min_common_words=2, min_coverage=text_share)
-            assert means([reference], [chunk], ["recall"], match=match) == {"recall": found}
+            assert means([reference], [chunk], ["recall"], match=match) == {"recall": recall}
         other = item(2, "aaaa bbbb other words")  # 8 of its 18 letters
         for overlap, counts in ((8 / 18, 1), (0.45, 0)):
             match = rm.Matching(min_common_words=2, min_overlap=overlap)

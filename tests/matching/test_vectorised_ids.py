@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import scored_run
-from retrieval_metrics.inputs.batch import Batch, batch_at_changes
+from retrieval_metrics.inputs.batch import Batch
 from retrieval_metrics.matching.ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
@@ -30,19 +30,21 @@ listed = st.dictionaries(queries, st.lists(documents, min_size=1, max_size=14), 
 def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> rm.Run:
     """The run as read from a file in pieces of whole queries."""
     batches = []
-    names = list(run)
-    for at in range(0, len(names), max(1, len(names) // pieces)):
-        part = names[at : at + max(1, len(names) // pieces)]
-        rows = [(query, document) for query in part for document in run[query]]
-        values = [score for query in part for score in run[query].values()] if isinstance(run[part[0]], dict) else None
-        kind = pl.Int64 if isinstance(rows[0][1], int) else pl.String
-        batches.append(
-            batch_at_changes(
-                pl.Series([query for query, _ in rows]),
-                pl.Series([document for _, document in rows], dtype=kind),
-                None if values is None else np.array(values, dtype=np.float64),
-            )
-        )
+    queries_in_run = list(run)
+    size = max(1, len(queries_in_run) // pieces)
+    for start in range(0, len(queries_in_run), size):
+        part = queries_in_run[start : start + size]
+        batch_documents: list[Any] = []
+        batch_scores: list[float] = []
+        bounds = [0]
+        for query in part:
+            batch_documents += run[query]
+            if isinstance(run[query], dict):
+                batch_scores += run[query].values()
+            bounds.append(len(batch_documents))
+        kind = pl.Int64 if isinstance(batch_documents[0], int) else pl.String
+        scores_or_none = np.array(batch_scores, dtype=np.float64) if batch_scores else None
+        batches.append(Batch(part, np.array(bounds), pl.Series(batch_documents, dtype=kind), scores_or_none))
     return rm.Run(batches)
 
 

@@ -13,13 +13,11 @@ import retrieval_metrics as rm
 from generated import DOCUMENTS, cutoffs, often, rankings, truths
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
-WITH_PARAMETER = [
-    (name, key, value)
-    for name, definition in DEFINITIONS.items()
-    for key, parameter in definition.parameters.items()
-    for value in parameter.examples
-]
-"""Every metric with every value of its parameters that its definition gives as an example."""
+# Every metric with every value of its parameters that its definition gives as an example.
+WITH_PARAMETER: list[tuple[str, str, Any]] = []
+for _name, _definition in DEFINITIONS.items():
+    for _key, _parameter in _definition.parameters.items():
+        WITH_PARAMETER += [(_name, _key, _example) for _example in _parameter.examples]
 
 
 def engine(truth: Any, ranking: list[str], *metrics: rm.Metric) -> list[float]:
@@ -27,13 +25,13 @@ def engine(truth: Any, ranking: list[str], *metrics: rm.Metric) -> list[float]:
     return [per_query[metric]["q"] for metric in metrics]
 
 
-def check(truth: reference.Truth, ranking: list[str], k: int | None, *asked: tuple[str, dict[str, Any]]) -> None:
+def check(truth: reference.Truth, ranking: list[str], k: int | None, *requested: tuple[str, dict[str, Any]]) -> None:
     """Compare metrics, each with its parameters."""
-    cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in asked]
-    metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(asked, cuts, strict=True)]
-    for (name, chosen), cut, value in zip(asked, cuts, engine(truth, ranking, *metrics), strict=True):
+    cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in requested]
+    metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(requested, cuts, strict=True)]
+    for (name, chosen), cut, value in zip(requested, cuts, engine(truth, ranking, *metrics), strict=True):
         definition, parameters = DEFINITIONS[name], dict(chosen)
-        if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
+        if definition.needs_relevant and not reference.count_needed(truth, parameters.get("rel")):
             assert math.isnan(value), (name, parameters)
             continue
         if "max_grade" in definition.parameters:
@@ -58,19 +56,21 @@ def test_every_parameter_has_examples_that_are_not_its_default(name: str) -> Non
 @pytest.mark.parametrize(("name", "key", "value"), WITH_PARAMETER)
 def test_every_parameter_changes_something(name: str, key: str, value: Any) -> None:
     rng = random.Random(0)
-    truth = {
-        query: [{rng.choice(DOCUMENTS): rng.choice([-2, -1, 0, 1, 2, 3]) for _ in range(3)} for _ in range(3)]
-        for query in range(200)
-    }
+
+    def draw_group() -> dict[str, int]:
+        return {rng.choice(DOCUMENTS): rng.choice([-2, -1, 0, 1, 2, 3]) for _ in range(3)}
+
+    truth = {query: [draw_group(), draw_group(), draw_group()] for query in range(200)}
     run = {query: rng.choices(DOCUMENTS, k=rng.randint(1, 8)) for query in truth}
     k = 2 if DEFINITIONS[name].takes_cutoff else None
-    plain, with_it = rm.Metric(name, k), rm.Metric(name, k, **{key: value})
-    result = rm.evaluate(truth, run, [plain, with_it])
-    pairs = [(result.per_query[plain][query], result.per_query[with_it][query]) for query in truth]
+    plain = rm.Metric(name, k)
+    changed = rm.Metric(name, k, **{key: value})
+    result = rm.evaluate(truth, run, [plain, changed])
+    differences = [result.per_query[plain][query] - result.per_query[changed][query] for query in truth]
     if name == "false_answer":  # all that the parameter changes is which questions have no answer
-        assert result.n[plain] < result.n[with_it]
+        assert result.n[plain] < result.n[changed]
         return
-    assert any(abs(one - other) > 0.001 for one, other in pairs)  # no number differs from NaN by any amount
+    assert any(abs(difference) > 0.001 for difference in differences)  # no number differs from NaN by any amount
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

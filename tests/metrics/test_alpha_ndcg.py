@@ -21,7 +21,7 @@ def test_every_value_is_that_of_ndeval(alpha: float) -> None:
         documents = [f"d{number:02d}" for number in range(rng.randint(3, 14))]
         groups = [rng.sample(documents, rng.randint(1, min(6, len(documents)))) for _ in range(rng.randint(1, 6))]
         ranking = rng.sample([*documents, "x1", "x2", "x3"], rng.randint(1, len(documents)))
-        members = [pyndeval.SubtopicQrel("q", str(at), d, 1) for at, group in enumerate(groups) for d in group]
+        members = [pyndeval.SubtopicQrel("q", str(index), d, 1) for index, group in enumerate(groups) for d in group]
         scored = [pyndeval.ScoredDoc("q", d, -float(rank)) for rank, d in enumerate(ranking)]
         for k in (5, 10):
             name = f"alpha-nDCG@{k}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.comparison_tables import format_value_counts, values_chart
+from retrieval_metrics.evaluation.value_counts import format_value_counts, values_chart
 from retrieval_metrics.integration_api.pytest_support import check_ceiling, require_useful_bound
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
@@ -23,9 +23,9 @@ def system(strength: float, seed: int) -> dict[str, dict[str, float]]:
     """Rankings that have the relevant document first, third or not at all; equal scores in some."""
     rng = random.Random(seed)
     run = {}
-    for at in range(40):
+    for number in range(40):
         place = 3.0 if rng.random() < strength else rng.choice([1.0, 2.0])
-        run[f"q{at}"] = {f"d{at}": place, "u": 2.0, "v": 2.0, "w": 1.5}
+        run[f"q{number}"] = {f"d{number}": place, "u": 2.0, "v": 2.0, "w": 1.5}
     return run
 
 
@@ -33,7 +33,7 @@ RUNS: dict[str, Any] = {"weak": system(0.3, 1), "strong": system(0.9, 2)}
 
 
 @pytest.fixture(autouse=True)
-def both() -> Iterator[None]:
+def define_both_metrics() -> Iterator[None]:
     """A metric of each direction, defined from outside: share of the relevant that is there, and that is not."""
     rm.define_metric("found", lambda grades: float((grades > 0).any()), binary=True)
     rm.define_metric("missed", lambda grades: float(not (grades > 0).any()), binary=True, higher_is_better=False)
@@ -46,9 +46,9 @@ def test_the_values_are_complements_but_for_what_was_not_answered() -> None:
     run: Any = rm.RetrievedRun({**RUNS["weak"], "q0": [], "q1": []}, {"q1": OSError()})
     del run["q2"]
     result = rm.evaluate(QRELS, run, NAMES)
-    found, missed = (result.per_query[name] for name in NAMES)
-    assert {query for query in QRELS if math.isnan(missed[query])} == {"q1", "q2"}
-    assert all(found[query] == 1 - missed[query] for query in QRELS if query not in {"q1", "q2"})
+    found_values, missed_values = (result.per_query[name] for name in NAMES)
+    assert {query for query in QRELS if math.isnan(missed_values[query])} == {"q1", "q2"}
+    assert all(found_values[query] == 1 - missed_values[query] for query in QRELS if query not in {"q1", "q2"})
     assert "lower is better in missed@2" in str(result)
 
 
@@ -62,12 +62,14 @@ def test_over_the_orders_of_equal_scores() -> None:
 
 def test_a_comparison() -> None:
     comparison = rm.compare(QRELS, RUNS, NAMES, baseline="weak", unjudged="bounds", margin=0.1)
-    one, other = comparison.differences
-    assert (one.gain, one.paired.wins, one.p_corrected) == pytest.approx(
-        (other.gain, other.paired.wins, other.p_corrected)
+    found_difference, missed_difference = comparison.differences
+    assert (found_difference.gain, found_difference.paired.wins, found_difference.p_corrected) == pytest.approx(
+        (missed_difference.gain, missed_difference.paired.wins, missed_difference.p_corrected)
     )
     assert len({conclusion.kind for conclusion in comparison.conclusions}) == 1
-    assert [one.kind for one in rm.compare(QRELS, RUNS, NAMES, baseline="weak").conclusions] == ["better", "better"]
+    assert [
+        found_difference.kind for found_difference in rm.compare(QRELS, RUNS, NAMES, baseline="weak").conclusions
+    ] == ["better", "better"]
     one_way, other_way = ([place.system for place in comparison.ranking.by_metric[name]] for name in NAMES)
     assert one_way == other_way == ["strong", "weak"]
     assert comparison.unjudged is not None
@@ -76,8 +78,10 @@ def test_a_comparison() -> None:
 
 
 def test_what_to_judge_next() -> None:
-    one, other = (rm.compare(QRELS, RUNS, name).to_judge(5) for name in NAMES)
-    assert [each.effect for each in one] == pytest.approx([each.effect for each in other])
+    by_found, by_missed = (rm.compare(QRELS, RUNS, name).to_judge(5) for name in NAMES)
+    assert [suggestion.effect for suggestion in by_found] == pytest.approx(
+        [suggestion.effect for suggestion in by_missed]
+    )
 
 
 def test_the_worst_queries() -> None:
@@ -100,8 +104,8 @@ def test_pages_begin_with_the_worst(tmp_path: Path) -> None:
 def test_counts_by_value_call_no_0_a_failure() -> None:
     result = rm.evaluate(QRELS, RUNS["weak"], NAMES)
     missed = sum(result.per_query["missed@2"].values())
-    one, other = (dict(values_chart(result.scores, metric).rows) for metric in result.metrics)
-    assert (one, other) == ({"0": missed, "perfect": 40 - missed}, {"0": 40 - missed, "1": missed})
+    found_counts, missed_counts = (dict(values_chart(result.scores, metric).rows) for metric in result.metrics)
+    assert (found_counts, missed_counts) == ({"0": missed, "perfect": 40 - missed}, {"0": 40 - missed, "1": missed})
     assert format_value_counts(result.scores, result.metrics[1]).endswith("over 40 queries.")
 
 
@@ -115,7 +119,7 @@ def test_floors_and_ceilings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "bound", "said"),
+    ("option", "bound", "message"),
     [
         (
             "at_least",
@@ -128,12 +132,12 @@ def test_floors_and_ceilings() -> None:
         ("at_most", -1, "at_most of mrr is -1, which no value can keep: its values are from 0 to 1"),
     ],
 )
-def test_a_bound_out_of_the_range_of_a_metric_is_refused(what: str, bound: float, said: str) -> None:
+def test_a_bound_out_of_the_range_of_a_metric_is_refused(option: str, bound: float, message: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011  (the whole of it is compared)
-        require_useful_bound(what, "mrr", bound)
-    assert str(raised.value) == said
-    require_useful_bound(what, "mrr", bound % 1)
-    require_useful_bound(what, "alpha_ndcg@10", abs(bound))  # which has no upper bound
+        require_useful_bound(option, "mrr", bound)
+    assert str(raised.value) == message
+    require_useful_bound(option, "mrr", bound % 1)
+    require_useful_bound(option, "alpha_ndcg@10", abs(bound))  # which has no upper bound
 
 
 def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
@@ -149,8 +153,8 @@ def test_an_estimate_from_labels() -> None:
     sample = questions.sample(20)
     people = rm.Labels.from_qrels({query: QRELS[query] for query in sample}, "Ada")
     model = rm.Labels.from_qrels(QRELS, "a model", kind="model")
-    found = rm.evaluate_with_labels(RUNS, list(NAMES), human=people, model=model, sample=sample)
-    assert found.ranking["found@2"] == found.ranking["missed@2"] == ["strong", "weak"]
+    estimate = rm.evaluate_with_labels(RUNS, list(NAMES), human=people, model=model, sample=sample)
+    assert estimate.ranking["found@2"] == estimate.ranking["missed@2"] == ["strong", "weak"]
 
 
 def test_plots_and_tables_are_drawn_of_both(tmp_path: Path) -> None:
@@ -161,5 +165,5 @@ def test_plots_and_tables_are_drawn_of_both(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
     history.add(rm.evaluate(QRELS, RUNS["weak"], NAMES), "first")
     assert len(history.table()) == len(NAMES)
-    one, other = (str(rm.plan(difference=0.1, metric=name, pilot=comparison)) for name in NAMES)
-    assert one.replace("found@2", "missed@2") == other
+    found_plan, missed_plan = (str(rm.plan(difference=0.1, metric=name, pilot=comparison)) for name in NAMES)
+    assert found_plan.replace("found@2", "missed@2") == missed_plan

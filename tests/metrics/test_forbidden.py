@@ -19,15 +19,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 def collection(seed: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
     rng = random.Random(seed)
     documents = [f"d{number}" for number in range(20)]
-    qrels = {
-        f"q{at}": {d: float(rng.choice([-2, -1, 0, 1, 2])) for d in rng.sample(documents, rng.randint(0, 5))}
-        for at in range(6)
-    }
-    run = {
-        query: {d: float(rng.randint(1, 4)) for d in rng.sample(documents, rng.choice([0, 3, 8]))}
-        for query in qrels
-        if rng.random() < 0.8
-    }
+    qrels = {}
+    for number in range(6):
+        judged = rng.sample(documents, rng.randint(0, 5))
+        qrels[f"q{number}"] = {document: float(rng.choice([-2, -1, 0, 1, 2])) for document in judged}
+    run = {}
+    for query in qrels:
+        if rng.random() < 0.8:
+            retrieved = rng.sample(documents, rng.choice([0, 3, 8]))
+            run[query] = {document: float(rng.randint(1, 4)) for document in retrieved}
     return qrels, run or {"q0": {}}
 
 
@@ -35,16 +35,18 @@ def collection(seed: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[s
 def test_a_hundred_random_collections_equal_brute_force_as_dicts_and_as_columns(block: int) -> None:
     for seed in range(100 * block, 100 * block + 100):
         qrels, run = collection(seed)
-        found = rm.evaluate(qrels, run, METRICS).per_query
-        rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
+        values = rm.evaluate(qrels, run, METRICS).per_query
+        rows = []
+        for query, scores in run.items():
+            rows += [(query, document, score) for document, score in scores.items()]
         if rows:
             frame = pl.DataFrame(rows, schema=["query", "document", "score"], orient="row")
-            held = {query: run[query] for query in frame["query"].unique()}
+            listed_run = {query: run[query] for query in frame["query"].unique()}
             columns = rm.evaluate(qrels, rm.Run.from_frame(frame), METRICS).per_query
-            listed = rm.evaluate(qrels, held, METRICS).per_query
+            listed = rm.evaluate(qrels, listed_run, METRICS).per_query
             assert repr(columns) == repr(listed)
         for metric, query in itertools.product(map(rm.Metric.parse, METRICS), qrels):
-            value = found[str(metric)][query]
+            value = values[str(metric)][query]
             if query not in run:
                 assert math.isnan(value)
                 continue
@@ -58,10 +60,10 @@ def test_a_hundred_random_collections_equal_brute_force_as_dicts_and_as_columns(
 def test_over_all_orders_of_equal_scores() -> None:
     rng = random.Random(9)
     for _ in range(150):
-        qrels: Any = {"q": {f"d{at}": rng.choice([-2, -1, 0, 1]) for at in rng.sample(range(7), 4)}}
+        qrels: Any = {"q": {f"d{position}": rng.choice([-2, -1, 0, 1]) for position in rng.sample(range(7), 4)}}
         if rng.random() < 0.3:  # one that is relevant to a part of the question, and forbidden
             qrels = {"q": [{"d0": 1}, {"d0": -1, "d1": 1}, *({d: g} for d, g in qrels["q"].items())]}
-        scores = {f"d{at}": float(rng.choice([1, 2])) for at in rng.sample(range(7), 5)}
+        scores = {f"d{position}": float(rng.choice([1, 2])) for position in rng.sample(range(7), 5)}
         metrics = [*METRICS, "leak", "inverted(rel=2)", "false_answer(rel=2)"]
         expected = rm.evaluate(qrels, {"q": scores}, metrics, ties="expected")
         blocks = [[d for d in scores if scores[d] == level] for level in sorted(set(scores.values()), reverse=True)]
@@ -72,15 +74,18 @@ def test_over_all_orders_of_equal_scores() -> None:
         for metric in expected.metrics:
             values = [*single[metric].values()]
             ends = expected.tie_range.means[str(metric)]
-            found = [expected.means[metric], *ends]
-            assert found == pytest.approx([sum(values) / len(values), min(values), max(values)], nan_ok=True), metric
+            mean_and_range = [expected.means[metric], *ends]
+            assert mean_and_range == pytest.approx(
+                [sum(values) / len(values), min(values), max(values)], nan_ok=True
+            ), metric
 
 
 def test_many_equal_scores_have_a_closed_form() -> None:
-    qrels = {"q": {"a": 1, **{f"z{at}": -1 for at in range(20)}}}
-    run = {"q": {f"{kind}{at}": 1.0 for kind, count in (("z", 20), ("b", 30)) for at in range(count)}}
-    found = rm.evaluate(qrels, run, "leak@3", ties="expected").means["leak@3"]
-    assert found == pytest.approx(1 - 30 * 29 * 28 / (50 * 49 * 48))  # 30 of 50 do not leak
+    qrels = {"q": {"a": 1, **{f"z{number}": -1 for number in range(20)}}}
+    documents = [f"z{number}" for number in range(20)] + [f"b{number}" for number in range(30)]
+    run = {"q": dict.fromkeys(documents, 1.0)}
+    leak = rm.evaluate(qrels, run, "leak@3", ties="expected").means["leak@3"]
+    assert leak == pytest.approx(1 - 30 * 29 * 28 / (50 * 49 * 48))  # 30 of 50 do not leak
 
 
 ITEMS = [
@@ -107,12 +112,14 @@ ITEMS = [
 )
 def test_every_kind_of_judgment_can_be_forbidden(judged: Any, match: str, expected: tuple[int, ...]) -> None:
     documents = (
-        {"old.md": ITEMS[0].text, "new.md": ITEMS[1].text} if any(isinstance(one, rm.Span) for one in judged) else None
+        {"old.md": ITEMS[0].text, "new.md": ITEMS[1].text}
+        if any(isinstance(piece, rm.Span) for piece in judged)
+        else None
     )
-    found = rm.evaluate(
+    result = rm.evaluate(
         {"q": judged}, {"q": ITEMS}, ["leak@1", "leak@3", "inverted@3"], match=match, documents=documents
     )
-    assert tuple(found.means.values()) == expected
+    assert tuple(result.means.values()) == expected
 
 
 def test_a_query_that_was_not_answered_did_not_abstain() -> None:

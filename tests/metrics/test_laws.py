@@ -1,5 +1,6 @@
 """What must hold for every metric on every input that is accepted."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterable, Mapping
@@ -38,9 +39,11 @@ IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
 
-def at(name: str, k: int | None) -> rm.Metric:
+def with_cutoff(name: str, k: int | None) -> rm.Metric:
     metric = rm.Metric.parse(name)
-    return metric if k is None or not metric.definition.takes_cutoff else rm.Metric(metric.name, k, **dict(metric.parameters))
+    if k is None or not metric.definition.takes_cutoff:
+        return metric
+    return rm.Metric(metric.name, k, **dict(metric.parameters))
 
 
 def value(truth: Any, ranking: Any, metric: rm.Metric, semantics: str = "standard") -> float:
@@ -53,9 +56,9 @@ def values(truth: Any, ranking: Any, metrics: Iterable[rm.Metric], semantics: st
     return {name: of_query["q"] for name, of_query in scored.items()}
 
 
-def same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+def are_same(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
     """Whether all values are equal to the last bit; NaN is NaN."""
-    return {name: repr(value) for name, value in one.items()} == {name: repr(value) for name, value in other.items()}
+    return {name: repr(value) for name, value in left.items()} == {name: repr(value) for name, value in right.items()}
 
 
 @often
@@ -63,8 +66,8 @@ def same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
 def test_flat_truth_is_groups_of_one_to_the_last_bit(
     truth: dict[str, float], ranking: list[str], k: int | None
 ) -> None:
-    metrics = [at(name, k) for name in SPELLINGS]
-    assert same(values(truth, ranking, metrics), values([{d: g} for d, g in truth.items()], ranking, metrics))
+    metrics = [with_cutoff(name, k) for name in SPELLINGS]
+    assert are_same(values(truth, ranking, metrics), values([{d: g} for d, g in truth.items()], ranking, metrics))
 
 
 @pytest.mark.parametrize("semantics", ["trec_eval", "autorag"])
@@ -72,11 +75,11 @@ def test_flat_truth_is_groups_of_one_to_the_last_bit(
 def test_flat_truth_is_groups_of_one_under_every_rule_set(
     semantics: str, truth: dict[str, float], ranking: list[str], k: int | None
 ) -> None:
-    whole = {document: math.floor(grade) for document, grade in truth.items()}
+    together = {document: math.floor(grade) for document, grade in truth.items()}
     once = list(dict.fromkeys(ranking))
-    metrics = [at(name, k) for name in ("hit_rate", "recall", "precision", "f1", "mrr", "map", "ndcg")]
-    grouped = [{d: g} for d, g in whole.items()]
-    assert values(whole, once, metrics, semantics) == values(grouped, once, metrics, semantics)
+    metrics = [with_cutoff(name, k) for name in ("hit_rate", "recall", "precision", "f1", "mrr", "map", "ndcg")]
+    grouped = [{d: g} for d, g in together.items()]
+    assert values(together, once, metrics, semantics) == values(grouped, once, metrics, semantics)
 
 
 @often
@@ -92,7 +95,7 @@ def test_flat_truth_is_groups_of_one_under_every_rule_set(
 def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_where_they_need_what_is_not_judged(
     truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
-    metrics = [at(name, k) for name in BOUNDED]
+    metrics = [with_cutoff(name, k) for name in BOUNDED]
     results = values(truth, ranking, metrics)
     for metric in metrics:
         parameters = dict(metric.parameters)
@@ -115,7 +118,7 @@ def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_where_they_need_w
 @often
 @given(truth=truths, ranking=rankings, k=cutoffs)
 def test_binary_metrics_are_0_or_1(truth: list[dict[str, float]], ranking: list[str], k: int | None) -> None:
-    binary = [at(name, k) for name in OF_RANKINGS if DEFINITIONS[name].binary]
+    binary = [with_cutoff(name, k) for name in OF_RANKINGS if DEFINITIONS[name].binary]
     for name, result in values(truth, ranking, binary).items():
         assert result in {0.0, 1.0} or math.isnan(result), name
 
@@ -125,12 +128,14 @@ def test_binary_metrics_are_0_or_1(truth: list[dict[str, float]], ranking: list[
 def test_what_the_judgments_say_is_two_valued_is_0_or_1(
     truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
-    for metric in dict.fromkeys(at(name, cut) for name in SPELLINGS for cut in (1, k)):
+    at_first = [with_cutoff(name, 1) for name in SPELLINGS]
+    at_cutoff = [with_cutoff(name, k) for name in SPELLINGS]
+    for metric in dict.fromkeys([*at_first, *at_cutoff]):
         scores = rm.evaluate({"q": truth}, {"q": ranking}, metric).scores
         assert scores.origin is not None
-        found = is_two_valued(metric, scores.origin.judged, scores.rules)
+        values = is_two_valued(metric, scores.origin.judged, scores.rules)
         result = float(scores.column(metric)[0])
-        assert found is None or not found[0] or result in {0.0, 1.0} or math.isnan(result), metric
+        assert values is None or not values[0] or result in {0.0, 1.0} or math.isnan(result), metric
 
 
 @often
@@ -141,7 +146,7 @@ def test_the_ideal_ranking_of_flat_truth_scores_one(truth: dict[str, float], k: 
     for name in REACHES_ONE:
         rel = dict(rm.Metric.parse(name).parameters).get("rel")
         if relevant := sum(grade >= float(rel) if rel else grade > 0 for grade in truth.values()):
-            metrics.append(at(name, max(k, relevant) if k else None))
+            metrics.append(with_cutoff(name, max(k, relevant) if k else None))
     if metrics:
         results = values(truth, best_first, metrics)
         assert results == dict.fromkeys(results, 1.0)
@@ -150,7 +155,7 @@ def test_the_ideal_ranking_of_flat_truth_scores_one(truth: dict[str, float], k: 
 @pytest.mark.parametrize("name", IDEAL_IS_ONE)
 def test_one_item_that_satisfies_every_group_is_the_ideal_ranking(name: str) -> None:
     truth = [{"all": 1, "a": 1}, {"all": 1, "b": 1}, {"all": 1}]
-    assert value(truth, ["all", "x", "a"], at(name, 3)) == 1
+    assert value(truth, ["all", "x", "a"], with_cutoff(name, 3)) == 1
 
 
 @pytest.mark.parametrize("name", ["ndcg", "map", "mrr"])
@@ -159,15 +164,15 @@ def test_no_ranking_beats_the_one_that_greedily_takes_what_is_still_needed(
     name: str, truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
     alternatives = [max(group, key=group.__getitem__) for group in sorted(truth, key=lambda g: -max(g.values()))]
-    best = value(truth, list(dict.fromkeys(alternatives)), at(name, None))
+    best = value(truth, list(dict.fromkeys(alternatives)), with_cutoff(name, None))
     if not math.isnan(best) and len(set(alternatives)) == len(truth) and not _shared(truth):
         assert best == pytest.approx(1)
-        assert value(truth, ranking, at(name, k)) <= 1
+        assert value(truth, ranking, with_cutoff(name, k)) <= 1
 
 
 def _shared(truth: list[dict[str, float]]) -> bool:
-    every = [document for group in truth for document in group]
-    return len(every) > len(set(every))
+    documents = list(itertools.chain.from_iterable(truth))
+    return len(documents) > len(set(documents))
 
 
 @often
@@ -178,7 +183,7 @@ def test_the_order_below_the_last_judged_document_does_not_matter(
     tail = [f"unjudged{number}" for number in range(6)]
     shuffled = random.Random(seed).sample(tail, len(tail))
     metrics = [rm.Metric.parse(name) for name in SPELLINGS]
-    assert same(*(values(truth, [*ranking, *end], metrics) for end in (tail, shuffled)))
+    assert are_same(*(values(truth, [*ranking, *end], metrics) for end in (tail, shuffled)))
 
 
 @often
@@ -187,9 +192,10 @@ def test_a_deeper_cutoff_never_lowers_what_only_counts_hits(
     truth: list[dict[str, float]], ranking: list[str], k: int
 ) -> None:
     counting = ("hit_rate", "recall", "full_recall", "mrr", "map")
-    shallow, deep = (values(truth, ranking, [at(name, depth) for name in counting]) for depth in (k, k + 1))
-    for name, one, other in zip(counting, shallow.values(), deep.values(), strict=True):
-        assert other >= one or math.isnan(one), name
+    shallow = values(truth, ranking, [with_cutoff(name, k) for name in counting])
+    deep = values(truth, ranking, [with_cutoff(name, k + 1) for name in counting])
+    for name, value, other in zip(counting, shallow.values(), deep.values(), strict=True):
+        assert other >= value or math.isnan(value), name
 
 
 @given(truth=flat_truths, ranking=rankings)
@@ -205,6 +211,6 @@ def test_what_is_forbidden_changes_no_metric_that_rewards_but_bpref(
     truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
     nothing = [{document: max(grade, 0.0) for document, grade in group.items()} for group in truth]
-    metrics = [at(name, k) for name in SPELLINGS if DEFINITIONS[rm.Metric.parse(name).name].higher_is_better]
+    metrics = [with_cutoff(name, k) for name in SPELLINGS if DEFINITIONS[rm.Metric.parse(name).name].higher_is_better]
     metrics = [metric for metric in metrics if metric.name != "bpref"]  # below 0 it counts as unjudged, as in trec_eval
-    assert same(values(truth, ranking, metrics), values(nothing, ranking, metrics))
+    assert are_same(values(truth, ranking, metrics), values(nothing, ranking, metrics))

@@ -31,12 +31,11 @@ def test_its_function_is_in_the_reference(function: str) -> None:
 
 
 def test_no_two_metrics_say_the_same() -> None:
-    said = Counter(
-        text
-        for each in DEFINITIONS.values()
-        for text in (each.summary, each.plain_summary, inspect.getdoc(sys.modules[each.score.__module__]))
-    )
-    assert not [text for text, times in said.items() if times > 1]
+    texts: list[str | None] = []
+    for definition in DEFINITIONS.values():
+        module = sys.modules[definition.score.__module__]
+        texts += [definition.summary, definition.plain_summary, inspect.getdoc(module)]
+    assert [text for text, n_metrics in Counter(texts).items() if n_metrics > 1] == []
 
 
 @pytest.fixture

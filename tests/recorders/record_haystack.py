@@ -32,7 +32,9 @@ class Index:
     @component.output_types(documents=list[Document])
     def run(self, query: str) -> dict[str, list[Document]]:
         """Search the documents."""
-        return {"documents": [Document(id=one, content=DOCUMENTS[one]) for one in search(query)]}
+        return {
+            "documents": [Document(id=document_id, content=DOCUMENTS[document_id]) for document_id in search(query)]
+        }
 
 
 @component
@@ -43,11 +45,11 @@ class Scripted:
     def run(self, messages: list[ChatMessage], tools: Any = None, **_: Any) -> dict[str, list[ChatMessage]]:
         """Say the next thing of the script."""
         del tools
-        turn = sum(one.role.value == "assistant" for one in messages)
+        turn = sum(message.role.value == "assistant" for message in messages)
         if turn == len(HOPS):
             return {"replies": [ChatMessage.from_assistant(ANSWER)]}
-        asked = enumerate(HOPS[turn])
-        calls = [ToolCall(tool_name="search", arguments={"query": q}, id=f"call_{turn}_{n}") for n, q in asked]
+        queries = enumerate(HOPS[turn])
+        calls = [ToolCall(tool_name="search", arguments={"query": q}, id=f"call_{turn}_{n}") for n, q in queries]
         return {"replies": [ChatMessage.from_assistant(tool_calls=calls)]}
 
 
@@ -66,8 +68,8 @@ def main(form: str, path: str) -> None:
         )
     agent = Agent(chat_generator=Scripted(), tools=[tool], raise_on_tool_invocation_failure=False)
     agent.run(messages=[ChatMessage.from_user(QUESTION)])
-    spans = [json.loads(one.to_json()) for one in exporter.get_finished_spans()]
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in spans), encoding="utf-8")
+    spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,10 @@ class Index(BaseRetriever):
     """Finds what the script says."""
 
     def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-        return [Document(DOCUMENTS[one], id=one, metadata={"source": "py.md"}) for one in search(query)]
+        return [
+            Document(DOCUMENTS[document_id], id=document_id, metadata={"source": "py.md"})
+            for document_id in search(query)
+        ]
 
 
 class Scripted(BaseChatModel):
@@ -43,11 +46,11 @@ class Scripted(BaseChatModel):
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         del stop, run_manager
-        turn = sum(isinstance(one, AIMessage) for one in messages)
-        asked = HOPS[turn] if turn < len(HOPS) else []
-        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(asked)]
-        said = AIMessage("" if calls else ANSWER, tool_calls=calls)
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        turn = sum(isinstance(message, AIMessage) for message in messages)
+        queries = HOPS[turn] if turn < len(HOPS) else []
+        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(queries)]
+        message_ = AIMessage("" if calls else ANSWER, tool_calls=calls)
+        return ChatResult(generations=[ChatGeneration(message=message_)])
 
 
 @wrap_tool_call
@@ -94,8 +97,8 @@ def main(form: str, path: str) -> None:
         )
         callbacks = [CallbackHandler(public_key="pk")]
     ask(callbacks)
-    spans = {one.context.span_id: one.to_json() for one in exporter.get_finished_spans()}
-    Path(path).write_text("".join(f"{json.dumps(json.loads(one))}\n" for one in spans.values()), encoding="utf-8")
+    spans = {span.context.span_id: span.to_json() for span in exporter.get_finished_spans()}
+    Path(path).write_text("".join(f"{json.dumps(json.loads(span))}\n" for span in spans.values()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -44,11 +44,11 @@ class Service(BaseHTTPRequestHandler):
 
     do_PATCH = do_POST  # noqa: N815  (the name that the server looks for)
 
-    def _answer(self, status: int, said: dict[str, Any]) -> None:
+    def _answer(self, status: int, body: dict[str, Any]) -> None:
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(said).encode())
+        self.wfile.write(json.dumps(body).encode())
 
 
 def main(form: str, path: str) -> None:

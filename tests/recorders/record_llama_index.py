@@ -31,8 +31,10 @@ class Index(BaseRetriever):
     """Finds what the script says."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = [TextNode(id_=one, text=DOCUMENTS[one]) for one in search(query_bundle.query_str)]
-        return [NodeWithScore(node=node, score=1.0) for node in found]
+        nodes = [
+            TextNode(id_=document_id, text=DOCUMENTS[document_id]) for document_id in search(query_bundle.query_str)
+        ]
+        return [NodeWithScore(node=node, score=1.0) for node in nodes]
 
 
 class Scripted(FunctionCallingLLM):
@@ -52,8 +54,8 @@ class Scripted(FunctionCallingLLM):
         """Return what it asked for."""
         del kwargs
         turn = response.message.additional_kwargs.get("turn")
-        asked = enumerate([] if turn is None else HOPS[turn])
-        return [ToolSelection(tool_id=f"{turn}/{n}", tool_name="search", tool_kwargs={"input": q}) for n, q in asked]
+        queries = enumerate([] if turn is None else HOPS[turn])
+        return [ToolSelection(tool_id=f"{turn}/{n}", tool_name="search", tool_kwargs={"input": q}) for n, q in queries]
 
     @llm_chat_callback()
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
@@ -87,8 +89,8 @@ def main(form: str, path: str) -> None:
         await FunctionAgent(tools=[tool], llm=Scripted(), streaming=False).run(user_msg=QUESTION)
 
     asyncio.run(run())
-    spans = [json.loads(one.to_json()) for one in exporter.get_finished_spans()]
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in spans), encoding="utf-8")
+    spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from agent_scenarios import CUT, FAILS, SCENARIOS, Scenario
 
-ASKED = ["Which letter comes when?", "And which comes next?"]
+QUESTIONS = ["Which letter comes when?", "And which comes next?"]
 
 
 class Script:
@@ -69,19 +69,19 @@ class Script:
         turn, self.said = steps[self.said], self.said + 1
         return turn and [(f"call_{self.said}_{n}", one.tool, one.query) for n, one in enumerate(turn)]
 
-    def found(self, query: str) -> Any:
+    def find(self, query: str) -> Any:
         """Return what a search finds; the second time it is asked for the same, what it finds then."""
-        of_query = [one for turn in self.scenario.turns if turn for one in turn if one.query == query]
-        one = of_query[min(self._asked[query], len(of_query) - 1)]
+        of_query = [search for turn in self.scenario.turns if turn for search in turn if search.query == query]
+        search = of_query[min(self._asked[query], len(of_query) - 1)]
         self._asked[query] += 1
-        if one.found == FAILS:
+        if search.found == FAILS:
             raise ConnectionError(FAILS)
-        return [] if one.found == CUT else one.found
+        return [] if search.found == CUT else search.found
 
 
-def told(name: str, found: Any) -> str:
+def write_results(name: str, documents: Any) -> str:
     """Return what a tool hands to the model: a list, or of an agent that searched an object around it."""
-    return json.dumps(found if name == "search" else {"answer": "Alpha is first.", "documents": found})
+    return json.dumps(documents if name == "search" else {"answer": "Alpha is first.", "documents": documents})
 
 
 def serving(say: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def serving(say: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return {"api_key": "none", "http_client": httpx2.Client(transport=transport)}
 
 
-def of_anthropic(scenario: Scenario) -> list[Any]:
+def record_anthropic(scenario: Scenario) -> list[Any]:
     """Return the messages of a loop around Anthropic's client."""
     script = Script(scenario)
 
@@ -103,24 +103,30 @@ def of_anthropic(scenario: Scenario) -> list[Any]:
             cited = {"type": "search_result_location", "cited_text": text, "source": source, "title": source}
             cited |= {"search_result_index": 1, "start_block_index": 0, "end_block_index": 1}
             content.append({"type": "text", "text": text, "citations": [cited] if source else None})
-        said = {"id": f"msg_{script.said}", "type": "message", "role": "assistant", "model": "m", "content": content}
+        response = {
+            "id": f"msg_{script.said}",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": content,
+        }
         usage = {"input_tokens": 1, "output_tokens": 1}
-        return said | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
+        return response | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
 
     client = anthropic.Anthropic(**serving(say))
     messages: list[Any] = []
-    for asked, _ in zip(ASKED, script.rounds, strict=False):
-        messages.append({"role": "user", "content": asked})
+    for question, _ in zip(QUESTIONS, script.rounds, strict=False):
+        messages.append({"role": "user", "content": question})
         while True:
-            said = client.messages.create(model="m", max_tokens=9, messages=messages)
-            messages.append({"role": "assistant", "content": [one.model_dump() for one in said.content]})
-            if said.stop_reason != "tool_use":
+            reply = client.messages.create(model="m", max_tokens=9, messages=messages)
+            messages.append({"role": "assistant", "content": [block.model_dump() for block in reply.content]})
+            if reply.stop_reason != "tool_use":
                 break
             results = []
-            for one in said.content:
-                result: dict[str, Any] = {"type": "tool_result", "tool_use_id": one.id}
+            for block in reply.content:
+                result: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
                 try:
-                    text = told(one.name, script.found(one.input["query"]))
+                    text = write_results(block.name, script.find(block.input["query"]))
                     results.append(result | {"content": [{"type": "text", "text": text}]})
                 except ConnectionError as error:
                     results.append(result | {"content": str(error), "is_error": True})
@@ -131,48 +137,48 @@ def of_anthropic(scenario: Scenario) -> list[Any]:
 def result_of(script: Script, name: str, arguments: str) -> str:
     """Return what a loop around OpenAI's client sends back; their messages have no other place for a failure."""
     try:
-        return told(name, script.found(json.loads(arguments)["query"]))
+        return write_results(name, script.find(json.loads(arguments)["query"]))
     except ConnectionError as error:
         return json.dumps({"error": str(error)})
 
 
-def of_openai_chat(scenario: Scenario) -> list[Any]:
+def record_openai_chat(scenario: Scenario) -> list[Any]:
     """Return the messages of a loop around OpenAI's client of chat completions."""
     script = Script(scenario)
 
     def say() -> dict[str, Any]:
         calls = script.step()
-        said: dict[str, Any] = {
+        response: dict[str, Any] = {
             "role": "assistant",
             "content": None if calls else "".join(t for t, _ in scenario.blocks),
         }
         if calls:
-            said["tool_calls"] = [
+            response["tool_calls"] = [
                 {"id": id_, "type": "function", "function": {"name": name, "arguments": json.dumps({"query": query})}}
                 for id_, name, query in calls
             ]
         elif sources := [source for _, source in scenario.blocks if source]:
             cited = {"url": sources[0], "title": "A letter", "start_index": 0, "end_index": 1}
-            said["annotations"] = [{"type": "url_citation", "url_citation": cited}]
-        choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": said}
+            response["annotations"] = [{"type": "url_citation", "url_citation": cited}]
+        choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": response}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
     client = openai.OpenAI(**serving(say))
     messages: list[Any] = []
-    for asked, _ in zip(ASKED, script.rounds, strict=False):
-        messages.append({"role": "user", "content": asked})
+    for question, _ in zip(QUESTIONS, script.rounds, strict=False):
+        messages.append({"role": "user", "content": question})
         while True:
-            said = client.chat.completions.create(model="m", messages=messages).choices[0].message
-            messages.append(said.model_dump(exclude_none=True))
-            if not said.tool_calls:
+            message = client.chat.completions.create(model="m", messages=messages).choices[0].message
+            messages.append(message.model_dump(exclude_none=True))
+            if not message.tool_calls:
                 break
-            for one in said.tool_calls:
-                result = result_of(script, one.function.name, one.function.arguments)
-                messages.append({"role": "tool", "tool_call_id": one.id, "content": result})
+            for call in message.tool_calls:
+                result = result_of(script, call.function.name, call.function.arguments)
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return messages
 
 
-def of_openai_responses(scenario: Scenario) -> list[Any]:
+def record_openai_responses(scenario: Scenario) -> list[Any]:
     """Return the input of the last request of a loop around OpenAI's client of responses, and its output."""
     script = Script(scenario)
 
@@ -190,22 +196,22 @@ def of_openai_responses(scenario: Scenario) -> list[Any]:
                 blocks.append({"type": "output_text", "text": text, "annotations": [cited] if source else []})
             message = {"type": "message", "id": f"m_{script.said}", "status": "completed", "role": "assistant"}
             output.append(message | {"content": blocks})
-        said = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
-        return said | {"parallel_tool_calls": True, "tool_choice": "auto"}
+        response = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
+        return response | {"parallel_tool_calls": True, "tool_choice": "auto"}
 
     client = openai.OpenAI(**serving(say))
     items: list[Any] = []
-    for asked, _ in zip(ASKED, script.rounds, strict=False):
-        items.append({"role": "user", "content": asked})
+    for question, _ in zip(QUESTIONS, script.rounds, strict=False):
+        items.append({"role": "user", "content": question})
         while True:
             output = client.responses.create(model="m", input=items).output
-            items += [one.model_dump(exclude_none=True) for one in output]
-            calls = [one for one in output if one.type == "function_call"]
+            items += [item.model_dump(exclude_none=True) for item in output]
+            calls = [item for item in output if item.type == "function_call"]
             if not calls:
                 break
-            for one in calls:
-                result = result_of(script, one.name, one.arguments)
-                items.append({"type": "function_call_output", "call_id": one.call_id, "output": result})
+            for item in calls:
+                result = result_of(script, item.name, item.arguments)
+                items.append({"type": "function_call_output", "call_id": item.call_id, "output": result})
     return items
 
 
@@ -229,8 +235,8 @@ class LangChainModel(BaseChatModel):
         for text, source in () if calls else self.script.scenario.blocks:
             cited = [{"type": "citation", "url": source, "cited_text": text}] if source else []
             blocks.append({"type": "text", "text": text, "annotations": cited})
-        asked = [{"name": name, "args": {"query": query}, "id": id_} for id_, name, query in calls or ()]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(blocks or "", tool_calls=asked))])
+        tool_calls = [{"name": name, "args": {"query": query}, "id": id_} for id_, name, query in calls or ()]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(blocks or "", tool_calls=tool_calls))])
 
 
 @wrap_tool_call
@@ -242,13 +248,13 @@ def keep_going(request: Any, handler: Any) -> Any:
         return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"], status="error")
 
 
-def of_langgraph(scenario: Scenario) -> list[Any]:
+def record_langgraph(scenario: Scenario) -> list[Any]:
     """Return the messages in the state of an agent of LangChain, which runs on LangGraph."""
     script = Script(scenario)
 
     def retrieve(query: str) -> tuple[str, list[Document]]:
-        found = [Document(one["text"], id=one.get("id")) for one in script.found(query)]
-        return "\n\n".join(f"[{n}] {one.page_content}" for n, one in enumerate(found, start=1)), found
+        documents = [Document(message["text"], id=message.get("id")) for message in script.find(query)]
+        return "\n\n".join(f"[{n}] {message.page_content}" for n, message in enumerate(documents, start=1)), documents
 
     @tool(response_format="content_and_artifact")
     def search(query: str) -> tuple[str, list[Document]]:
@@ -262,9 +268,9 @@ def of_langgraph(scenario: Scenario) -> list[Any]:
 
     agent = create_agent(LangChainModel(script=script), [search, ask], middleware=[keep_going])
     messages: list[Any] = []
-    for asked, _ in zip(ASKED, script.rounds, strict=False):
-        messages = agent.invoke({"messages": [*messages, ("user", asked)]}, {"max_concurrency": 1})["messages"]
-    return [one.model_dump(mode="json") for one in messages]
+    for question, _ in zip(QUESTIONS, script.rounds, strict=False):
+        messages = agent.invoke({"messages": [*messages, ("user", question)]}, {"max_concurrency": 1})["messages"]
+    return [message.model_dump(mode="json") for message in messages]
 
 
 class LlamaIndexModel(FunctionCallingLLM):
@@ -294,8 +300,10 @@ class LlamaIndexModel(FunctionCallingLLM):
                         cited_content=TextBlock(text=text), source=source, title="A letter", additional_location_info={}
                     )
                 )
-        asked = [{"id": id_, "name": name, "query": query} for id_, name, query in calls or ()]
-        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks, additional_kwargs={"asked": asked}))
+        tool_calls = [{"id": id_, "name": name, "query": query} for id_, name, query in calls or ()]
+        return ChatResponse(
+            message=ChatMessage(role="assistant", blocks=blocks, additional_kwargs={"asked": tool_calls})
+        )
 
     acomplete = astream_chat = astream_complete = _no
 
@@ -308,36 +316,40 @@ class LlamaIndexModel(FunctionCallingLLM):
 
     def get_tool_calls_from_response(self, response: Any, **_: Any) -> Any:
         """Return the calls that a message asks for."""
-        asked = response.message.additional_kwargs.get("asked", ())
-        return [ToolSelection(tool_id=o["id"], tool_name=o["name"], tool_kwargs={"query": o["query"]}) for o in asked]
+        tool_calls = response.message.additional_kwargs.get("asked", ())
+        return [
+            ToolSelection(tool_id=o["id"], tool_name=o["name"], tool_kwargs={"query": o["query"]}) for o in tool_calls
+        ]
 
 
-async def of_llama_index(scenario: Scenario) -> list[Any]:
+async def record_llama_index(scenario: Scenario) -> list[Any]:
     """Return the events of an agent of LlamaIndex, as its stream hands them over."""
     script = Script(scenario)
 
     def search(query: str) -> Any:
-        found = script.found(query)
-        if not found or not all("id" in one for one in found):  # a node without an id gets a new one
-            return found
-        nodes = [NodeWithScore(node=TextNode(text=one["text"], id_=one["id"]), score=0.5) for one in found]
-        content = "\n\n".join(one["text"] for one in found)  # as their RetrieverTool writes it
+        documents = script.find(query)
+        if not documents or not all("id" in document for document in documents):  # a node without an id gets a new one
+            return documents
+        nodes = [
+            NodeWithScore(node=TextNode(text=document["text"], id_=document["id"]), score=0.5) for document in documents
+        ]
+        content = "\n\n".join(document["text"] for document in documents)  # as their RetrieverTool writes it
         return ToolOutput(content=content, tool_name="search", raw_input={"kwargs": {"query": query}}, raw_output=nodes)
 
     def ask(query: str) -> dict[str, Any]:
-        return {"answer": "Alpha is first.", "documents": script.found(query)}
+        return {"answer": "Alpha is first.", "documents": script.find(query)}
 
     tools = [FunctionTool.from_defaults(fn=one, description="Search") for one in (search, ask)]
     agent = FunctionAgent(tools=tools, llm=LlamaIndexModel(script=script), streaming=False)
     context, events = Context(agent), []
-    for asked, _ in zip(ASKED, script.rounds, strict=False):
-        handler = agent.run(asked, ctx=context)
+    for question, _ in zip(QUESTIONS, script.rounds, strict=False):
+        handler = agent.run(question, ctx=context)
         events += [one async for one in handler.stream_events()]
         await handler
     return [json.loads(one.model_dump_json()) for one in events]
 
 
-def of_pydantic_ai(scenario: Scenario) -> list[Any]:
+def record_pydantic_ai(scenario: Scenario) -> list[Any]:
     """Return the messages of an agent of Pydantic AI."""
     script = Script(scenario)
 
@@ -351,7 +363,7 @@ def of_pydantic_ai(scenario: Scenario) -> list[Any]:
 
     def retrieve(query: str) -> Any:
         try:
-            return script.found(query)
+            return script.find(query)
         except ConnectionError as error:
             raise ModelRetry(str(error)) from error
 
@@ -364,8 +376,8 @@ def of_pydantic_ai(scenario: Scenario) -> list[Any]:
         return {"answer": "Alpha is first.", "documents": retrieve(query)}
 
     messages: list[Any] = []
-    for asked, _ in zip(ASKED, script.rounds, strict=False):
-        messages = agent.run_sync(asked, message_history=messages).all_messages()
+    for question, _ in zip(QUESTIONS, script.rounds, strict=False):
+        messages = agent.run_sync(question, message_history=messages).all_messages()
     return ModelMessagesTypeAdapter.dump_python(messages, mode="json")
 
 
@@ -373,27 +385,27 @@ def as_transcript(scenario: Scenario) -> list[Any]:
     """Return a session of Claude Code: a line for each block, results between, and the lines of an agent."""
     lines: list[Any] = [{"type": "summary", "summary": "Letters", "leafUuid": "u0"}]
 
-    def add(kind: str, message: dict[str, Any], **more: Any) -> None:
+    def add(kind: str, message: dict[str, Any], **fields: Any) -> None:
         before, here = f"u{len(lines) - 1}" if len(lines) > 1 else None, f"u{len(lines)}"
         facts = {"parentUuid": before, "isSidechain": False, "sessionId": "s1", "uuid": here, "type": kind}
-        lines.append(facts | {"message": {"role": kind} | message} | more)
+        lines.append(facts | {"message": {"role": kind} | message} | fields)
 
-    given = of_anthropic(scenario)
-    for number, message in enumerate(given):
+    messages = record_anthropic(scenario)
+    for number, message in enumerate(messages):
         if isinstance(message["content"], str):
             add("user", {"content": message["content"]})
             continue
         if message["role"] == "user":
             continue  # beside their calls
-        after = given[number + 1]["content"] if number + 1 < len(given) else []
-        results = {} if isinstance(after, str) else {one["tool_use_id"]: one for one in after}
+        after = messages[number + 1]["content"] if number + 1 < len(messages) else []
+        results = {} if isinstance(after, str) else {tool_result["tool_use_id"]: tool_result for tool_result in after}
         for block in message["content"]:
             agent = block.get("name") == "ask"
-            said = {**block, "name": "Task", "input": {"prompt": "a"}} if agent else block
-            add("assistant", {"id": f"msg_{number}", "type": "message", "content": [said]})
+            shown_block = {**block, "name": "Task", "input": {"prompt": "a"}} if agent else block
+            add("assistant", {"id": f"msg_{number}", "type": "message", "content": [shown_block]})
             if agent:
-                found = results[block["id"]]["content"][0]["text"]
-                text = [{"type": "text", "text": json.dumps(json.loads(found)["documents"])}]
+                result_text = results[block["id"]]["content"][0]["text"]
+                text = [{"type": "text", "text": json.dumps(json.loads(result_text)["documents"])}]
                 asks = {"type": "tool_use", "id": "inner", "name": "search", "input": block["input"]}
                 add("user", {"content": "a"}, isSidechain=True)
                 add("assistant", {"id": "msg_in", "content": [asks]}, isSidechain=True)
@@ -409,7 +421,7 @@ def as_transcript(scenario: Scenario) -> list[Any]:
 def as_rollout(scenario: Scenario) -> list[Any]:
     """Return a rollout of Codex: items of responses in lines, between lines of other kinds."""
     lines: list[Any] = [{"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": {"id": "s1"}}]
-    for item in of_openai_responses(scenario):
+    for item in record_openai_responses(scenario):
         if item.get("role") == "user":
             content = [{"type": "input_text", "text": item["content"]}]
             lines.append({"type": "event_msg", "payload": {"type": "user_message", "message": item["content"]}})
@@ -421,12 +433,12 @@ def as_rollout(scenario: Scenario) -> list[Any]:
 
 DOCUMENTED = "not recorded: written in the form that its documentation shows"
 FORMS: dict[str, tuple[Any, str | None]] = {
-    "anthropic": (of_anthropic, "anthropic"),
-    "openai_chat": (of_openai_chat, "openai"),
-    "openai_responses": (of_openai_responses, "openai"),
-    "langgraph": (of_langgraph, "langchain"),
-    "llama_index": (lambda scenario: asyncio.run(of_llama_index(scenario)), "llama-index-core"),
-    "pydantic_ai": (of_pydantic_ai, "pydantic-ai-slim"),
+    "anthropic": (record_anthropic, "anthropic"),
+    "openai_chat": (record_openai_chat, "openai"),
+    "openai_responses": (record_openai_responses, "openai"),
+    "langgraph": (record_langgraph, "langchain"),
+    "llama_index": (lambda scenario: asyncio.run(record_llama_index(scenario)), "llama-index-core"),
+    "pydantic_ai": (record_pydantic_ai, "pydantic-ai-slim"),
     "claude_code": (as_transcript, None),
     "codex": (as_rollout, None),
 }
@@ -444,15 +456,15 @@ FILLING = {
 
 def cut(scenario: Scenario, messages: list[Any]) -> list[Any]:
     """Return the messages up to the call whose result is missing: what an agent that was stopped has kept."""
-    asked = [(n, one) for n, one in enumerate(map(json.dumps, messages)) if '\\"b\\"' in one or '"b"' in one]
+    asked = [(n, text) for n, text in enumerate(map(json.dumps, messages)) if '\\"b\\"' in text or '"b"' in text]
     return messages[: asked[0][0] + 1] if any(turn and turn[0].found == CUT for turn in scenario.turns) else messages
 
 
-def without_filling(said: Any) -> Any:
+def without_filling(payload: Any) -> Any:
     """Return what was kept without what only fills the file."""
-    if isinstance(said, dict):
-        return {key: without_filling(one) for key, one in said.items() if key not in FILLING}
-    return [without_filling(one) for one in said] if isinstance(said, list) else said
+    if isinstance(payload, dict):
+        return {key: without_filling(value) for key, value in payload.items() if key not in FILLING}
+    return [without_filling(value) for value in payload] if isinstance(payload, list) else payload
 
 
 def main(form: str, file: Path) -> None:

@@ -33,8 +33,8 @@ def main(form: str, path: str) -> None:
         return value if isinstance(value, (str, int, float, type(None))) else json.dumps(value, default=str)
 
     rows = [{name: plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
-    found = rows if form == "frame" else [json.loads(row["trace"]) for row in rows]
-    Path(path).write_text(json.dumps(found), encoding="utf-8")
+    traces = rows if form == "frame" else [json.loads(row["trace"]) for row in rows]
+    Path(path).write_text(json.dumps(traces), encoding="utf-8")
 
 
 if __name__ == "__main__":

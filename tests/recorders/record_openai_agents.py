@@ -31,8 +31,8 @@ class Scripted(Model):
     async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:  # noqa: A002  (the SDK's name)
         """Say the next thing of the script."""
         del system_instructions
-        asked = HOPS[self.turn] if self.turn < len(HOPS) else []
-        said: list[Any] = [
+        queries = HOPS[self.turn] if self.turn < len(HOPS) else []
+        output: list[Any] = [
             ResponseFunctionToolCall(
                 id=f"fc_{self.turn}_{n}",
                 call_id=f"call_{self.turn}_{n}",
@@ -40,17 +40,19 @@ class Scripted(Model):
                 name="search",
                 arguments=json.dumps({"query": query}),
             )
-            for n, query in enumerate(asked)
+            for n, query in enumerate(queries)
         ]
-        if not asked:
+        if not queries:
             text = ResponseOutputText(type="output_text", text=ANSWER, annotations=[])
-            said = [ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])]
+            output = [
+                ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
+            ]
         self.turn += 1
         with generation_span(
             input=input if isinstance(input, list) else [{"content": input}], model="scripted"
         ) as span:
-            span.span_data.output = [one.model_dump() for one in said]
-        return ModelResponse(output=said, usage=Usage(), response_id=None)
+            span.span_data.output = [item.model_dump() for item in output]
+        return ModelResponse(output=output, usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
         """Not used."""
@@ -87,7 +89,7 @@ class Keep(TracingProcessor):
 @function_tool
 def search(query: str) -> list[dict[str, str]]:
     """Search the documents."""
-    return [{"id": one, "text": DOCUMENTS[one]} for one in found_by(query)]
+    return [{"id": document_id, "text": DOCUMENTS[document_id]} for document_id in found_by(query)]
 
 
 def main(form: str, path: str) -> None:
@@ -97,7 +99,7 @@ def main(form: str, path: str) -> None:
     set_trace_processors([keep])
     agent = Agent("searcher", model=Scripted(), tools=[search])
     asyncio.run(Runner.run(agent, QUESTION, run_config=RunConfig(trace_metadata={"question_id": "q1"})))
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in keep.kept), encoding="utf-8")
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in keep.kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ def main(form: str, path: str) -> None:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     LangchainInstrumentor().instrument(tracer_provider=provider)
     ask()
-    spans = [json.loads(one.to_json()) for one in exporter.get_finished_spans()]
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in spans), encoding="utf-8")
+    spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ def main(form: str, path: str) -> None:
         for query in (query for hop in HOPS for query in hop):
             with contextlib.suppress(ConnectionError), handler.retrieval(data_source_id="docs") as retrieval:
                 retrieval.query_text = query
-                retrieval.documents = [RetrievalDocument(id=one, score=1.0) for one in search(query)]
-    spans = [json.loads(one.to_json()) for one in exporter.get_finished_spans()]
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in spans), encoding="utf-8")
+                retrieval.documents = [RetrievalDocument(id=document_id, score=1.0) for document_id in search(query)]
+    spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 
 
 if __name__ == "__main__":

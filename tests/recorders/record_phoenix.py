@@ -35,9 +35,9 @@ PATIENCE = 240
 
 def free_port() -> int:
     """Return a port that nobody uses."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port: int = server.getsockname()[1]
     return port
 
 
@@ -54,7 +54,7 @@ def wait_for(done: Any) -> None:
     raise TimeoutError("Phoenix did not answer")
 
 
-def asked_back(url: str, path: Path) -> None:
+def fetch_back(url: str, path: Path) -> None:
     """Run the agent, and write what Phoenix has of it: the spans of its REST API, its frame as JSON and as Parquet."""
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{url}/v1/traces")))
@@ -62,8 +62,8 @@ def asked_back(url: str, path: Path) -> None:
     ask()
     spans = Client(base_url=url).spans
     wait_for(lambda: any(one["parent_id"] is None for one in spans.get_spans(project_identifier="default", limit=500)))
-    found = spans.get_spans(project_identifier="default", limit=500)
-    path.with_suffix(".json").write_text(json.dumps(found, default=str), encoding="utf-8")
+    recorded = spans.get_spans(project_identifier="default", limit=500)
+    path.with_suffix(".json").write_text(json.dumps(recorded, default=str), encoding="utf-8")
     frame = spans.get_spans_dataframe(project_identifier="default", limit=500)
     frame.to_json(path.with_suffix(".jsonl"), orient="records", lines=True, date_format="iso")
     for name in frame.columns:  # Arrow cannot hold columns of several types
@@ -86,7 +86,7 @@ def main(form: str, path: str) -> None:
             service = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
             try:
                 wait_for(lambda: urllib.request.urlopen(f"{url}/healthz", timeout=1).status == 200)  # noqa: S310  (OK, here)
-                asked_back(url, Path(path))
+                fetch_back(url, Path(path))
             finally:
                 service.terminate()
                 service.wait(30)

@@ -25,12 +25,12 @@ from world import search as found_by
 def model(messages: Any, info: Any) -> ModelResponse:
     """Ask for what the script says, and then answer."""
     del info
-    turn = sum(isinstance(one, ModelResponse) for one in messages)
+    turn = sum(isinstance(query, ModelResponse) for query in messages)
     if turn == len(HOPS):
         return ModelResponse(parts=[TextPart(ANSWER)])
-    asked = enumerate(HOPS[turn])
+    queries = enumerate(HOPS[turn])
     return ModelResponse(
-        parts=[ToolCallPart("search", {"query": q}, tool_call_id=f"call_{turn}_{n}") for n, q in asked]
+        parts=[ToolCallPart("search", {"query": q}, tool_call_id=f"call_{turn}_{n}") for n, q in queries]
     )
 
 
@@ -45,13 +45,13 @@ def main(form: str, path: str) -> None:
     @agent.tool_plain(retries=3)
     def search(query: str) -> list[dict[str, str]]:
         try:
-            return [{"id": one, "text": DOCUMENTS[one]} for one in found_by(query)]
+            return [{"id": document_id, "text": DOCUMENTS[document_id]} for document_id in found_by(query)]
         except ConnectionError as error:
             raise ModelRetry(str(error)) from error
 
     agent.run_sync(QUESTION, metadata={"question_id": "q1"})
-    spans = [json.loads(one.to_json()) for one in exporter.get_finished_spans()]
-    Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in spans), encoding="utf-8")
+    spans = [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+    Path(path).write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
 
 
 if __name__ == "__main__":

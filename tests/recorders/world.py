@@ -13,7 +13,7 @@ QUESTION = "How does a file get closed when its block raises, and can the except
 DOWN = "index offline"
 HOPS = [["close a file"], ["exit method", "suppress exceptions"], [DOWN], ["suppress exceptions"]]
 """What the model asks for, turn by turn; two searches of one turn are made side by side."""
-FOUND = {"close a file": ["d2", "d1"], "exit method": ["d3", "d1"], "suppress exceptions": ["d7", "d4"]}
+RESULTS = {"close a file": ["d2", "d1"], "exit method": ["d3", "d1"], "suppress exceptions": ["d7", "d4"]}
 ANSWER = "The context manager closes it [d2][d3]; returning true swallows the exception [d4]."
 
 
@@ -22,4 +22,4 @@ def search(query: str) -> list[str]:
     query = query.strip().removeprefix("input is ")  # as a tool of LlamaIndex asks
     if query == DOWN:
         raise ConnectionError(DOWN)
-    return FOUND[query]
+    return RESULTS[query]

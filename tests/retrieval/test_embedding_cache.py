@@ -32,8 +32,8 @@ class Model:
 def test_what_is_kept_is_bounded_and_queries_are_not_documents() -> None:
     cache, model = VectorCache(3), Model()
     cache.vectors("document", ["a", "b", "c", "d", "e", "a"], model.embed)
-    found = cache.vectors("document", ["e", "c"], model.embed)
-    assert {text: vector.tolist() for text, vector in found.items()} == {"e": [101.0, 1.0], "c": [99.0, 1.0]}
+    vectors = cache.vectors("document", ["e", "c"], model.embed)
+    assert {text: vector.tolist() for text, vector in vectors.items()} == {"e": [101.0, 1.0], "c": [99.0, 1.0]}
     cache.vectors("query", ["e"], model.embed)  # "d" goes, which was not used for longest
     cache.vectors("document", ["c", "d"], model.embed)
     assert model.asked == ["a", "b", "c", "d", "e", "e", "d"]

@@ -16,13 +16,13 @@ RUNS = st.lists(st.dictionaries(st.sampled_from(["q1", "q2"]), SCORED, min_size=
 
 
 def in_order(scores: dict[str, float]) -> list[str]:
-    return sorted(sorted(scores, reverse=True), key=lambda each: -scores[each])
+    return sorted(sorted(scores, reverse=True), key=lambda document: -scores[document])
 
 
 @settings(max_examples=100, deadline=None)
 @given(RUNS, st.sampled_from([0, 1, 10, 60]))
 def test_reciprocal_rank_fusion_is_its_formula(runs: list[dict[str, dict[str, float]]], k: int) -> None:
-    named = {f"r{at}": run for at, run in enumerate(runs)}
+    named = {f"r{index}": run for index, run in enumerate(runs)}
     fused = rm.fuse(named, k=k)
     for query in {query for run in runs for query in run}:
         expected: dict[str, Fraction] = {}
@@ -38,13 +38,13 @@ def test_reciprocal_rank_fusion_is_its_formula(runs: list[dict[str, dict[str, fl
 def test_the_order_of_the_runs_does_not_matter(
     runs: list[dict[str, dict[str, float]]], method: str, norm: str | None
 ) -> None:
-    named = [(f"r{at}", run) for at, run in enumerate(runs)]
-    weights = {name: 0.3 + 0.2 * at for at, (name, _) in enumerate(named)}
-    found = [rm.fuse(dict(order), method, norm=norm, weights=weights) for order in itertools.permutations(named)]
-    for other in found[1:]:
-        assert other == found[0]
+    named = [(f"r{index}", run) for index, run in enumerate(runs)]
+    weights = {name: 0.3 + 0.2 * index for index, (name, _) in enumerate(named)}
+    fused_runs = [rm.fuse(dict(order), method, norm=norm, weights=weights) for order in itertools.permutations(named)]
+    for other in fused_runs[1:]:
+        assert other == fused_runs[0]
         assert {query: list(scores) for query, scores in other.items()} == {
-            query: list(scores) for query, scores in found[0].items()
+            query: list(scores) for query, scores in fused_runs[0].items()
         }
 
 
@@ -68,8 +68,8 @@ def test_reciprocal_ranks_have_the_weights_of_their_runs() -> None:
 
 def test_of_a_repeated_document_the_first_score_counts() -> None:
     items = [rm.Retrieved(name, score=score) for name, score in (("a", 4.0), ("b", 2.0), ("a", 0.0), ("c", 1.0))]
-    found = rm.fuse({"dense": {"q": items}}, "scores")["q"]
-    assert [(item.id, item.score) for item in found] == [("a", 1), ("b", 1 / 3), ("c", 0)]  # (s - 1) / (4 - 1)
+    fused = rm.fuse({"dense": {"q": items}}, "scores")["q"]
+    assert [(item.id, item.score) for item in fused] == [("a", 1), ("b", 1 / 3), ("c", 0)]  # (s - 1) / (4 - 1)
 
 
 def test_texts_and_places_are_kept_and_a_repeat_counts_once() -> None:

@@ -109,15 +109,15 @@ def test_relevance_takes_the_place_of_the_query() -> None:
 def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
     n, d = candidates.shape
     query = data.draw(st.lists(small, min_size=d, max_size=d))
-    whole = rm.mmr(query, candidates, lambda_mult=lambda_mult)
-    assert sorted(whole) == list(range(n))
-    assert (abs(whole.scores) <= 1 + 1e-15).all()
+    full = rm.mmr(query, candidates, lambda_mult=lambda_mult)
+    assert sorted(full) == list(range(n))
+    assert (abs(full.scores) <= 1 + 1e-15).all()
     k = data.draw(st.integers(1, n))
     part = rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)
-    assert list(part) == list(whole)[:k]
-    assert part.scores == pytest.approx(whole.scores[:k], abs=1e-15)
+    assert list(part) == list(full)[:k]
+    assert part.scores == pytest.approx(full.scores[:k], abs=1e-15)
     lengths = 2.0 ** np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n)))
-    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(whole)
+    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(full)
 
 
 @given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=10))
@@ -173,10 +173,10 @@ def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> Non
         rm.mmr(*arguments, **options)
 
 
-def same(selections: list[rm.types.Selection], others: list[rm.types.Selection]) -> bool:
-    return len(selections) == len(others) and all(
-        list(one) == list(other) and np.allclose(one.scores, other.scores, rtol=0, atol=1e-14)
-        for one, other in zip(selections, others, strict=True)
+def same(selections: list[rm.types.Selection], other_selections: list[rm.types.Selection]) -> bool:
+    return len(selections) == len(other_selections) and all(
+        list(selection) == list(other) and np.allclose(selection.scores, other.scores, rtol=0, atol=1e-14)
+        for selection, other in zip(selections, other_selections, strict=True)
     )
 
 
@@ -190,13 +190,14 @@ def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any
         expected = [rm.mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
         for shared in (candidates, list(candidates), candidates.tolist()):
             assert same(rm.mmr_batch(queries, shared, k=k, lambda_mult=lambda_mult), expected)
-        known = [
+        with_relevance = [
             rm.mmr(None, one, k=k, lambda_mult=lambda_mult, relevance=relevant)
             for one, relevant in zip(candidates, relevance, strict=True)
         ]
-        assert same(rm.mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), known)
+        assert same(rm.mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), with_relevance)
         assert same(
-            rm.mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()), known
+            rm.mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()),
+            with_relevance,
         )
 
 
@@ -206,7 +207,7 @@ def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
     queries, candidates = [case.query for case in hard], [case.candidates for case in hard]
     candidates[4] = np.empty((0, 3))
     for k in (1, 5, None):
-        expected = [rm.mmr(*one, k=k) for one in zip(queries, candidates, strict=True)]
+        expected = [rm.mmr(*pair, k=k) for pair in zip(queries, candidates, strict=True)]
         assert same(rm.mmr_batch(queries, candidates, k=k), expected)
 
 
@@ -218,16 +219,16 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
     expected = [rm.mmr(query, candidates, k=9) for query in queries]
     for shared in (candidates, candidates.tolist(), list(candidates)):
         assert same(rm.mmr_batch(queries, shared, k=9), expected)
-    known = [rm.mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
-    assert same(rm.mmr_batch(None, candidates, k=9, relevance=relevance), known)
+    with_relevance = [rm.mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
+    assert same(rm.mmr_batch(None, candidates, k=9, relevance=relevance), with_relevance)
 
 
 def test_the_same_candidates_for_some_queries_and_others_between() -> None:
     rng = np.random.default_rng(6)
-    queries, same_ones, others = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
-    given = [same_ones, others, same_ones]
-    expected = [rm.mmr(*one, k=9) for one in zip(queries, given, strict=True)]
-    assert same(rm.mmr_batch(queries, given, k=9), expected)
+    queries, same_ones, other_candidates = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
+    candidates = [same_ones, other_candidates, same_ones]
+    expected = [rm.mmr(*pair, k=9) for pair in zip(queries, candidates, strict=True)]
+    assert same(rm.mmr_batch(queries, candidates, k=9), expected)
 
 
 def test_no_queries_no_selections() -> None:
@@ -273,5 +274,5 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(mmr_selection, "_NUMBERS_AT_ONCE", numbers)
     for weight in (0, 0.5):
         together = rm.mmr_batch(queries, candidates, lambda_mult=weight)
-        alone = [rm.mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
+        alone = [rm.mmr(*pair, lambda_mult=weight) for pair in zip(queries, candidates, strict=True)]
         assert same(together, alone)

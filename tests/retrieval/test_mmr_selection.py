@@ -70,14 +70,14 @@ def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[
 
 def of_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
     """The formula, as it reads, for whole numbers: their products are exact in whatever order they are added."""
-    wide, asked = candidates.astype(np.float64), query.astype(np.float64)
+    wide, query_vector = candidates.astype(np.float64), query.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1))
 
     def cosines(vector: Any) -> Any:
-        both = lengths * np.sqrt(vector @ vector)
-        return np.divide(wide @ vector, both, out=np.zeros(len(wide)), where=both > 0)
+        products_of_lengths = lengths * np.sqrt(vector @ vector)
+        return np.divide(wide @ vector, products_of_lengths, out=np.zeros(len(wide)), where=products_of_lengths > 0)
 
-    relevance = cosines(asked)
+    relevance = cosines(query_vector)
     picks, redundancy = [int(relevance.argmax())], np.full(len(wide), -np.inf)
     while len(picks) < k:
         redundancy = np.maximum(redundancy, cosines(wide[picks[-1]]))
@@ -206,9 +206,9 @@ def test_repeats_come_in_the_order_of_their_places_wherever_they_stand() -> None
         selection = list(rm.mmr(query, repeated, lambda_mult=1))
         # At lambda 1 equal candidates are next to each other.
         start = selection.index(places[0])
-        found = selection[start : start + len(places)]
-        assert found == sorted(found)
-        assert set(places) <= {*found, int(rm.mmr(query, candidates, k=1).indices[0])}
+        picked = selection[start : start + len(places)]
+        assert picked == sorted(picked)
+        assert set(places) <= {*picked, int(rm.mmr(query, candidates, k=1).indices[0])}
 
 
 def test_a_query_that_is_a_candidate_makes_exact_ties_at_one_half() -> None:
@@ -220,12 +220,12 @@ def test_a_query_that_is_a_candidate_makes_exact_ties_at_one_half() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS[1:])
-@pytest.mark.parametrize("few", [0, 1, 1000])
+@pytest.mark.parametrize("max_close", [0, 1, 1000])
 def test_however_many_seem_to_tie_before_they_are_settled_at_once(
-    way: str, few: int, monkeypatch: pytest.MonkeyPatch
+    way: str, max_close: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take(way, monkeypatch)
-    monkeypatch.setattr(mmr_selection, "_MAX_CLOSE", few)
+    monkeypatch.setattr(mmr_selection, "_MAX_CLOSE", max_close)
     for situation in situations(150, seed=5):
         picks, scores = situation.expected()
         selection = selected(situation)
@@ -308,18 +308,18 @@ def plain_cosine(a: Any, b: Any) -> float:
 def double_loop(query: Any, candidates: Any, k: int, lambda_mult: float, relevance: Any = None) -> list[int]:
     """The definition, in float64: most relevant first, then the formula, ties to the lowest index."""
     vectors = np.asarray(candidates, dtype=np.float64)
-    wanted = np.asarray(query, np.float64)
-    relevant = [plain_cosine(wanted, row) for row in vectors] if relevance is None else list(relevance)
+    query_vector = np.asarray(query, np.float64)
+    relevant = [plain_cosine(query_vector, row) for row in vectors] if relevance is None else list(relevance)
     picks: list[int] = []
     while len(picks) < min(k, len(vectors)):
         best, best_score = -1, -np.inf
-        for at, row in enumerate(vectors):
-            if at in picks:
+        for index, row in enumerate(vectors):
+            if index in picks:
                 continue
             redundant = max((plain_cosine(row, vectors[pick]) for pick in picks), default=0.0)
-            score = relevant[at] if not picks else lambda_mult * relevant[at] - (1 - lambda_mult) * redundant
+            score = relevant[index] if not picks else lambda_mult * relevant[index] - (1 - lambda_mult) * redundant
             if score > best_score:
-                best, best_score = at, score
+                best, best_score = index, score
         picks.append(best)
     return picks
 

@@ -72,18 +72,18 @@ def test_as_many_queries_are_under_way_as_there_are_workers(workers: int) -> Non
 
 
 def test_no_more_are_under_way_than_there_are_workers() -> None:
-    now, most = 0, 0
+    now, largest = 0, 0
 
     async def retriever(text: str) -> list[str]:
-        nonlocal now, most
+        nonlocal now, largest
         now += 1
-        most = max(most, now)
+        largest = max(largest, now)
         await asyncio.sleep(0.001)
         now -= 1
         return [text]
 
     rm.retrieve(retriever, QUERIES, workers=5)
-    assert most == 5
+    assert largest == 5
 
 
 def fails_on_3(text: str) -> list[str]:
@@ -168,15 +168,15 @@ def test_the_pauses_double_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_where_the_first_queries_fail_alike_the_others_are_not_asked() -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     def retriever(text: str) -> list[str]:
-        asked.append(text)
+        queries.append(text)
         raise PermissionError(f"401 for {text!r}, request {uuid.uuid4()}")
 
     with pytest.raises(PermissionError, match="401 for 'text 0'") as raised:
         rm.retrieve(retriever, QUERIES)
-    assert asked == ["text 0", "text 1", "text 2"]
+    assert queries == ["text 0", "text 1", "text 2"]
     assert raised.value.__notes__ == [
         "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'q0'"
     ]
@@ -195,11 +195,11 @@ def test_where_the_first_queries_fail_in_different_ways_the_others_are_asked() -
 
 
 def test_a_service_that_is_slow_at_its_start_only_loses_the_queries_that_waited() -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     async def retriever(text: str) -> list[str]:
-        asked.append(text)
-        if len(asked) <= 3:
+        queries.append(text)
+        if len(queries) <= 3:
             raise TimeoutError("still loading")
         return [text]
 
@@ -228,8 +228,8 @@ def test_from_failures_alone_nothing_is_evaluated() -> None:
         rm.compare(truth, {"sound": {"q1": ["d7"], "q2": ["d1"]}, "broken": failed}, "mrr")
     assert raised.value.__notes__ == ["while evaluating the system 'broken'"]
     with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
-        some = rm.evaluate(truth, rm.RetrievedRun({"q1": [], "q2": ["d1"]}, {"q1": OSError("down")}), "mrr")
-    assert (some.means["mrr"], some.counts["failed"]) == (0.5, 1)
+        result = rm.evaluate(truth, rm.RetrievedRun({"q1": [], "q2": ["d1"]}, {"q1": OSError("down")}), "mrr")
+    assert (result.means["mrr"], result.counts["failed"]) == (0.5, 1)
 
 
 def test_a_query_that_takes_too_long_fails_alone_and_is_cancelled() -> None:
@@ -295,11 +295,11 @@ def test_a_timeout_of_the_retriever_itself_is_its_own() -> None:
 
 def test_a_cancelled_retrieval_stops_at_once_although_a_thread_hangs() -> None:
     hanging, enough = threading.Event(), threading.Event()
-    asked: list[str] = []
+    queries: list[str] = []
 
     def retriever(text: str) -> list[str]:
-        asked.append(text)
-        if len(asked) > 1:
+        queries.append(text)
+        if len(queries) > 1:
             hanging.set()
             enough.wait(600)
         return [text]
@@ -314,7 +314,7 @@ def test_a_cancelled_retrieval_stops_at_once_although_a_thread_hangs() -> None:
     asyncio.run(work())
     assert not enough.is_set()
     enough.set()
-    assert asked == ["text 0", "text 1"]
+    assert queries == ["text 0", "text 1"]
 
 
 def test_threads_are_used_again() -> None:
@@ -415,16 +415,16 @@ def test_only_what_failed_or_is_missing_is_asked_again(tmp_path: Path) -> None:
     assert saved == run
     assert sorted(map(repr, saved.errors.values())) == sorted(map(repr, run.errors.values()))
     again = Retriever()
-    whole = rm.retrieve(again, {**EIGHT, "q8": "question 8"}, resume=path)
+    complete_run = rm.retrieve(again, {**EIGHT, "q8": "question 8"}, resume=path)
     assert sorted(again.asked) == ["question 2", "question 5", "question 8"]
-    assert whole == rm.retrieve(Retriever(), {**EIGHT, "q8": "question 8"})
-    assert not whole.errors
-    assert {query: whole.seconds[query] for query in ("q0", "q1")} == {
+    assert complete_run == rm.retrieve(Retriever(), {**EIGHT, "q8": "question 8"})
+    assert not complete_run.errors
+    assert {query: complete_run.seconds[query] for query in ("q0", "q1")} == {
         query: run.seconds[query] for query in ("q0", "q1")
     }
-    assert rm.load(path) == whole
+    assert rm.load(path) == complete_run
     nobody = Retriever()
-    assert rm.retrieve(nobody, EIGHT, resume=path) == {query: whole[query] for query in EIGHT}
+    assert rm.retrieve(nobody, EIGHT, resume=path) == {query: complete_run[query] for query in EIGHT}
     assert nobody.asked == []
 
 
@@ -443,15 +443,15 @@ def test_rankings_of_ids_come_back_as_they_were(tmp_path: Path, answer: Any) -> 
 
 
 def test_metadata_that_json_cannot_hold_costs_one_question(tmp_path: Path) -> None:
-    asked = []
+    queries = []
 
     def retriever(text: str) -> Any:
-        asked.append(text)
+        queries.append(text)
         return [rm.Retrieved("d", metadata={"when": dt.date(2026, 5, 31)})]
 
     with pytest.raises(ValueError, match="which JSON cannot hold"):
         rm.retrieve(retriever, EIGHT, resume=tmp_path / "run.jsonl")
-    assert len(asked) == 1
+    assert len(queries) == 1
 
 
 def test_kept_answers_are_checked_as_new_ones(tmp_path: Path) -> None:
@@ -501,14 +501,14 @@ def test_a_killed_retrieval_loses_at_most_what_was_under_way(tmp_path: Path) -> 
     process.wait()
     lines = path.read_bytes().count(b"\n") - 1
     assert lines >= 15
-    asked = []
+    queries = []
 
     def retriever(text: str) -> Any:
-        asked.append(text)
+        queries.append(text)
         return [rm.Retrieved(text, "x" * 20_000)]
 
     run = rm.retrieve(retriever, {n: f"question {n}" for n in range(lines + 20)}, resume=path)
-    assert len(asked) <= lines + 20 - lines
+    assert len(queries) <= lines + 20 - lines
     assert all(run[n] == [rm.Retrieved(f"question {n}", "x" * 20_000)] for n in run)
 
 
@@ -547,5 +547,5 @@ def test_what_is_wrong_with_a_step_is_said_of_it() -> None:
     assert "objects of type float" in notes({"bm25": ["a"], "scores": [0.5]})
     assert "that is what it held after 'scores'" in notes({"bm25": ["a"], "scores": [0.5]})
     assert "returned None for query 'q1'" in notes({"bm25": None})
-    found = ["a"]
-    assert "copy it" in notes({"fused": found, "reranked": found})
+    ranking = ["a"]
+    assert "copy it" in notes({"fused": ranking, "reranked": ranking})

@@ -69,9 +69,9 @@ def test_short_answers_of_a_store_are_said_in_the_words_that_its_host_brings() -
         return ["d1", "d2"][: 1 + (text == "text 1")]
 
     texts = {"q1": "text 1", "q2": "text 2"}
-    for more, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
+    for option, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
         with pytest.warns(rm.RetrievalWarning, match=f"^1 of 2 queries got fewer than k=2, .* {hint} filter before"):
-            rm.retrieve(RetrieverFunctions(ask, n_requested=2, candidate_option=more), texts)
+            rm.retrieve(RetrieverFunctions(ask, n_requested=2, candidate_option=option), texts)
 
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}

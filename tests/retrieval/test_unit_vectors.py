@@ -60,11 +60,11 @@ def test_a_cosine_is_no_further_off_than_its_rounding_error(d: int, dtype: Any) 
 def test_unit_vectors_are_float64(d: int) -> None:
     for vectors in hard(d):
         single = vectors.astype(np.float32)
-        for some in (single, single.astype(np.float64)):
-            units = UnitVectors(some, "vectors").units()
+        for vectors_ in (single, single.astype(np.float64)):
+            units = UnitVectors(vectors_, "vectors").units()
             assert units.dtype == DOUBLE
             assert abs(units @ units.T - true_cosines(single)).max() <= rounding_error(DOUBLE, d, d)
-            assert (UnitVectors(some, "vectors").units(np.array([2, 4])) == units[[2, 4]]).all()
+            assert (UnitVectors(vectors_, "vectors").units(np.array([2, 4])) == units[[2, 4]]).all()
 
 
 def test_in_blocks_the_error_is_smaller_than_what_plain_products_are_allowed() -> None:
@@ -98,11 +98,11 @@ def test_cosines_between_some_are_those_between_all(n: int, dtype: Any) -> None:
     vectors = np.random.default_rng(n).normal(size=(n, 900)).astype(dtype)
     vectors[1] = 0
     directions = UnitVectors(vectors, "vectors")
-    rows, others = np.array([0, n - 1]), np.array([1, 2, 0])
-    whole = directions.cosines(ALL, ALL)
-    assert directions.cosines(rows, others) == pytest.approx(whole[np.ix_(rows, others)], abs=1e-6)
-    assert directions.cosines(rows, rows) == pytest.approx(whole[np.ix_(rows, rows)], abs=1e-6)
-    assert not whole[1].any()
+    rows, other_rows = np.array([0, n - 1]), np.array([1, 2, 0])
+    all_cosines = directions.cosines(ALL, ALL)
+    assert directions.cosines(rows, other_rows) == pytest.approx(all_cosines[np.ix_(rows, other_rows)], abs=1e-6)
+    assert directions.cosines(rows, rows) == pytest.approx(all_cosines[np.ix_(rows, rows)], abs=1e-6)
+    assert not all_cosines[1].any()
     assert not directions.units()[1].any()
 
 
@@ -110,16 +110,16 @@ def test_cosines_between_some_are_those_between_all(n: int, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_cosine_depends_on_its_two_vectors_alone(d: int, dtype: Any) -> None:
     vectors = np.random.default_rng(d).normal(size=(9, d)).astype(dtype)
-    rows, others = (place.ravel() for place in np.indices((9, 9)))
-    whole = exact_cosines(vectors, rows, vectors, others).reshape(9, 9)
-    assert (whole == whole.T).all()
+    rows, other_rows = (place.ravel() for place in np.indices((9, 9)))
+    all_cosines = exact_cosines(vectors, rows, vectors, other_rows).reshape(9, 9)
+    assert (all_cosines == all_cosines.T).all()
     for i in range(9):
-        for some in ([i], [i, 3], [8, i, 0, 2]):
-            places = np.array(some)
-            alone = exact_cosines(vectors[places].copy(), np.arange(len(some)), vectors, np.full(len(some), 4))
-            assert (alone == whole[places, 4]).all()
-    backwards = exact_cosines(np.asfortranarray(vectors[::-1]), 8 - rows, vectors, others).reshape(9, 9)
-    assert (backwards == whole).all()
+        for subset in ([i], [i, 3], [8, i, 0, 2]):
+            places = np.array(subset)
+            alone = exact_cosines(vectors[places].copy(), np.arange(len(subset)), vectors, np.full(len(subset), 4))
+            assert (alone == all_cosines[places, 4]).all()
+    backwards = exact_cosines(np.asfortranarray(vectors[::-1]), 8 - rows, vectors, other_rows).reshape(9, 9)
+    assert (backwards == all_cosines).all()
 
 
 def test_it_is_the_cosine_and_0_beside_a_zero_vector() -> None:

@@ -45,21 +45,6 @@ def test_it_says_where_the_questions_or_the_rules_changed(tmp_path: Path) -> Non
         "2 looks at these questions (1 of the 3 entries has others); "
         "the more looks, the more likely the top result is luck"
     )
-    figure = history.plot("mrr")
-    assert [text.get_text() for text in figure.axes[0].texts] == ["questions changed", "rules changed"]
-    assert len(figure.axes[0].containers) == 3
-    assert "2 looks at the last questions" in " ".join(figure.axes[0].get_xlabel().split())
-
-
-def test_a_long_label_leaves_room_for_the_plot(tmp_path: Path) -> None:
-    history = rm.History(tmp_path / "history.jsonl")
-    for number in range(3):
-        history.add(result(1), f"commit {number} with a label of many words, as a message has")
-    figure = history.plot(across=1)
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == [f"commit {number} with a…" for number in range(3)]
-    assert axes.get_position().height > 0.4
 
 
 def test_saved_evaluations_are_compared(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ from retrieval_metrics.cli.input_files import (
 )
 from retrieval_metrics.cli.option_types import parse_bound, parse_metrics
 from retrieval_metrics.comparison.comparison_tables import comparison_tables, notes_tables
-from retrieval_metrics.comparison.plan import MIN_PILOT_QUERIES, SPARSE_SCENARIO
+from retrieval_metrics.comparison.plan import SPARSE_SCENARIO
+from retrieval_metrics.comparison.spread_estimates import MIN_PILOT_QUERIES
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table

@@ -11,6 +11,7 @@ from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
+from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -19,8 +20,9 @@ from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
+from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, require_accepted_queries, score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,22 +97,26 @@ def evaluate(
     """
     if unjudged == "bounds":
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
-    rules, chosen, truth = as_rules(rules, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
-    chosen = with_relevance_threshold(chosen, truth.relevant_from)
-    count_common_queries(run, truth)
+    rules = as_rules(rules, ties, unjudged)
+    parsed_metrics = as_metrics(metrics)
+    read_qrels = as_qrels(qrels)
+    parsed_metrics = with_relevance_threshold(parsed_metrics, read_qrels.relevant_from)
+    count_common_queries(run, read_qrels)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
-    matching = with_source_texts(match, documents, truth, qrels)
-    scores = score_run(truth, run, chosen, rules, matching)
-    if (known := find_clusters(qrels, truth, clusters)) is not None:
-        scores = scores.clustered(known)
-    for doubt in find_data_warnings(scores):
-        warn(doubt.message)
+    matching = with_source_texts(match, documents, read_qrels, qrels)
+    scores = score_run(read_qrels, run, parsed_metrics, rules, matching)
+    found_clusters = find_clusters(qrels, read_qrels, clusters)
+    if found_clusters is not None:
+        scores = scores.clustered(found_clusters)
+    for data_warning in find_data_warnings(scores):
+        warn(data_warning.message)
+    prepare_summary(scores)
     return Evaluation(scores)
 
 
 def score_run(
-    truth: Qrels,
+    qrels: Qrels,
     run: RunMapping | Run,
     metrics: Sequence[Metric],
     rules: Rules,
@@ -119,41 +125,46 @@ def score_run(
     scale: float | None = None,
 ) -> Scores:
     """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
-    truth = apply_rules_to_qrels(truth, rules)
+    qrels = apply_rules_to_qrels(qrels, rules)
     if scale is not None:
-        truth = truth.with_largest_grade(scale)
-    judged = judge(truth, run, match, rules.order)
+        qrels = qrels.with_largest_grade(scale)
+    judged = judge(qrels, run, match, rules.order)
     require_accepted_queries(judged, rules)
     return score_judged_run(Origin(judged, run, match), metrics, rules)
 
 
 def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
     """Return the scores of a judged run."""
-    judged, run, _, _ = origin
-    truth = judged.qrels
-    columns: dict[tuple[Column, Metric], FloatArray | None] = {}
+    judged = origin.judged
+    run = origin.run
+    qrels = judged.qrels
+    columns: dict[tuple[Column, Metric], FloatArray] = {}
     for metric in metrics:
         scored = score(judged, metric, rules)
         columns["value", metric] = scored.values
-        columns["residual", metric] = scored.residual
-        columns["lowest", metric], columns["highest", metric] = scored.lowest, scored.highest
+        if scored.residual is not None:
+            columns["residual", metric] = scored.residual
+        if scored.lowest is not None and scored.highest is not None:
+            columns["lowest", metric] = scored.lowest
+            columns["highest", metric] = scored.highest
     scores = Scores(
         metrics=tuple(metrics),
-        queries=tuple(truth.queries),
-        columns={key: column for key, column in columns.items() if column is not None},
+        queries=tuple(qrels.queries),
+        columns=columns,
         counts=count_issues(judged, run, rules),
         rules=rules,
         origin=origin,
-        scale=truth.largest_grade,
+        scale=qrels.largest_grade,
     )
     if rules.missing == "zero":
         return scores
-    kept = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
-    return scores.select(kept, count_issues(judged, run, rules, kept=kept))
+    is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
+    scored_rows = np.flatnonzero(is_in_run)
+    return scores.select(scored_rows, count_issues(judged, run, rules, kept=scored_rows))
 
 
-_QUERY = "the query"
-"""The name of the query in messages."""
+# The name of the query in messages.
+QUERY_OF_RANKING = "the query"
 
 
 def evaluate_ranking(
@@ -191,11 +202,16 @@ def evaluate_ranking(
         >>> evaluate_ranking({"d7": 2}, ["d7"], "err", max_grade=3)  # (2^2 - 1) / 2^3
         {'err': 0.375}
     """
-    chosen = as_metrics(metrics)
-    truth = Qrels({_QUERY: relevant})
+    parsed_metrics = as_metrics(metrics)
+    qrels = Qrels({QUERY_OF_RANKING: relevant})
     if max_grade is not None:
-        truth = truth.with_largest_grade(max_grade)
+        qrels = qrels.with_largest_grade(max_grade)
     else:
-        require_known_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
-    judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.order)
-    return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})
+        remedy = "pass max_grade=, or write it into the name: {name}(max_grade=3)"
+        require_known_scale(parsed_metrics, "one ranking", remedy)
+    judged = judge(qrels, {QUERY_OF_RANKING: retrieved}, match, STANDARD.order)
+    value_by_metric = {}
+    for metric in parsed_metrics:
+        values = score(judged, metric, STANDARD).values
+        value_by_metric[str(metric)] = float(values[0])
+    return ByMetric(value_by_metric)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 import numpy as np
 
 from retrieval_metrics._internal.validation import RetrievalWarning, require_same_id_type
-from retrieval_metrics.evaluation.counts import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND, Counts, counts_in_means
+from retrieval_metrics.evaluation.counts import Counts, counts_in_means
+from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation

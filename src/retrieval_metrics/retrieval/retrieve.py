@@ -558,7 +558,7 @@ class StoredAnswer(NamedTuple):
     seconds: float
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> StoredAnswer:
+    def from_entry(cls, entry: Mapping[str, Any]) -> StoredAnswer:
         """Read an entry without a failure."""
         ranking = decode_ranking(entry)
         return cls(ranking, decode_stages(entry, ranking), float(entry["seconds"]))
@@ -578,7 +578,7 @@ class AnswerLog:
         def read_entry(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
-                answers[query] = StoredAnswer.of(entry)
+                answers[query] = StoredAnswer.from_entry(entry)
 
         self._read(read_entry)
         return answers
@@ -593,7 +593,7 @@ class AnswerLog:
         def read_entry(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry:
-                answer = StoredAnswer.of(entry)
+                answer = StoredAnswer.from_entry(entry)
                 rankings[query] = answer.ranking
                 stages[query] = answer.stages
                 errors.pop(query, None)

@@ -30,13 +30,13 @@ class SafeRange(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, dtype: np.dtype[Any]) -> SafeRange:
+    def for_dtype(cls, dtype: np.dtype[Any]) -> SafeRange:
         """Return the range in which cosines from squared lengths of a type neither overflow nor lose digits."""
         limits = np.finfo(dtype)
         return cls(float(limits.tiny) ** 0.6, float(limits.max) ** 0.9)
 
 
-SAFE_RANGES = {SINGLE: SafeRange.of(SINGLE), DOUBLE: SafeRange.of(DOUBLE)}
+SAFE_RANGES = {SINGLE: SafeRange.for_dtype(SINGLE), DOUBLE: SafeRange.for_dtype(DOUBLE)}
 
 
 class UnitVectors:

@@ -80,12 +80,15 @@ async def ragas_values(chosen: Iterable[tuple[int, Case]]) -> dict[tuple[int, st
         "map": precisions.NonLLMContextPrecisionWithReference(),
     }
     values: dict[tuple[int, str], float] = {}
-    known: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, float]] = {}
+    cache: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, float]] = {}
     for number, case in chosen:
-        letters = {letter: IDS[at] for at, letter in enumerate(dict.fromkeys([*case.first, *case.relevant]))}
-        retrieved, relevant = (tuple(letters[letter] for letter in ids) for ids in (case.first, case.relevant))
-        if (retrieved, relevant) not in known:  # a third of all; whatever its letters are, its values are the same
-            found = known[retrieved, relevant] = dict.fromkeys(metrics, math.nan)
+        first_letters = dict.fromkeys([*case.first, *case.relevant])
+        letters = dict(zip(first_letters, IDS, strict=False))
+        retrieved = tuple(letters[letter] for letter in case.first)
+        relevant = tuple(letters[letter] for letter in case.relevant)
+        if (retrieved, relevant) not in cache:  # a third of all; whatever its letters are, its values are the same
+            case_values = dict.fromkeys(metrics, math.nan)
+            cache[retrieved, relevant] = case_values
             sample = ragas.SingleTurnSample(
                 retrieved_context_ids=[*retrieved],
                 reference_context_ids=[*relevant],
@@ -94,8 +97,8 @@ async def ragas_values(chosen: Iterable[tuple[int, Case]]) -> dict[tuple[int, st
             )
             for name, metric in metrics.items():
                 with contextlib.suppress(ValueError):
-                    found[name] = await metric._single_turn_ascore(sample, [])  # noqa: SLF001  (the public one reports home)
-        values |= {(number, name): value for name, value in known[retrieved, relevant].items()}
+                    case_values[name] = await metric._single_turn_ascore(sample, [])  # noqa: SLF001  (the public one reports home)
+        values |= {(number, name): value for name, value in cache[retrieved, relevant].items()}
     return values
 
 
@@ -152,14 +155,13 @@ class TestRepeats:
         with pytest.raises(ValueError, match="no_relevant must be one of"):
             rm.Rules(name="mine", exceptions={"map": {"no_relevant": "one"}})
         once = rm.Matching(deduplicate=True)
-        result = rm.evaluate(
-            {"q": ["a", "b"]}, {"q": [rm.Retrieved(one) for one in "aaxb"]}, ["recall@3", "precision"], match=once
-        )
+        items = [rm.Retrieved(letter) for letter in "aaxb"]
+        result = rm.evaluate({"q": ["a", "b"]}, {"q": items}, ["recall@3", "precision"], match=once)
         assert dict(result.means) == {"recall@3": 1.0, "precision": 2 / 3}
         a, b = rm.Retrieved("a", text="a" * 100), rm.Retrieved("b", text="b" * 1000)
         for ranking in ([a, b], [a, a, b]):
-            found = rm.evaluate({"q": ["b"]}, {"q": ranking}, ["recall@200chars", "recall@1100chars"], match=once)
-            assert dict(found.means) == {"recall@200chars": 0.0, "recall@1100chars": 1.0}
+            at_budgets = rm.evaluate({"q": ["b"]}, {"q": ranking}, ["recall@200chars", "recall@1100chars"], match=once)
+            assert dict(at_budgets.means) == {"recall@200chars": 0.0, "recall@1100chars": 1.0}
 
     def test_of_quotes_there_are_none_to_count(self) -> None:
         item = rm.Retrieved("a", text="the words that were quoted")
@@ -171,11 +173,9 @@ class TestRepeats:
         columns = {"query": ["q"] * 4, "document": self.RUN["q"]}
         run = rm.Run.from_frame(columns)
         for semantics in ("standard", "llama_index", "ragas", "mlflow"):
-            rows, columns_too = (
-                rm.evaluate(self.TRUTH, some, ["map", "ndcg", "precision"], rules=semantics).means
-                for some in (self.RUN, run)
-            )
-            assert dict(rows) == dict(columns_too)
+            from_lists = rm.evaluate(self.TRUTH, self.RUN, ["map", "ndcg", "precision"], rules=semantics)
+            from_columns = rm.evaluate(self.TRUTH, run, ["map", "ndcg", "precision"], rules=semantics)
+            assert dict(from_lists.means) == dict(from_columns.means)
         assert rm.audit(self.TRUTH, run, "map").means["llama_index"]["map"] == (1 + 2 / 2 + 3 / 4) / 2
         # 3 of the 4 retrieved are distinct, and 2 of these are relevant
         assert rm.evaluate(self.TRUTH, run, "precision(norm=distinct)").means["precision(norm=distinct)"] == 2 / 3
@@ -189,11 +189,9 @@ class TestRepeats:
         scores = {"a": 1.0, "x": 1.0, "b": 1.0}
         frame = {"query": ["q"] * 3, "document": list(scores), "score": list(scores.values())}
         for ties in ("docid", "input", "expected"):
-            one, other = (
-                rm.evaluate(self.TRUTH, run, ["map", "ndcg@2"], ties=ties).means
-                for run in ({"q": scores}, rm.Run.from_frame(frame))
-            )
-            assert dict(one) == dict(other)
+            from_scores = rm.evaluate(self.TRUTH, {"q": scores}, ["map", "ndcg@2"], ties=ties)
+            from_columns = rm.evaluate(self.TRUTH, rm.Run.from_frame(frame), ["map", "ndcg@2"], ties=ties)
+            assert dict(from_scores.means) == dict(from_columns.means)
 
     def test_an_exception_may_only_change_what_is_decided_per_metric(self) -> None:
         with pytest.raises(ValueError, match=r"exceptions of mine for map must be among empty, .* got \['ties'\]"):

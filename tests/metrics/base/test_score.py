@@ -38,17 +38,17 @@ def test_bounds(name: str, smallest: float, largest: float, ideal: float | None,
 
 def test_the_ideal_of_precision_counts_the_documents_also_of_groups() -> None:
     judged = judge_by_id(rm.Qrels({"q": [["a", "b"], ["c"]], "r": [["a"]]}), {"q": ["x"], "r": ["x"]}, TIES_BY_ID)
-    found = ideal_values(rm.Metric.parse("precision@5"), judged, STANDARD)
-    assert found is not None
-    assert found.tolist() == [3 / 5, 1 / 5]
+    ideal = ideal_values(rm.Metric.parse("precision@5"), judged, STANDARD)
+    assert ideal is not None
+    assert ideal.tolist() == [3 / 5, 1 / 5]
 
 
 def test_the_ideal_retrieves_nothing_below_the_threshold_of_the_metric() -> None:
     judged = judge_by_id(rm.Qrels({"q": {"a": 2, "b": 1, "c": 1}, "r": {"a": 1, "b": 3}}), {"q": ["x"]}, TIES_BY_ID)
     for name, expected in (("precision(rel=2)", [1, 1]), ("precision", [1, 1]), ("precision(rel=2)@5", [1 / 5, 1 / 5])):
-        found = ideal_values(rm.Metric.parse(name), judged, STANDARD)
-        assert found is not None
-        assert found.tolist() == expected  # with b and c, precision(rel=2) of q would be 1/3
+        ideal = ideal_values(rm.Metric.parse(name), judged, STANDARD)
+        assert ideal is not None
+        assert ideal.tolist() == expected  # with b and c, precision(rel=2) of q would be 1/3
 
 
 def test_no_ideal_is_known_where_one_document_may_satisfy_several_groups() -> None:
@@ -83,17 +83,19 @@ def test_it_equals_the_evaluation_of_the_same_ranking(
     name: str, gains: list[float | None], k: int | None, missing: int
 ) -> None:
     relevant = sum(gain is not None and gain > 0 for gain in gains)
-    truth = {f"d{at}": gain for at, gain in enumerate(gains) if gain is not None}
+    truth = {f"d{position}": gain for position, gain in enumerate(gains) if gain is not None}
     options: dict[str, Any] = {} if name == "r_precision" else {"k": k}
     if name in NEEDS_NUMBER or name == "map":
         options["n_relevant"] = relevant + missing
-        truth |= {f"missing{at}": 1 for at in range(missing)}
+        truth |= {f"missing{position}": 1 for position in range(missing)}
     elif not relevant:
         truth["missing"] = 1
     value = LIST_FORMS[name](gains, **options)
     metric = rm.Metric(name, options.get("k"))
-    whole = rm.evaluate({"q": truth}, {"q": [f"d{at}" for at in range(len(gains))]}, metric).means[str(metric)]
-    assert value == whole or (math.isnan(value) and math.isnan(whole))
+    mean = rm.evaluate({"q": truth}, {"q": [f"d{position}" for position in range(len(gains))]}, metric).means[
+        str(metric)
+    ]
+    assert value == mean or (math.isnan(value) and math.isnan(mean))
 
 
 def test_the_worked_examples() -> None:

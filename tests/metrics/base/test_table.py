@@ -11,7 +11,9 @@ from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 
 def test_every_spelling_leads_to_one_metric_and_none_to_two() -> None:
-    spellings = [one for definition in DEFINITIONS.values() for one in (definition.name, *definition.aliases)]
+    spellings: list[str] = []
+    for definition in DEFINITIONS.values():
+        spellings += [definition.name, *definition.aliases]
     assert sorted(spellings) == sorted(NAME_BY_ALIAS)
     assert len(spellings) == len(set(spellings))
     for name, definition in DEFINITIONS.items():
@@ -34,5 +36,5 @@ def test_a_metric_that_is_defined_is_known_and_one_that_is_forgotten_is_not() ->
 
 def test_the_table_knows_the_metrics_wherever_it_is_imported_from() -> None:
     code = "from retrieval_metrics.metrics.base.table import DEFINITIONS\nprint('ndcg' in DEFINITIONS)\n"
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert said == "True\n"
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert output == "True\n"

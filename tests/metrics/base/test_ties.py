@@ -37,8 +37,8 @@ def naive(name: str, k: int | None, truth: reference.Truth, ranking: list[str], 
     return reference.METRICS[metric.name](truth, ranking, **parameters)
 
 
-def generated(rng: random.Random, most: int) -> tuple[dict[str, float], dict[str, float]]:
-    documents = [f"d{number}" for number in range(rng.randint(2, most))]
+def generated(rng: random.Random, max_documents: int) -> tuple[dict[str, float], dict[str, float]]:
+    documents = [f"d{number}" for number in range(rng.randint(2, max_documents))]
     scores = {document: float(rng.randint(0, 2)) for document in documents}
     truth = {document: rng.choice(GRADES) for document in [*documents, "x", "y"] if rng.random() < 0.6}
     return truth | {"z": 2.0}, scores
@@ -47,12 +47,12 @@ def generated(rng: random.Random, most: int) -> tuple[dict[str, float], dict[str
 def check(name: str, k: int | None, truth: Any, groups: reference.Truth, scores: dict[str, float]) -> None:
     metric = rm.Metric.parse(f"{name}@{k}" if k else name)
     top = max(0.0, *(grade for group in groups for grade in group.values()))
-    each = [naive(name, k, groups, ranking, top) for ranking in orders(scores)]
+    values = [naive(name, k, groups, ranking, top) for ranking in orders(scores)]
     result = rm.evaluate({"q": truth}, {"q": scores}, metric, ties="expected")
     assert result.tie_range is not None
-    assert result.means[str(metric)] == pytest.approx(math.fsum(each) / len(each), abs=1e-12, nan_ok=True)
-    assert result.tie_range.means[str(metric)] == pytest.approx((min(each), max(each)), abs=1e-12, nan_ok=True)
-    assert result.tie_range.n_queries[str(metric)] == (max(each) - min(each) > 1e-12)
+    assert result.means[str(metric)] == pytest.approx(math.fsum(values) / len(values), abs=1e-12, nan_ok=True)
+    assert result.tie_range.means[str(metric)] == pytest.approx((min(values), max(values)), abs=1e-12, nan_ok=True)
+    assert result.tie_range.n_queries[str(metric)] == (max(values) - min(values) > 1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -61,7 +61,7 @@ class TestClosedForms:
     def test_of_flat_and_graded_judgments(self, name: str) -> None:
         rng = random.Random(7)
         for _ in range(25):
-            truth, scores = generated(rng, most=6)
+            truth, scores = generated(rng, max_documents=6)
             k = None if name in UNCUT else rng.choice([None, 1, 2, 3, 5, 8])
             check(name, k, truth, [{document: grade} for document, grade in truth.items()], scores)
 
@@ -69,7 +69,7 @@ class TestClosedForms:
     def test_of_groups(self, name: str) -> None:
         rng = random.Random(8)
         for _ in range(12):
-            truth, scores = generated(rng, most=5)
+            truth, scores = generated(rng, max_documents=5)
             groups = [truth, {rng.choice(list(truth)): 1.0, "w": 3.0}]
             check(name, rng.choice([None, 1, 2, 4]), groups, groups, scores)
 
@@ -83,7 +83,7 @@ NAMES = sorted(name for name, definition in DEFINITIONS.items() if not definitio
 def test_every_metric_is_the_mean_over_all_rankings_that_the_scores_allow(name: str, shape: str) -> None:
     rng = random.Random(9)
     for _ in range(8):
-        grades, scores = generated(rng, most=5)
+        grades, scores = generated(rng, max_documents=5)
         judgments: dict[str, Any] = {
             "flat": [document for document, grade in grades.items() if grade > 0],
             "graded": grades,
@@ -137,10 +137,10 @@ class TestOtherOrders:
     def test_input_keeps_the_order_of_the_mapping_and_docid_sorts_descending(self) -> None:
         for ties, expected in (("input", ["c", "a", "b", "d"]), ("docid", ["c", "d", "b", "a"])):
             for rank, document in enumerate(expected, start=1):
-                found = rm.evaluate({"q": [document]}, {"q": self.SCORES}, "mrr", ties=ties)
-                assert (ties, found.means["mrr"]) == (ties, 1 / rank)
-                assert found.counts["ties"] == (document != "c")
-                assert found.tie_range is None
+                result = rm.evaluate({"q": [document]}, {"q": self.SCORES}, "mrr", ties=ties)
+                assert (ties, result.means["mrr"]) == (ties, 1 / rank)
+                assert result.counts["ties"] == (document != "c")
+                assert result.tie_range is None
 
     def test_without_ties_the_values_are_the_same_to_the_last_bit(self) -> None:
         rng = random.Random(1)
