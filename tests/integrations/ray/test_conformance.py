@@ -1,5 +1,5 @@
-from dataclasses import replace
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest

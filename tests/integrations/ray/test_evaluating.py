@@ -16,8 +16,7 @@ from ray.data import DataContext
 import retrieval_metrics as rm
 from generated import scored_run
 from ray_hosts import dataset, qrels_rows, run_rows, values
-from ray_retrieval_metrics import evaluate_dataset, to_evaluation
-from ray_retrieval_metrics import judgment_rows
+from ray_retrieval_metrics import evaluate_dataset, judgment_rows, to_evaluation
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
