@@ -11,21 +11,11 @@ import pandas as pd
 import pytest
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.retrievers import BaseRetriever
-from mlflow.entities import Document, Feedback, Trace
+from mlflow.entities import Document, Trace
 
 import retrieval_metrics as rm
+from mlflow_hosts import NEEDED, score
 from mlflow_retrieval_metrics import retrieval_scorers
-
-NEEDED = {"relevant_ids": ["d7"]}
-
-
-def score(metric: str = "mrr", *, expectations: Any = None, **row: Any) -> Feedback:
-    settings = {key: row.pop(key) for key in list(row) if key not in {"inputs", "outputs", "trace"}}
-    (scorer,) = retrieval_scorers(metric, **settings)
-    run: Any = scorer.run  # of MLflow, and without types
-    feedback = run(expectations=NEEDED if expectations is None else expectations, **row)
-    assert isinstance(feedback, Feedback)
-    return feedback
 
 
 @pytest.mark.parametrize(
@@ -44,15 +34,17 @@ def test_documents_come_in_every_form(outputs: list[Any]) -> None:
 
 
 def test_a_document_is_matched_by_uri_source_or_quote() -> None:
-    found = {"documents": [{"content": "nothing", "metadata": {"doc_uri": "a.md", "start_index": 0}}]}
-    found["documents"].append({"content": "The with statement wraps a block.", "metadata": {"doc_uri": "with.md"}})
+    outputs = {"documents": [{"content": "nothing", "metadata": {"doc_uri": "a.md", "start_index": 0}}]}
+    outputs["documents"].append({"content": "The with statement wraps a block.", "metadata": {"doc_uri": "with.md"}})
     for match, truth in (
         ("metadata:doc_uri", ["with.md"]),
         ("source", ["with.md"]),
         ("id", [rm.Quote("with statement wraps")]),
     ):
         expectations = {"relevant_ids": truth}
-        assert score(outputs=found, retrieved="outputs.documents", match=match, expectations=expectations).value == 0.5
+        assert (
+            score(outputs=outputs, retrieved="outputs.documents", match=match, expectations=expectations).value == 0.5
+        )
 
 
 def traced(answer: Callable[[], Any]) -> Trace:
@@ -122,24 +114,22 @@ class TestATrace:
             assert score("mrr", trace=trace, calls="union").value == 0.5
 
     def test_what_was_read_and_cited_is_scored_like_what_was_found(self) -> None:
-        def found() -> list[Document]:
+        def find_documents() -> list[Document]:
             return [Document(f"The text of {id_}.", id=id_) for id_ in ("d1", "d7", "d9")]
 
-        def asked(context: str) -> list[dict[str, str]]:
+        def answer(context: str) -> list[dict[str, str]]:
             return [{"role": "assistant", "content": f"as {context} says"}]
 
-        find = mlflow.trace(found, name="find", span_type="RETRIEVER")
-        model = mlflow.trace(asked, name="model", span_type="CHAT_MODEL")
+        find = mlflow.trace(find_documents, name="find", span_type="RETRIEVER")
+        model = mlflow.trace(answer, name="model", span_type="CHAT_MODEL")
         trace = traced(in_turn(find, partial(model, context="The text of d7. The text of d1.")))
         outputs = {"citations": ["d9", "d7"]}  # d9 was found, and never read
         cited = {"calls": "cited", "citations": "outputs.citations"}
         row = {"trace": trace, "outputs": outputs}
-        truth = {"relevant_ids": ["d7", "d9"]}
-        values = {
-            calls: score("recall", **row, expectations=truth, **(cited if calls == "cited" else {"calls": calls})).value
-            for calls in ("union", "context", "cited")
-        }
-        assert values == {"union": 1.0, "context": 0.5, "cited": 0.5}
+        judgments = {"relevant_ids": ["d7", "d9"]}
+        assert score("recall", **row, expectations=judgments, calls="union").value == 1.0
+        assert score("recall", **row, expectations=judgments, calls="context").value == 0.5
+        assert score("recall", **row, expectations=judgments, **cited).value == 0.5
         assert score("mrr", **row, **cited).value == 1.0
         assert score("mrr", **row, calls="context").value == 0.5
         with pytest.raises(ValueError, match="what the answering model has read is unknown, which is not the same as"):
@@ -222,7 +212,8 @@ class TestATrace:
             "mlflow precision_at_2/n": 2.0,
         }
         (row, *_) = result.result_df.to_dict("records")  # type: ignore[union-attr]
-        (error,) = (one["feedback"]["error"] for one in row["assessments"] if one["assessment_name"] == "map")
+        assessment_by_name = {assessment["assessment_name"]: assessment for assessment in row["assessments"]}
+        error = assessment_by_name["map"]["feedback"]["error"]
         assert "outputs must hold a list of documents or ids, got {'found'" in error["error_message"]
 
     def test_a_trace_that_mlflow_lost_is_an_error_and_not_a_0(self) -> None:
@@ -272,12 +263,12 @@ class TestATrace:
         result = mlflow.genai.evaluate(pd.DataFrame(rows), scorers=scorers)
         assert result.metrics == {}
         assert mlflow.get_run(result.run_id).data.metrics == {}
-        said = "the application failed: ConnectionError: the store is down, on each of the 3 rows"
+        message = "the application failed: ConnectionError: the store is down, on each of the 3 rows"
         errors = {record.getMessage() for record in caplog.records}
-        assert sum(said in error for error in errors) == len(scorers)  # not once for each number of a metric
-        seen: Any = result.result_df
-        assert list(seen["mrr/value"]) == [0.0] * 3
-        assert "the store is down" in seen["mrr/rationale"][0]
+        assert sum(message in error for error in errors) == len(scorers)  # not once for each number of a metric
+        result_rows: Any = result.result_df
+        assert list(result_rows["mrr/value"]) == [0.0] * 3
+        assert "the store is down" in result_rows["mrr/rationale"][0]
 
         rows[1]["trace"] = traced(in_turn(retriever("d1", "d7"), failing))  # it failed after it had retrieved
         again = mlflow.genai.evaluate(pd.DataFrame(rows), scorers=scorers)

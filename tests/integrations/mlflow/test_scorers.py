@@ -8,23 +8,12 @@ import mlflow
 import numpy as np
 import pandas as pd
 import pytest
-from mlflow.entities import Feedback
 from mlflow.genai.scorers import Scorer, get_scorer, list_scorers
 from mlflow.utils import validation
 
 import retrieval_metrics as rm
+from mlflow_hosts import score
 from mlflow_retrieval_metrics import RetrievalScorer, retrieval_scorers
-
-NEEDED = {"relevant_ids": ["d7"]}
-
-
-def score(metric: str = "mrr", *, expectations: Any = None, **row: Any) -> Feedback:
-    settings = {key: row.pop(key) for key in list(row) if key not in {"inputs", "outputs", "trace"}}
-    (scorer,) = retrieval_scorers(metric, **settings)
-    run: Any = scorer.run  # of MLflow, and without types
-    feedback = run(expectations=NEEDED if expectations is None else expectations, **row)
-    assert isinstance(feedback, Feedback)
-    return feedback
 
 
 def test_undefined_is_no_value_with_a_reason() -> None:
@@ -106,31 +95,32 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("given", SETTINGS)
+@pytest.mark.parametrize("options", SETTINGS)
 @pytest.mark.parametrize("name", ["ndcg@10", "precision(rel=2)@5", "err@5"])
 def test_what_is_written_is_read_with_the_same_value(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], name: str
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], name: str
 ) -> None:
     monkeypatch.setenv("MLFLOW_SERVER_ENABLE_CUSTOM_SCORERS", "true")
     if name == "err@5":
-        given = {"max_grade": 3} | given
-    (scorer,) = retrieval_scorers(name, retrieved="outputs.found", **given)
+        options = {"max_grade": 3} | options
+    (scorer,) = retrieval_scorers(name, retrieved="outputs.found", **options)
     assert isinstance(scorer, RetrievalScorer)
     written = json.loads(json.dumps(scorer.model_dump()))
     run: Any = Scorer.model_validate(written).run
     expected: Any = scorer.run
-    feedback, own = run(**ROW), expected(**ROW)
+    feedback = run(**ROW)
+    own = expected(**ROW)
     assert (feedback.name, feedback.value, feedback.rationale) == (own.name, own.value, own.rationale)
     assert feedback.metadata == own.metadata
 
 
 def test_a_scorer_is_registered_and_found_again(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_SERVER_ENABLE_CUSTOM_SCORERS", "true")
-    for one in retrieval_scorers(["ndcg@10", "mrr"], retrieved="outputs.found", prefix=""):
-        one.register()
+    for scorer in retrieval_scorers(["ndcg@10", "mrr"], retrieved="outputs.found", prefix=""):
+        scorer.register()
     again = retrieval_scorers("mrr", retrieved="outputs.found")[0].register(name="another mrr")
     assert again.name == "another mrr"
-    assert {one.name for one in list_scorers(experiment_id=experiment)} == {"ndcg_at_10", "mrr", "another mrr"}
+    assert {scorer.name for scorer in list_scorers(experiment_id=experiment)} == {"ndcg_at_10", "mrr", "another mrr"}
     run: Any = get_scorer(name="another mrr", experiment_id=experiment).run
     feedback = run(**ROW)
     assert (feedback.name, feedback.value) == ("another mrr", 0.5)
@@ -138,10 +128,10 @@ def test_a_scorer_is_registered_and_found_again(experiment: str, monkeypatch: py
     assert result.metrics["mrr/mean"] == 0.5
 
 
-@pytest.mark.parametrize("given", [{"match": lambda item: item.text}, {"rules": rm.Rules(name="own")}])
-def test_what_mlflow_cannot_store_is_refused(given: dict[str, Any]) -> None:
-    (scorer,) = retrieval_scorers("mrr", retrieved="outputs", **given)
-    with pytest.raises(TypeError, match=rf"a scorer with {next(iter(given))}=.* cannot be registered"):
+@pytest.mark.parametrize("options", [{"match": lambda item: item.text}, {"rules": rm.Rules(name="own")}])
+def test_what_mlflow_cannot_store_is_refused(options: dict[str, Any]) -> None:
+    (scorer,) = retrieval_scorers("mrr", retrieved="outputs", **options)
+    with pytest.raises(TypeError, match=rf"a scorer with {next(iter(options))}=.* cannot be registered"):
         scorer.model_dump()
 
 
@@ -159,7 +149,7 @@ def test_a_loaded_scorer_logs_0_where_the_application_always_failed_and_each_row
     (scorer,) = retrieval_scorers("mrr")
     scorer.register()
     loaded = get_scorer(name="mrr", experiment_id=experiment)
-    for each, logged in ((scorer, {}), (loaded, {"mrr/mean": 0.0})):
-        result: Any = mlflow.genai.evaluate(pd.DataFrame([row]), scorers=[each])
+    for evaluating_scorer, logged in ((scorer, {}), (loaded, {"mrr/mean": 0.0})):
+        result: Any = mlflow.genai.evaluate(pd.DataFrame([row]), scorers=[evaluating_scorer])
         assert result.metrics == logged
         assert "the application failed: KeyError" in result.result_df["mrr/rationale"][0]

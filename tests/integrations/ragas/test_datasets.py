@@ -39,7 +39,7 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-FOUND = {"what is a closure?": ["cell#1", "closure#1"], "what is a cell?": ["cell#2"]}
+RETRIEVED_IDS = {"what is a closure?": ["cell#1", "closure#1"], "what is a cell?": ["cell#2"]}
 
 
 class NodeRetriever(llama_retriever.BaseRetriever):  # type: ignore[misc, name-defined]  # imported by importorskip
@@ -47,16 +47,18 @@ class NodeRetriever(llama_retriever.BaseRetriever):  # type: ignore[misc, name-d
         return [
             llama_schema.NodeWithScore(
                 node=llama_schema.TextNode(
-                    id_=found,
-                    text=f"text of {found}",
+                    id_=document_id,
+                    text=f"text of {document_id}",
                     metadata={"page": 7},
                     relationships={
-                        llama_schema.NodeRelationship.SOURCE: llama_schema.RelatedNodeInfo(node_id=found.split("#")[0])
+                        llama_schema.NodeRelationship.SOURCE: llama_schema.RelatedNodeInfo(
+                            node_id=document_id.split("#")[0]
+                        )
                     },
                 ),
                 score=0.5,
             )
-            for found in FOUND[query_bundle.query_str]
+            for document_id in RETRIEVED_IDS[query_bundle.query_str]
         ]
 
 
@@ -67,7 +69,10 @@ class DocumentRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (LangChain passes it by name)
     ) -> list[Document]:
-        return [Document(f"text of {found}", id=found, metadata={"page": 7}) for found in FOUND[query]]
+        return [
+            Document(f"text of {document_id}", id=document_id, metadata={"page": 7})
+            for document_id in RETRIEVED_IDS[query]
+        ]
 
 
 def build(host: str, questions: Any, **options: Any) -> EvaluationDataset:
@@ -103,7 +108,7 @@ def test_rows_hold_texts_and_the_ids_that_ragas_never_fills(host: str) -> None:
     ]
     result: Any = evaluate(dataset, metric_suite(k=3), show_progress=False)
     expected = rm.evaluate(
-        {row["query"]: row["relevant"] for row in QUESTIONS}, FOUND, [m.metric for m in metric_suite(k=3)]
+        {row["query"]: row["relevant"] for row in QUESTIONS}, RETRIEVED_IDS, [m.metric for m in metric_suite(k=3)]
     )
     evaluation = to_evaluation(result)
     assert dict(evaluation.means) == dict(expected.means)
@@ -142,7 +147,7 @@ def test_what_no_list_can_say_is_left_to_qrels_and_never_flattened(relevant: Any
     if any(isinstance(piece, rm.Quote) for piece in relevant):
         return
     result: Any = evaluate(dataset, [NDCG(3, qrels=questions)], show_progress=False)
-    ids = rm.evaluate(questions.qrels, {"q1": FOUND["what is a closure?"], "q2": ["cell#2"]}, "ndcg@3")
+    ids = rm.evaluate(questions.qrels, {"q1": RETRIEVED_IDS["what is a closure?"], "q2": ["cell#2"]}, "ndcg@3")
     assert str(result[next(iter(result.scores[0]))]) == str(list(ids.per_query["ndcg@3"].values()))
 
 
@@ -168,15 +173,15 @@ def test_items_may_be_named_otherwise_than_by_their_id() -> None:
 
 @pytest.mark.parametrize("host", ["llama_index", "langchain"])
 def test_an_item_brings_its_place_and_its_score(host: str) -> None:
-    seen: list[rm.Retrieved] = []
+    items: list[rm.Retrieved] = []
 
     def name(item: rm.Retrieved) -> str:
-        seen.append(item)
+        items.append(item)
         return f"{item.source}:{item.start}-{item.end}"
 
     node = llama_schema.TextNode(id_="a", text="about yield", start_char_idx=40, end_char_idx=51)
     node.relationships[llama_schema.NodeRelationship.SOURCE] = llama_schema.RelatedNodeInfo(node_id="yield.txt")
-    found = {"source": "yield.txt", "start_index": 40, "relevance_score": 0.5}
+    metadata = {"source": "yield.txt", "start_index": 40, "relevance_score": 0.5}
 
     class Nodes(llama_retriever.BaseRetriever):  # type: ignore[misc, name-defined]  # imported by importorskip
         def _retrieve(self, query_bundle: Any) -> list[Any]:
@@ -187,10 +192,10 @@ def test_an_item_brings_its_place_and_its_score(host: str) -> None:
     if host == "llama_index":
         dataset = from_llama_index(Nodes(), questions, match=name, show_progress=False)
     else:
-        documents = [Document("about yield", metadata=found)]
+        documents = [Document("about yield", metadata=metadata)]
         dataset = from_langchain(RunnableLambda(lambda _: documents), questions, match=name, show_progress=False)
     assert dataset[0].retrieved_context_ids == ["yield.txt:40-51"]  # type: ignore[union-attr]  # a single turn
-    assert {item.score for item in seen} == {0.5}
+    assert {item.score for item in items} == {0.5}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -230,13 +235,13 @@ def test_a_query_whose_retriever_fails_scores_0_and_is_heard(host: str) -> None:
 
 @pytest.mark.parametrize("options", [{"qrels": {"q1": "closure#1", "q2": []}}, {"match": "name"}])
 def test_what_is_wrong_with_the_questions_is_said_before_anything_is_retrieved(options: dict[str, Any]) -> None:
-    asked: list[str] = []
-    retriever: Any = RunnableLambda(asked.append)
+    received_queries: list[str] = []
+    retriever: Any = RunnableLambda(received_queries.append)
     texts = {str(row["id"]): str(row["query"]) for row in QUESTIONS}
     arguments = {"qrels": {"q1": [], "q2": []}, "show_progress": False, **options}
     with pytest.raises((TypeError, ValueError), match=r"bare string 'closure#1'|match must be 'id'"):
         from_langchain(retriever, texts, **arguments)
-    assert not asked
+    assert not received_queries
 
 
 def test_queries_are_under_way_at_once() -> None:
@@ -251,7 +256,7 @@ def test_queries_are_under_way_at_once() -> None:
 
     questions = [{"id": "q0", "query": "first", "relevant": ["x"]}, *QUESTIONS]
     dataset = from_langchain(Waiting(), questions, workers=2, show_progress=False)
-    assert [row["retrieved_context_ids"] for row in dataset.to_list()] == [[], *FOUND.values()]
+    assert [row["retrieved_context_ids"] for row in dataset.to_list()] == [[], *RETRIEVED_IDS.values()]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +287,7 @@ CHUNKS = {
 }
 
 
-def found(query: str) -> list[Document]:
+def retrieve_chunks(query: str) -> list[Document]:
     return [
         Document(PAGE[start:end], metadata={"source": "page.txt", "start_index": start, "owner": "docs"})
         for start, end in CHUNKS[query]

@@ -1,6 +1,7 @@
 """A dataset is evaluated in one pass, with the numbers of ragas and of the core."""
 
 import math
+import operator
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -45,7 +46,11 @@ def rows_of(n: int = 40, seed: int = 7) -> list[dict[str, Any]]:
     ]
 
 
-def held(evaluation: rm.Evaluation) -> tuple[Any, ...]:
+def answered_rows(n: int) -> list[dict[str, Any]]:
+    return list(filter(operator.itemgetter("retrieved_context_ids"), rows_of(n)))
+
+
+def contents(evaluation: rm.Evaluation) -> tuple[Any, ...]:
     """Return all that an evaluation says, in a form in which NaN equals NaN."""
     return (
         evaluation.queries,
@@ -87,7 +92,7 @@ def test_it_is_the_evaluation_of_ragas_and_of_the_core() -> None:
         {row["user_input"]: row["retrieved_context_ids"] for row in rows},
         [metric.metric for metric in suite],
     )
-    assert held(fast) == held(slow) == held(core)
+    assert contents(fast) == contents(slow) == contents(core)
     assert str(fast.worst("ndcg@10")) == str(slow.worst("ndcg@10")) == str(core.worst("ndcg@10"))
     assert str(fast.explain("question 3")) == str(core.explain("question 3"))
 
@@ -111,8 +116,8 @@ def test_the_intervals_are_those_of_the_audited_case() -> None:
 
 
 def test_names_and_metrics_mean_the_same_in_any_shape_of_the_rows(tmp_path: Any) -> None:
-    rows = [row for row in rows_of(12) if row["retrieved_context_ids"]]
-    expected = held(evaluate_dataset(EvaluationDataset.from_list(rows), [NDCG(k=5), MRR()]))
+    rows = answered_rows(12)
+    expected = contents(evaluate_dataset(EvaluationDataset.from_list(rows), [NDCG(k=5), MRR()]))
     path = tmp_path / "rows.jsonl"
     EvaluationDataset.from_list(rows).to_jsonl(path)
     shapes: list[Any] = [
@@ -125,8 +130,8 @@ def test_names_and_metrics_mean_the_same_in_any_shape_of_the_rows(tmp_path: Any)
         [{**row, "response": "because", "id": 3} for row in rows],
     ]
     for shape in shapes:
-        assert held(evaluate_dataset(shape, ["ndcg@5", "mrr"])) == expected
-    assert held(evaluate_dataset(rows, ["ndcg@5", MRR()])) == expected
+        assert contents(evaluate_dataset(shape, ["ndcg@5", "mrr"])) == expected
+    assert contents(evaluate_dataset(rows, ["ndcg@5", MRR()])) == expected
     assert evaluate_dataset(rows, "mrr").metrics == (rm.Metric.parse("mrr"),)
     assert evaluate_dataset(rows).metrics == tuple(map(rm.Metric.parse, rm.DEFAULT_METRICS))
 
@@ -153,8 +158,8 @@ def test_every_option_gives_what_ragas_gives(options: dict[str, Any]) -> None:
     names = ["mrr", "ndcg@5", "recall"]
     fast = evaluate_dataset(dataset, names, **options)
     metrics = [RetrievalMetric(name, **options) for name in names]
-    assert held(fast) == held(evaluate_dataset(dataset, metrics))
-    assert held(fast) == held(to_evaluation(evaluate(dataset, metrics, show_progress=False)))
+    assert contents(fast) == contents(evaluate_dataset(dataset, metrics))
+    assert contents(fast) == contents(to_evaluation(evaluate(dataset, metrics, show_progress=False)))
     zero = options.get("on_unjudged") == "zero"
     assert fast.n["mrr"] == (2 if zero else 1)
     assert fast.means["mrr"] == {"texts": 0.5, "auto": 1.0}.get(options.get("by", ""), 0.5 if zero else 1.0)
@@ -176,7 +181,7 @@ def test_a_row_that_cannot_be_scored_has_failed_and_says_why() -> None:
         rm.RetrievalWarning, match="2 of 7 rows failed or were dropped, for example 'wrong type': TypeError"
     ):
         slow = to_evaluation(evaluate(EvaluationDataset.from_list(rows), [MRR(), NDCG(k=5)], show_progress=False))
-    assert held(fast) == held(slow)
+    assert contents(fast) == contents(slow)
     assert fast.counts["failed"] == 2
     assert fast.per_query["mrr"]["wrong type"] == 0
 
@@ -231,7 +236,7 @@ def test_queries_that_the_judgments_do_not_know_are_told_once() -> None:
 
 
 def test_questions_of_one_document_are_a_cluster() -> None:
-    rows = [row for row in rows_of(120) if row["retrieved_context_ids"]]
+    rows = answered_rows(120)
     by_topic = {row["user_input"]: number // 4 for number, row in enumerate(rows)}
     clustered = evaluate_dataset(rows, "ndcg@5", clusters=by_topic)
     core = rm.evaluate(

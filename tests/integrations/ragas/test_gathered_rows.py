@@ -58,10 +58,10 @@ BAD_ROWS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("kind", BAD_ROWS)
 def test_a_row_without_readable_judgments_is_named_on_both_ways(kind: str) -> None:
-    rows, options, said = BAD_ROWS[kind]
-    with pytest.raises(ValueError, match=said):
+    rows, options, message = BAD_ROWS[kind]
+    with pytest.raises(ValueError, match=message):
         evaluate_dataset(rows, ["mrr"], **options)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         to_evaluation(evaluate_with_ragas(rows, [MRR(**options)]))
 
 

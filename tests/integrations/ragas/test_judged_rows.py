@@ -28,18 +28,18 @@ HALVES = [
 OTHER = "A try statement specifies exception handlers and cleanup code for a group of statements."
 
 
-OF_WORDS = [case for case in CASES if case.name != "ids of every script, and that differ little"]
+CASES_OF_WORDS = [case for case in CASES if case.name != "ids of every script, and that differ little"]
 
 
 class TestTextsScoredOneByOne(Conformance):
     """The ids of the cases are texts of one word here, which are compared as words: in any case and form of letters."""
 
-    @pytest.mark.parametrize("case", OF_WORDS, ids=lambda case: case.name)
+    @pytest.mark.parametrize("case", CASES_OF_WORDS, ids=lambda case: case.name)
     def test_the_numbers_are_the_cores_and_what_was_given_stays(self, case: Case) -> None:
         super().test_the_numbers_are_the_cores_and_what_was_given_stays(case)
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        def one(metric: RetrievalMetric, query: str) -> float:
+        def score_query(metric: RetrievalMetric, query: str) -> float:
             value: float = metric.score(
                 retrieved_contexts=run.get(query, []),
                 reference_contexts=qrels[query],
@@ -47,8 +47,11 @@ class TestTextsScoredOneByOne(Conformance):
             ).value
             return value
 
-        chosen = {name: RetrievalMetric(name, by="texts") for name in metrics}
-        return {name: {query: one(metric, query) for query in qrels} for name, metric in chosen.items()}
+        scores: dict[str, dict[Any, float]] = {}
+        for name in metrics:
+            metric = RetrievalMetric(name, by="texts")
+            scores[name] = {query: score_query(metric, query) for query in qrels}
+        return scores
 
 
 class TestTextsInEvaluate(TestTextsScoredOneByOne):
@@ -73,7 +76,8 @@ def test_a_reference_cut_by_a_chunk_boundary_is_found_when_both_parts_are() -> N
 
 
 def test_the_numbers_are_those_of_texts_in_the_core() -> None:
-    retrieved, reference = [OTHER, *HALVES, OTHER], [REFERENCE, OTHER]
+    retrieved = [OTHER, *HALVES, OTHER]
+    reference = [REFERENCE, OTHER]
     items = [rm.Retrieved(text, text) for text in retrieved]
     for metric in (MAP(by="texts"), NDCG(3, by="texts"), Precision(3, by="texts"), MRR(by="texts")):
         name = str(metric.metric)
@@ -100,7 +104,8 @@ def test_metric_level_references_may_be_graded_grouped_or_quotes() -> None:
 
 @pytest.mark.parametrize("name", ["recall@130chars", "ndcg@200chars", "coverage", "density@3"])
 def test_budgets_and_coverage_are_those_of_the_core(name: str) -> None:
-    retrieved, reference = [*HALVES, OTHER], [REFERENCE, OTHER]
+    retrieved = [*HALVES, OTHER]
+    reference = [REFERENCE, OTHER]
     items = [rm.Retrieved(text, text) for text in retrieved]
     expected = rm.evaluate({"q": [rm.Text(text) for text in reference]}, {"q": items}, name).means[name]
     metric = RetrievalMetric(name, by="texts")
@@ -110,21 +115,22 @@ def test_budgets_and_coverage_are_those_of_the_core(name: str) -> None:
 
 
 def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
-    retrieved, reference = str([OTHER, 'It\'s the "other"']), str([OTHER])
+    retrieved = str([OTHER, 'It\'s the "other"'])
+    reference = str([OTHER])
     assert score(Precision(2, by="texts"), retrieved, reference) == 0.5
 
 
 def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None:
     metric = MRR(by="auto")
-    both: dict[str, Any] = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+    ids: dict[str, Any] = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
     texts: dict[str, Any] = {"retrieved_contexts": [OTHER], "reference_contexts": [OTHER]}
-    assert metric.score(**both).value == 0.5
+    assert metric.score(**ids).value == 0.5
     assert metric.score(**texts).value == 1.0
-    assert metric.score(**both, **texts).value == 0.5
+    assert metric.score(**ids, **texts).value == 0.5
     assert metric.score(**texts, retrieved_context_ids=["x"]).value == 1.0
     with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids"):
         metric.score(retrieved_contexts=[OTHER], reference_context_ids=["d1"])
-    rows = [both, texts]
+    rows = [ids, texts]
     result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
     assert result["mrr-by-auto"] == [0.5, 1.0]
 

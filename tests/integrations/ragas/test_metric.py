@@ -188,8 +188,8 @@ def test_rows_may_have_other_columns() -> None:
     }
     assert MRR().score(**row).value == 0.5
     assert asyncio.run(MRR().ascore(**row)).value == 0.5
-    assert [one.value for one in MRR().batch_score([row, row])] == [0.5, 0.5]
-    assert [one.value for one in asyncio.run(MRR().abatch_score([row]))] == [0.5]
+    assert [result.value for result in MRR().batch_score([row, row])] == [0.5, 0.5]
+    assert [result.value for result in asyncio.run(MRR().abatch_score([row]))] == [0.5]
 
 
 def test_a_suite_is_a_list_because_evaluate_takes_nothing_else() -> None:

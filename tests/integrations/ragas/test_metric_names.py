@@ -19,14 +19,13 @@ LEGAL_IN_MLFLOW = re.compile(r"[/\w.\- :]+")
 
 
 @st.composite
-def named(draw: st.DrawFn) -> MetricName:
+def metric_names(draw: st.DrawFn) -> MetricName:
     name = draw(st.sampled_from(sorted(DEFINITIONS)))
     definition = DEFINITIONS[name]
-    parameters = {
-        key: draw(st.sampled_from(parameter.examples))
-        for key, parameter in definition.parameters.items()
-        if draw(st.booleans())
-    }
+    parameters = {}
+    for key, parameter in definition.parameters.items():
+        if draw(st.booleans()):
+            parameters[key] = draw(st.sampled_from(parameter.examples))
     by: By = "texts" if definition.needs_places else draw(st.sampled_from(get_args(By)))
     cutoffs: st.SearchStrategy[Any] = st.none() | st.integers(1, 1000)
     if by == "texts":
@@ -35,16 +34,16 @@ def named(draw: st.DrawFn) -> MetricName:
     return MetricName(rm.Metric(name, k, **parameters), by, draw(st.sampled_from(get_args(OnUnjudged))))
 
 
-@given(named())
-def test_every_name_is_legal_and_read_back(said: MetricName) -> None:
-    assert MetricName.parse(str(said)) == said
-    assert LEGAL_IN_MLFLOW.fullmatch(str(said))
+@given(metric_names())
+def test_every_name_is_legal_and_read_back(name: MetricName) -> None:
+    assert MetricName.parse(str(name)) == name
+    assert LEGAL_IN_MLFLOW.fullmatch(str(name))
 
 
-@given(named())
-def test_a_metric_is_rebuilt_from_its_name_alone(said: MetricName) -> None:
-    metric = RetrievalMetric(str(said))
-    assert (metric.name, metric.metric, metric.by, metric.on_unjudged, None) == (str(said), *said)
+@given(metric_names())
+def test_a_metric_is_rebuilt_from_its_name_alone(name: MetricName) -> None:
+    metric = RetrievalMetric(str(name))
+    assert (metric.name, metric.metric, metric.by, metric.on_unjudged, None) == (str(name), *name)
     assert RetrievalMetric(name=metric.name).name == metric.name
 
 

@@ -31,14 +31,14 @@ def run(code: str, blocked: str = "") -> str:
 
 
 def test_a_missing_ragas_is_named_with_the_command() -> None:
-    said = run("from ragas_retrieval_metrics import NDCG", blocked="ragas")
-    assert said == (
+    last_line = run("from ragas_retrieval_metrics import NDCG", blocked="ragas")
+    assert last_line == (
         "ImportError: ragas_retrieval_metrics needs ragas, which is not installed: pip install ragas-retrieval-metrics"
     )
 
 
 def test_what_a_newer_langchain_community_does_to_ragas_is_named_with_the_cure() -> None:
-    said = run(
+    last_line = run(
         "import ragas_retrieval_metrics as m; m.to_evaluation", blocked="langchain_community.chat_models.vertexai"
     )
     assert re.fullmatch(
@@ -46,7 +46,7 @@ def test_what_a_newer_langchain_community_does_to_ragas_is_named_with_the_cure()
         r"'langchain_community.chat_models.vertexai'\). Here are ragas 0\.4\.\d+, langchain-community 0\.4\.?\d*; "
         r"ragas 0\.4\.3 needs a module that langchain-community 0\.4\.2 removed. This pair works: "
         r"pip install 'ragas>=0.4.3,<0.5' 'langchain-community>=0.4,<0.4.2'",
-        said,
+        last_line,
     )
 
 

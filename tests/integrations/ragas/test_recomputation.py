@@ -39,9 +39,9 @@ def test_a_result_that_the_rows_do_not_give_is_kept_and_said_so() -> None:
 
 def test_judgments_that_were_given_to_the_metrics_are_given_again() -> None:
     qrels: dict[str, Any] = {"found": {"d1": 1, "d2": 3}, "repeated": [["d1", "d2"], ["d3"]]}
-    rows: list[dict[str, Any]] = [
-        {key: value for key, value in row.items() if key != "reference_context_ids"} for row in (RETRIEVED, DUPLICATES)
-    ]
+    rows: list[dict[str, Any]] = [dict(RETRIEVED), dict(DUPLICATES)]
+    for row in rows:
+        del row["reference_context_ids"]
     result = evaluate_with_ragas(rows, [NDCG(5, qrels=qrels), MRR(qrels=qrels)])
     run: dict[str, Any] = {str(row["user_input"]): row["retrieved_context_ids"] for row in rows}
     core = rm.evaluate(qrels, run, ["ndcg@5", "mrr"])

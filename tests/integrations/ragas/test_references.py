@@ -25,7 +25,8 @@ def test_grades_and_groups_for_all_rows_through_evaluate() -> None:
     qrels = {"graded": {"d7": 3, "d1": 1}, "grouped": [["d1", "d2"], ["x"]]}
     rows = [{"user_input": query, "retrieved_context_ids": RANKING} for query in qrels]
     dataset = EvaluationDataset.from_list(rows)
-    ndcg, recall = NDCG(10, qrels=qrels), Recall(qrels=qrels)  # type: ignore[arg-type]  # queries with judgments of two kinds
+    ndcg = NDCG(10, qrels=qrels)  # type: ignore[arg-type]  # queries with judgments of two kinds
+    recall = Recall(qrels=qrels)  # type: ignore[arg-type]  # as above
     result: Any = evaluate(dataset, [ndcg, recall], show_progress=False)
     expected = rm.evaluate(qrels, dict.fromkeys(qrels, RANKING), ["ndcg@10", "recall"])  # type: ignore[arg-type]  # as above
     assert result[ndcg.name] == list(expected.per_query["ndcg@10"].values())

@@ -26,8 +26,8 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
         evaluation = to_evaluation(result)
     assert evaluation.means["mrr"] == pytest.approx(1 / 3)
     assert evaluation.n["mrr"] == 3
-    met = {key: number for key, number in evaluation.counts.items() if number}
-    assert met == {"queries": 4, "scored": 3, "missing": 2, "failed": 1, "no_relevant": 1}
+    present_issues = {key: number for key, number in evaluation.counts.items() if number}
+    assert present_issues == {"queries": 4, "scored": 3, "missing": 2, "failed": 1, "no_relevant": 1}
     assert str(evaluation).splitlines()[3:] == [
         "4 queries",
         "1 with nothing retrieved, scored 0",
@@ -43,7 +43,8 @@ def test_two_runs_are_compared_and_kept(tmp_path: Any) -> None:
         for number in range(30)
     ]
     better = [{**row, "retrieved_context_ids": ["d1", "x"]} for row in rows]
-    first, second = (to_evaluation(evaluate_with_ragas(some, [MRR()])) for some in (rows, better))
+    first = to_evaluation(evaluate_with_ragas(rows, [MRR()]))
+    second = to_evaluation(evaluate_with_ragas(better, [MRR()]))
     comparison = rm.compare({"first": first, "second": second})
     assert comparison.difference("mrr", "second", "first").mean == 0.5
     assert "second is better than first in mrr" in str(comparison)
@@ -59,17 +60,17 @@ def test_only_metrics_of_retrieval_are_taken() -> None:
     assert list(to_evaluation(result, scores=()).means) == ["mrr"]
     rows = [{"user_input": "q", "recall": 1.0, "mrr": 0.5, "response": "text"}]
     assert list(to_evaluation(rows, metrics=["recall", "mrr"]).means) == ["recall", "mrr"]
-    for known in (
+    for row_fields in (
         {},
         RETRIEVED,
     ):  # a metric of another package: the rows do not say that it is ours, or say that it is not
         with pytest.warns(rm.RetrievalWarning, match=r"not taken: recall, because .* pass metrics="):
-            assert list(to_evaluation([{**known, "recall": 0.25, "mrr": 1.0}]).means) == ["mrr"]
+            assert list(to_evaluation([{**row_fields, "recall": 0.25, "mrr": 1.0}]).means) == ["mrr"]
         with (
             pytest.warns(rm.RetrievalWarning, match="not taken: f1"),
             pytest.raises(ValueError, match="no column but f1 is named like a retrieval metric"),
         ):
-            to_evaluation([{**known, "f1": 0.25}])
+            to_evaluation([{**row_fields, "f1": 0.25}])
     assert list(to_evaluation([RETRIEVED | {"recall": 1.0, "mrr": 1.0}]).means) == ["recall", "mrr"]
     assert list(to_evaluation(rows, metrics=["mrr"]).means) == ["mrr"]
     with pytest.raises(ValueError, match="no column 'ndcg'; it has 'user_input', 'recall'"):
@@ -94,10 +95,10 @@ def test_the_decorator_of_ragas_turns_errors_into_nothing_which_fails() -> None:
 def test_other_metrics_stand_beside_those_of_retrieval() -> None:
     rows = [RETRIEVED | {"mrr": 1.0, "faithfulness": 0.5, "id": 7}, EMPTY | {"mrr": 0.0, "faithfulness": math.nan}]
     assert list(to_evaluation(rows).means) == ["mrr"]
-    found = to_evaluation(rows, scores={"faithfulness": (0, 1)})
-    assert (dict(found.means), found.n["faithfulness"]) == ({"mrr": 0.0 + 0.5, "faithfulness": 0.5}, 1)
-    assert found.intervals()["faithfulness"].low >= 0
-    assert found.explain("found").findings
+    evaluation = to_evaluation(rows, scores={"faithfulness": (0, 1)})
+    assert (dict(evaluation.means), evaluation.n["faithfulness"]) == ({"mrr": 0.0 + 0.5, "faithfulness": 0.5}, 1)
+    assert evaluation.intervals()["faithfulness"].low >= 0
+    assert evaluation.explain("found").findings
     only = to_evaluation([{"user_input": "q", "faithfulness": 0.5}], scores=["faithfulness"])
     assert dict(only.means) == {"faithfulness": 0.5}
     with pytest.raises(ValueError, match="no column 'groundedness'"):
@@ -108,18 +109,19 @@ def test_other_metrics_stand_beside_those_of_retrieval() -> None:
 
 @pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
 def test_metrics_with_other_judgments_have_other_names_and_are_rebuilt_with_them() -> None:
-    strict, lenient = {"found": ["d2"]}, {"found": ["d1", "d2"]}
-    one, other = MRR(qrels=strict), MRR(qrels=lenient)
-    assert len({one.name, other.name, MRR().name}) == 3
-    assert one.name == MRR(qrels={"found": ["d2"]}).name
-    result = evaluate_with_ragas([RETRIEVED], [one, other, MRR()])
-    assert [result[metric.name] for metric in (one, other, MRR())] == [[0.0], [1.0], [1.0]]
-    assert dict(to_evaluation(result, metrics=[one.name], qrels=strict).means) == {"mrr": 0.0}
+    strict_qrels = {"found": ["d2"]}
+    strict = MRR(qrels=strict_qrels)
+    lenient = MRR(qrels={"found": ["d1", "d2"]})
+    assert len({strict.name, lenient.name, MRR().name}) == 3
+    assert strict.name == MRR(qrels={"found": ["d2"]}).name
+    result = evaluate_with_ragas([RETRIEVED], [strict, lenient, MRR()])
+    assert [result[metric.name] for metric in (strict, lenient, MRR())] == [[0.0], [1.0], [1.0]]
+    assert dict(to_evaluation(result, metrics=[strict.name], qrels=strict_qrels).means) == {"mrr": 0.0}
     with pytest.raises(ValueError, match=r"several of the columns .* are the same metric"):
         to_evaluation(result)
     with pytest.raises(ValueError, match="is the name of a metric with judgments of its own; pass them: qrels="):
-        MRR(name=one.name)
-    assert MRR(name=one.name, qrels=strict).name == one.name
+        MRR(name=strict.name)
+    assert MRR(name=strict.name, qrels=strict_qrels).name == strict.name
 
 
 def test_a_value_that_its_metric_cannot_have_is_refused() -> None:

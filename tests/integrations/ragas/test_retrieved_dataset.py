@@ -48,24 +48,24 @@ WITH_SPANS = rm.EvaluationSet.from_dataset(
 ).with_sources({"page.txt": PAGE})
 
 
-def found(query: str) -> list[Document]:
+def retrieve_chunks(query: str) -> list[Document]:
     return [
         Document(PAGE[start:end], metadata={"source": "page.txt", "start_index": start, "owner": "docs"})
         for start, end in CHUNKS[query]
     ]
 
 
-def converted(questions: Any = WITH_SPANS, **options: Any) -> RetrievedDataset:
+def convert(questions: Any = WITH_SPANS, **options: Any) -> RetrievedDataset:
     with pytest.warns(rm.RetrievalWarning, match="failed for 1 of 3 queries, for example 'q3': KeyError"):
-        return from_langchain(RunnableLambda(found), questions, show_progress=False, **options)
+        return from_langchain(RunnableLambda(retrieve_chunks), questions, show_progress=False, **options)
 
 
 def test_spans_match_and_everything_is_that_of_the_core() -> None:
-    dataset = converted()
+    dataset = convert()
     with pytest.warns(rm.RetrievalWarning, match="the retriever failed for 1 of them, for example 'q3'"):
         fast = evaluate_dataset(dataset, ["mrr", "ndcg@5"])
     assert dict(fast.per_query["mrr"]) == {"q1": 0.5, "q2": 1.0, "q3": 0.0}
-    run = rm.retrieve(RunnableLambda(found), WITH_SPANS.queries, show_progress=False)
+    run = rm.retrieve(RunnableLambda(retrieve_chunks), WITH_SPANS.queries, show_progress=False)
     with pytest.warns(rm.RetrievalWarning):
         core = rm.evaluate(WITH_SPANS, run, ["mrr", "ndcg@5"])
     assert str(fast) == str(core)
@@ -76,7 +76,7 @@ def test_spans_match_and_everything_is_that_of_the_core() -> None:
 
 
 def test_the_metrics_find_spans_in_evaluate_too() -> None:
-    dataset = converted()
+    dataset = convert()
     suite = metric_suite(k=5, qrels=dataset)
     result: Any = evaluate(dataset, suite, show_progress=False)
     assert result[next(one.name for one in suite if str(one.metric) == "mrr@5")] == [0.5, 1.0, 0.0]
@@ -93,7 +93,7 @@ def test_the_metrics_find_spans_in_evaluate_too() -> None:
 
 
 def test_without_the_sources_a_place_that_nothing_confirms_is_counted() -> None:
-    dataset = converted(replace(WITH_SPANS, sources=None))
+    dataset = convert(replace(WITH_SPANS, sources=None))
     with pytest.warns(rm.RetrievalWarning, match="the place of 1 retrieved items is unknown"):
         result = evaluate_dataset(dataset[:2], "mrr")
     assert dict(result.per_query["mrr"]) == {"q1": 0.5, "q2": 0.0}
@@ -101,7 +101,7 @@ def test_without_the_sources_a_place_that_nothing_confirms_is_counted() -> None:
 
 
 def test_a_part_and_a_copy_know_what_was_retrieved() -> None:
-    dataset = converted()
+    dataset = convert()
     for part in (dataset[:2], copy.deepcopy(dataset)[:2]):
         assert evaluate_dataset(part, "mrr").means["mrr"] == 0.75
     assert dataset[0].user_input == "what makes a generator?"
@@ -125,26 +125,26 @@ def test_a_column_that_was_changed_counts() -> None:
 
 
 def test_files_keep_the_columns_alone(tmp_path: Any) -> None:
-    dataset = converted([{**row, "relevant": ["page.txt"]} for row in rows_of(WITH_SPANS)], match="source")
+    dataset = convert([{**row, "relevant": ["page.txt"]} for row in rows_of(WITH_SPANS)], match="source")
     dataset.to_jsonl(tmp_path / "rows.jsonl")
     again: Any = RetrievedDataset.from_jsonl(tmp_path / "rows.jsonl")
     assert again.questions is None
     with pytest.warns(rm.RetrievalWarning):
         plain = evaluate_dataset(again, "mrr")
     with pytest.warns(rm.RetrievalWarning):
-        whole = evaluate_dataset(dataset, "mrr")
-    assert dict(plain.means) == dict(whole.means)
+        with_items = evaluate_dataset(dataset, "mrr")
+    assert dict(plain.means) == dict(with_items.means)
     assert plain.queries == tuple(WITH_SPANS.queries.values())
     with pytest.raises(ValueError, match="has only rows; create a whole one with from_langchain"):
         NDCG(qrels=again)
 
 
 def test_documents_without_ids_are_no_obstacle_where_nothing_is_judged_by_id() -> None:
-    dataset = converted()
+    dataset = convert()
     assert not any("retrieved_context_ids" in row for row in dataset.to_list()[:2])
     by_id = [{**row, "relevant": ["d1"]} for row in rows_of(WITH_SPANS)]
     with pytest.raises(ValueError, match="have no id, and the judgments are ids"):
-        from_langchain(RunnableLambda(found), by_id, show_progress=False)
+        from_langchain(RunnableLambda(retrieve_chunks), by_id, show_progress=False)
 
 
 def test_spans_without_places_say_where_to_get_them() -> None:

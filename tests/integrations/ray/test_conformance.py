@@ -19,8 +19,8 @@ class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
 
     def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> tuple[Scores, rm.Evaluation]:
         rows, kind = run_rows(run)
-        found = dataset(rows, kind, self.blocks)
-        scored = evaluate_dataset(qrels, found, metrics, partitions=self.partitions).materialize()
+        run_dataset = dataset(rows, kind, self.blocks)
+        scored = evaluate_dataset(qrels, run_dataset, metrics, partitions=self.partitions).materialize()
         return values(scored, metrics), to_evaluation(scored)
 
 
@@ -33,7 +33,7 @@ class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
 
     @pytest.fixture
     def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def many(*given: Any) -> JudgmentRows:
-            return replace(read_judgments(*given), judged_queries=None)
+        def read_as_many(*arguments: Any) -> JudgmentRows:
+            return replace(read_judgments(*arguments), judged_queries=None)
 
-        monkeypatch.setattr(evaluating, "read_judgments", many)
+        monkeypatch.setattr(evaluating, "read_judgments", read_as_many)

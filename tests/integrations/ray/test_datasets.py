@@ -39,28 +39,34 @@ def test_an_empty_run_is_refused_as_in_the_core(run: Callable[[], Dataset], part
         to_evaluation(evaluate_dataset(QRELS, run(), partitions=partitions))
 
 
-WHOLE = pa.table({"query": ["q1"], "document": ["a"], "score": [2.0]})
+TEXT_IDS = pa.table({"query": ["q1"], "document": ["a"], "score": [2.0]})
 
 
 MIXED = pd.DataFrame({"query": ["q1", 2], "document": ["a", "b"], "score": [2.0, 1.0]})
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "message"),
     [
-        (lambda: ray.data.from_arrow([WHOLE, table(query=[1, 1])]), r"different types \(.*query.*string vs int64\)"),
-        (lambda: ray.data.from_arrow([WHOLE, table(document=[1, 2])]), r"different types \(.*document.*; convert them"),
-        (lambda: ray.data.from_arrow([WHOLE, table(score=["2", "1"])]), r"different types \(.*score.*double vs string"),
+        (lambda: ray.data.from_arrow([TEXT_IDS, table(query=[1, 1])]), r"different types \(.*query.*string vs int64\)"),
+        (
+            lambda: ray.data.from_arrow([TEXT_IDS, table(document=[1, 2])]),
+            r"different types \(.*document.*; convert them",
+        ),
+        (
+            lambda: ray.data.from_arrow([TEXT_IDS, table(score=["2", "1"])]),
+            r"different types \(.*score.*double vs string",
+        ),
         (
             lambda: ray.data.from_pandas(MIXED),
             "ids in the run must be text .*holds values of several types",
         ),
-        (lambda: ray.data.from_arrow([WHOLE, table(document=pa.nulls(2))]), "of the run has no document: .*'q1'"),
-        (lambda: ray.data.from_arrow([WHOLE, table(score=pa.nulls(2))]), "has None as score, which is not a finite"),
+        (lambda: ray.data.from_arrow([TEXT_IDS, table(document=pa.nulls(2))]), "of the run has no document: .*'q1'"),
+        (lambda: ray.data.from_arrow([TEXT_IDS, table(score=pa.nulls(2))]), "has None as score, which is not a finite"),
     ],
 )
-def test_blocks_that_do_not_fit_together_are_one_sentence(run: Callable[[], Dataset], said: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=said) as raised:
+def test_blocks_that_do_not_fit_together_are_one_sentence(run: Callable[[], Dataset], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
         to_evaluation(evaluate_dataset(QRELS, run(), "mrr", partitions=1))
     assert type(raised.value) in {TypeError, ValueError}
     assert len(str(raised.value)) < 300

@@ -7,7 +7,7 @@ import pytest
 import ray
 
 import retrieval_metrics as rm
-from ray_hosts import dataset
+from ray_hosts import dataset, run_rows
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
 
 QRELS: Any = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
@@ -25,10 +25,10 @@ def table(**columns: list[Any]) -> pa.Table:
 
 def test_empty_blocks_change_nothing() -> None:
     rows = dataset(*run_rows(RUN)).to_pandas()
-    whole = pa.Table.from_pandas(rows)
-    run = ray.data.from_arrow([whole.slice(0, 0), whole.slice(0, 2), whole.slice(0, 0), whole.slice(2)])
-    truth = pa.table({"query": ["q1", "q1", "q2"], "document": ["a", "b", "c"], "grade": [1.0, 2.0, 1.0]})
-    judged = ray.data.from_arrow([truth.slice(0, 0), truth])
+    table = pa.Table.from_pandas(rows)
+    run = ray.data.from_arrow([table.slice(0, 0), table.slice(0, 2), table.slice(0, 0), table.slice(2)])
+    judgments = pa.table({"query": ["q1", "q1", "q2"], "document": ["a", "b", "c"], "grade": [1.0, 2.0, 1.0]})
+    judged = ray.data.from_arrow([judgments.slice(0, 0), judgments])
     for qrels in (QRELS, judged):
         assert str(to_evaluation(evaluate_dataset(qrels, run, METRICS))) == str(rm.evaluate(QRELS, RUN, METRICS))
     one_block = dataset(*run_rows(RUN), 4).filter(lambda row: row["query_id"] == "q2")
@@ -64,8 +64,8 @@ def test_a_bad_row_reaches_the_driver_as_a_value_error_in_one_line(columns: dict
 
 
 def test_a_column_missing_in_one_block_is_one_sentence() -> None:
-    whole = pa.table({"query": ["q1", "q2"], "document": ["a", "b"], "score": [2.0, 1.0]})
-    run = ray.data.from_arrow([whole, whole.drop_columns(["score"])])
+    complete = pa.table({"query": ["q1", "q2"], "document": ["a", "b"], "score": [2.0, 1.0]})
+    run = ray.data.from_arrow([complete, complete.drop_columns(["score"])])
     with pytest.raises(ValueError, match="a block of the run has no column 'score', which other blocks have") as raised:
         to_evaluation(evaluate_dataset({"q1": ["a"], "q2": ["b"]}, run, "mrr"))
     assert len(str(raised.value)) < 250
