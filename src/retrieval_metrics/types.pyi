@@ -14,7 +14,6 @@ from retrieval_metrics.comparison.threshold import Threshold as Threshold
 from retrieval_metrics.comparison.threshold import ThresholdPoint as ThresholdPoint
 from retrieval_metrics.comparison.tuning_result import Tuning as Tuning
 from retrieval_metrics.datasets.changes import Changes as Changes
-from retrieval_metrics.datasets.changes import Moves as Moves
 from retrieval_metrics.datasets.generated import GeneratedQuestions as GeneratedQuestions
 from retrieval_metrics.datasets.generated import RejectedQuestion as RejectedQuestion
 from retrieval_metrics.datasets.grader_agreement import Agreement as Agreement
@@ -23,6 +22,7 @@ from retrieval_metrics.datasets.human_model_estimate import EstimatedDifference 
 from retrieval_metrics.datasets.lint_report import Lint as Lint
 from retrieval_metrics.datasets.lint_report import LintFinding as LintFinding
 from retrieval_metrics.datasets.llm_client import Calls as Calls
+from retrieval_metrics.datasets.moves import Moves as Moves
 from retrieval_metrics.datasets.pool import Pool as Pool
 from retrieval_metrics.datasets.rechunk_labels import Match as Match
 from retrieval_metrics.datasets.rechunk_labels import Matches as Matches

@@ -18,6 +18,7 @@ from retrieval_metrics.cli.arguments import (
     add_text_options,
     add_trace_options,
 )
+from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.input_files import (
     paths_by_name,
     read_named_inputs,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     add_file_arguments(parser, runs="+")
     add_metric_options(parser)
@@ -103,7 +104,7 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_evaluate(arguments: argparse.Namespace) -> bool:
+def run(arguments: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
     paths = paths_by_name(arguments.runs)
     measures = _select_measures(arguments)
@@ -317,3 +318,6 @@ def means_below(evaluations: Mapping[str, rm.Evaluation], floors: list[tuple[rm.
             if isnan(mean) or mean < floor:
                 lines.append(f"{metric}{suffix} is {numbers.format_distinct(mean, floor)[0]}, below {floor:g}")
     return lines
+
+
+COMMAND = Command(add_arguments, run)

@@ -54,7 +54,10 @@ def bound_change(before: DistinctRanking, after: DistinctRanking, name: str, k: 
     """
     if name == "mrr":
         changes = _weight_changes(before, after, name, k)
-        return ChangeBounds(float((-changes).max(initial=0.0)), float(changes.max(initial=0.0)))
+        # Of 0 and -0, 0.
+        max_loss = max(0.0, float((-changes).max(initial=0.0)))
+        max_gain = max(0.0, float(changes.max(initial=0.0)))
+        return ChangeBounds(max_loss, max_gain)
     if name == "ndcg":
         changes = _weight_changes(before, after, name, k)
         return ChangeBounds(_max_ndcg_gain(-changes, k), _max_ndcg_gain(changes, k))

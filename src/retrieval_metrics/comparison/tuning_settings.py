@@ -30,7 +30,7 @@ class CandidateSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TuningSettings:
     """The settings by name, and the name of the default.
 
     Attributes:
@@ -51,7 +51,7 @@ class Settings:
 
 def read_settings(
     candidates: Mapping[str, Any] | Callable[..., Any], default: str | Mapping[str, Any], parameters: Any
-) -> Settings:
+) -> TuningSettings:
     """Return the settings; those of a function are not made yet."""
     if isinstance(candidates, Mapping):
         return _read_named_settings(candidates, default, parameters or {})
@@ -64,7 +64,7 @@ def read_settings(
 
 def _read_named_settings(
     candidates: Mapping[str, Any], default: str | Mapping[str, Any], parameters: Mapping[str, Any]
-) -> Settings:
+) -> TuningSettings:
     if not isinstance(default, str):
         raise TypeError(f"default must be the name of a setting, got {type(default).__name__}")
     for name, values in parameters.items():
@@ -74,10 +74,10 @@ def _read_named_settings(
                 f"got {name!r}: {values!r}"
             )
     named = {name: CandidateSetting(value, parameters.get(name, {})) for name, value in candidates.items()}
-    return Settings(named, default, are_made=False)
+    return TuningSettings(named, default, are_made=False)
 
 
-def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], parameters: Any) -> Settings:
+def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], parameters: Any) -> TuningSettings:
     if not parameters:
         raise ValueError('a function needs parameters, such as parameters={"k": [10, 60, 100]}')
     for name, values in parameters.items():
@@ -97,7 +97,7 @@ def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], p
     for combination in product(*values_by_parameter.values()):
         setting = dict(zip(values_by_parameter, combination, strict=True))
         candidates[_format_parameters(setting)] = CandidateSetting(function, setting)
-    return Settings(candidates, default, are_made=True)
+    return TuningSettings(candidates, default, are_made=True)
 
 
 def _format_parameters(parameters: Mapping[str, Any]) -> str:
@@ -105,7 +105,7 @@ def _format_parameters(parameters: Mapping[str, Any]) -> str:
 
 
 def evaluate_settings(
-    settings: Settings, questions: Any, metrics: Sequence[Metric], *, show_progress: bool, options: dict[str, Any]
+    settings: TuningSettings, questions: Any, metrics: Sequence[Metric], *, show_progress: bool, options: dict[str, Any]
 ) -> dict[str, Evaluation]:
     """Return the evaluation of each setting."""
     values = settings.values
@@ -126,7 +126,7 @@ def evaluate_settings(
 
 
 def _evaluate_runs(
-    settings: Settings, questions: Any, metrics: Sequence[Metric], *, show_progress: bool, options: dict[str, Any]
+    settings: TuningSettings, questions: Any, metrics: Sequence[Metric], *, show_progress: bool, options: dict[str, Any]
 ) -> dict[str, Evaluation]:
     evaluations: dict[str, Evaluation] = {}
     n_settings = len(settings.candidates)

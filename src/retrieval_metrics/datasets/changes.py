@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import (
-    common_id_type,
-    format_argument,
-    positive_integer,
-    python_or_cli_text,
-    require_same_id_type,
-    warn,
-)
+from retrieval_metrics._internal.validation import positive_integer, warn
 from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
-from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
 from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE
+from retrieval_metrics.datasets.changes_wording import (
+    CHANGE_BOUNDS_MEANING,
+    format_added_queries,
+    format_changed_documents,
+    format_cut_rankings,
+    format_extrapolated_weight,
+    format_missing_queries,
+    format_unchanged,
+    format_wide_bounds,
+)
+from retrieval_metrics.datasets.moves import DocumentMove, Moves
+from retrieval_metrics.datasets.paired_rankings import pair_rankings
 from retrieval_metrics.datasets.pool import pool
-from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.given_scores import make_given_scores
 from retrieval_metrics.inputs.questions import Questions
@@ -27,7 +30,6 @@ from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import Printed, Table, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,20 +37,29 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.validation import DocumentId, QueryId
     from retrieval_metrics.comparison.change_measures import ChangeMeasure
-    from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
+    from retrieval_metrics.datasets.paired_rankings import PairedRankings
     from retrieval_metrics.datasets.pool import Pool
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.reports.tables import Table
 
 
-DEPTH = 10
-"""The number of first documents that are compared if no metric has a cut-off."""
-_NEARLY = 1e-9
-WIDE = 0.2
-"""A possible change of a mean beyond which it says nothing."""
-NAMED = 3
+# The number of first documents that are compared if no metric has a cut-off.
+DEFAULT_DEPTH = 10
+
+# A possible change of a mean beyond which it says nothing.
+MAX_USEFUL_CHANGE = 0.2
+
+# So many queries are named as examples.
+N_NAMED = 3
+
+# A smaller share of the weight of a measure is not worth mentioning.
+MIN_EXTRAPOLATED_WEIGHT = 0.01
+
+# How far a value may lie from that of equal rankings because of rounding.
+_ROUNDING = 1e-9
 
 
 def changes(
@@ -98,20 +109,32 @@ def changes(
     """
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance!r}")
-    named = [metrics] if isinstance(metrics, str) or not hasattr(metrics, "__iter__") else list(metrics)
-    measures = {column: one for name in named for one in [as_change_measure(name, tolerance)] for column in one.columns}
-    if not measures:
+    measure_by_column = _read_measures(metrics, tolerance)
+    measures = list(dict.fromkeys(measure_by_column.values()))
+    pairs = pair_rankings(before, after, match)
+    values_by_column: dict[str, dict[QueryId, float]] = {column: {} for column in measure_by_column}
+    for query, pair in pairs.items():
+        for measure in measures:
+            values = measure.compute(pair.before, pair.after)
+            for column, value in zip(measure.columns, values, strict=True):
+                values_by_column[column][query] = value
+    lower_is_better = [column for column in values_by_column if is_change_bound(column)]
+    scores = make_given_scores(values_by_column, (0, 1), lower_is_better, clusters)
+    return Changes(scores, runs={"before": before, "after": after}, match=match, pairs=pairs, measures=measures)
+
+
+def _read_measures(metrics: str | Metric | Iterable[str | Metric], tolerance: float) -> dict[str, ChangeMeasure]:
+    """Return the measures by the columns that they compute."""
+    is_single = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
+    names: list[Any] = [metrics] if is_single else list(metrics)  # type: ignore[arg-type]  # it is iterable then
+    measure_by_column = {}
+    for name in names:
+        measure = as_change_measure(name, tolerance)
+        for column in measure.columns:
+            measure_by_column[column] = measure
+    if not measure_by_column:
         raise ValueError("name at least one metric, such as 'overlap@10'")
-    pairs = _pairs(before, after, match)
-    columns: dict[str, dict[QueryId, float]] = {column: {} for column in measures}
-    for query, (one, other) in pairs.items():
-        for measure in dict.fromkeys(measures.values()):
-            for column, value in zip(measure.columns, measure.compute(one, other), strict=True):
-                columns[column][query] = value
-    lower = [column for column in columns if is_change_bound(column)]
-    scores = make_given_scores(columns, (0, 1), lower, clusters)
-    runs = {"before": before, "after": after}
-    return Changes(scores, runs=runs, match=match, pairs=pairs, measures=list(dict.fromkeys(measures.values())))
+    return measure_by_column
 
 
 class Changes(Evaluation):
@@ -126,7 +149,7 @@ class Changes(Evaluation):
         *,
         runs: Mapping[str, Mapping[Any, Any]],
         match: str | Key | Matching,
-        pairs: Mapping[QueryId, tuple[DistinctRanking, DistinctRanking]],
+        pairs: Mapping[QueryId, PairedRankings],
         measures: Sequence[ChangeMeasure],
     ) -> None:
         """Set what was compared."""
@@ -139,7 +162,8 @@ class Changes(Evaluation):
     @property
     def depth(self) -> int:
         """How many first documents are compared and shown: the largest cut-off of the metrics."""
-        return max((one.k for one in self._measures if one.k is not None), default=DEPTH)
+        cutoffs = [measure.k for measure in self._measures if measure.k is not None]
+        return max(cutoffs, default=DEFAULT_DEPTH)
 
     def moved(self, n: int = 3, metric: str | Metric | None = None) -> list[tuple[QueryId, float]]:
         """Return the `n` queries that changed most, with their values; equal rankings are left out.
@@ -153,14 +177,18 @@ class Changes(Evaluation):
             ValueError: If `n` is not positive.
         """
         positive_integer(n, "n")
-        names = list(map(str, self.metrics))
-        name = names[min(1, len(names) - 1)] if metric is None else match_metric_name(metric, names)
-        sign = -1 if is_change_bound(name) else 1
-        same = 0.0 if sign < 0 else 1.0
+        name = self._main_column if metric is None else match_metric_name(metric, list(map(str, self.metrics)))
         values = self.per_query[name]
-        moved = (query for query in values if abs(values[query] - same) > _NEARLY)
-        found = sorted(moved, key=lambda query: sign * values[query])
-        return [(query, values[query]) for query in found[:n]]
+        is_bound = is_change_bound(name)
+        value_of_equal = 0.0 if is_bound else 1.0
+        moved = [query for query, value in values.items() if abs(value - value_of_equal) > _ROUNDING]
+        moved.sort(key=lambda query: -values[query] if is_bound else values[query])
+        return [(query, values[query]) for query in moved[:n]]
+
+    @property
+    def _main_column(self) -> str:
+        """The second of several columns, such as `rbo`, which sees every rank, or the first."""
+        return str(self.metrics[min(1, len(self.metrics) - 1)])
 
     def explain(  # type: ignore[override]  # there are no judgments to explain by
         self,
@@ -176,9 +204,10 @@ class Changes(Evaluation):
             KeyError: If the query was not compared.
         """
         if query not in self._pairs:
-            raise KeyError(f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:NAMED]}")
-        texts = _query_texts(queries)
-        return Moves(query, str(texts.get(query, "")), self._moves(query, self._texts(corpus)), self.depth)
+            raise KeyError(f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:N_NAMED]}")
+        query_texts = _query_texts(queries)
+        moves = self._moves(query, self._document_texts(corpus))
+        return Moves(query, str(query_texts.get(query, "")), moves)
 
     def pool(self, questions: Questions | QueryTexts, corpus: Any = None) -> Pool:
         """Return what to grade: the documents that entered or left the first `depth`.
@@ -190,15 +219,18 @@ class Changes(Evaluation):
             questions: An `EvaluationSet`, or texts by query id.
             corpus: The texts, as in `pool`.
         """
-        texts = _query_texts(questions)
-        if untold := [query for query in self._changed if query not in texts]:
+        query_texts = _query_texts(questions)
+        changed = self._changed
+        without_text = [query for query in changed if query not in query_texts]
+        if without_text:
             warn(
-                f"{len(untold)} of the {len(self._changed)} queries that changed have no text in questions, such as "
-                f"{untold[0]!r}; their documents are not in the pool, so grading it does not settle the difference"
+                f"{len(without_text)} of the {len(changed)} queries that changed have no text in questions, such as "
+                f"{without_text[0]!r}; their documents are not in the pool, so grading it does not settle the "
+                "difference"
             )
-        runs = {name: self._read(run) for name, run in self._runs.items()}
-        found = pool(questions, runs, corpus, self.depth, metric=f"ndcg@{self.depth}", match=self._match)
-        return replace(found, items=tuple(item for item in found if len(item.ranks) == 1))
+        runs = {name: self._compared_part(run) for name, run in self._runs.items()}
+        pooled = pool(questions, runs, corpus, self.depth, metric=f"ndcg@{self.depth}", match=self._match)
+        return replace(pooled, items=tuple(item for item in pooled if len(item.ranks) == 1))
 
     def report(  # type: ignore[override]  # rankings side by side, of which none is judged
         self,
@@ -223,14 +255,13 @@ class Changes(Evaluation):
         """
         from retrieval_metrics.datasets.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
 
-        texts, known = _query_texts(queries), self._texts(corpus)
-        first = str(self.metrics[min(1, len(self.metrics) - 1)])
-        shown = [
-            SideBySideQuery(
-                query, str(texts.get(query, "")), f"{first} {numbers.value(value)}", self._moves(query, known)
-            )
-            for query, value in self.moved(positive_integer(n, "n"))
-        ]
+        query_texts = _query_texts(queries)
+        document_texts = self._document_texts(corpus)
+        shown = []
+        for query, value in self.moved(positive_integer(n, "n")):
+            moves = self._moves(query, document_texts)
+            agreement = f"{self._main_column} {numbers.value(value)}"
+            shown.append(SideBySideQuery(query, str(query_texts.get(query, "")), agreement, moves))
         write_side_by_side(
             path, title or "Before and after", self.tables[0], shown, depth=self.depth, changed=len(self._changed)
         )
@@ -238,115 +269,94 @@ class Changes(Evaluation):
     @property
     def _changed(self) -> list[QueryId]:
         """The queries whose first documents are others, or in another order."""
-        return [
-            query
-            for query, (one, other) in self._pairs.items()
-            if list(one.documents[: self.depth]) != list(other.documents[: self.depth])
-        ]
+        depth = self.depth
+        return [query for query, pair in self._pairs.items() if pair.has_other_first(depth)]
 
-    def _read(self, run: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        return run if isinstance(run, Run) else {query: run[query] for query in self._pairs if query in run}
+    def _compared_part(self, run: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        """Return the rankings of the queries that were compared."""
+        if isinstance(run, Run):
+            return run
+        return {query: run[query] for query in self._pairs if query in run}
 
-    def _texts(self, corpus: Mapping[Any, str] | None) -> Mapping[DocumentId, str]:
+    def _document_texts(self, corpus: Mapping[Any, str] | None) -> Mapping[DocumentId, str]:
         """Return the texts of documents: of the corpus, or of the retrieved items."""
         if corpus is not None:
             return corpus
-        found: dict[DocumentId, str] = {}
+        texts: dict[DocumentId, str] = {}
         for run in self._runs.values():
-            found |= OrderedRankings(run, self._match, TIES_BY_ID).texts()
-        return found
+            texts |= OrderedRankings(run, self._match, TIES_BY_ID).texts()
+        return texts
 
-    def _moves(self, query: QueryId, texts: Mapping[Any, str]) -> list[tuple[DocumentId, int | None, int | None, str]]:
+    def _moves(self, query: QueryId, texts: Mapping[Any, str]) -> list[DocumentMove]:
         """Return the first documents of both rankings, in the order of the later one, with both ranks and texts."""
-        before, after = ({each: at for at, each in enumerate(one.documents, start=1)} for one in self._pairs[query])
-        firsts = dict.fromkeys([*list(after)[: self.depth], *list(before)[: self.depth]])
-        return [(each, before.get(each), after.get(each), str(texts.get(each) or "")) for each in firsts]
+        pair = self._pairs[query]
+        rank_before = {document: rank for rank, document in enumerate(pair.before.documents, start=1)}
+        rank_after = {document: rank for rank, document in enumerate(pair.after.documents, start=1)}
+        first_documents = [*pair.after.documents[: self.depth], *pair.before.documents[: self.depth]]
+        moves = []
+        for document in dict.fromkeys(first_documents):
+            text = str(texts.get(document) or "")
+            moves.append(DocumentMove(document, rank_before.get(document), rank_after.get(document), text))
+        return moves
 
     def _tables(self) -> list[Table]:
         (table,) = super()._tables()
-        return [table._replace(notes=self._notes())]
+        return [table._replace(notes=[*self._change_notes(), *self._limit_notes()])]
 
-    def _notes(self) -> list[str]:
-        k, pairs, moved = self.depth, self._pairs, self.moved(NAMED)
-        same = len(pairs) - len(self._changed)
-        most = ", ".join(f"{query} {numbers.value(value)}" for query, value in moved)
-        column = str(self.metrics[min(1, len(self.metrics) - 1)])
-        said = [f"{same} of {numbers.format_query_count(len(pairs))} have the same first {k}, in the same order"]
-        said[0] += f"; changed most in {column}: {most}" if moved else ""
-        apart = sum(len(set(one.documents[:k]) ^ set(other.documents[:k])) for one, other in pairs.values())
-        if apart:
-            said.append(
-                f"{numbers.format_count(apart, 'document')} entered or left the first {k}: their grades settle "
-                f"precision@{k}" + python_or_cli_text("; .pool(questions) collects them")
-            )
-        wide = [name for name, mean in self.means.items() if is_change_bound(name) and mean > WIDE]
-        if any(is_change_bound(name) for name in self.means):
-            said.append("max_loss and max_gain: the most that any grades of the documents would make of the change")
+    def _change_notes(self) -> list[str]:
+        """Return how much changed, and what that can mean."""
+        depth = self.depth
+        n_queries = len(self._pairs)
+        n_unchanged = n_queries - len(self._changed)
+        notes = [format_unchanged(n_unchanged, n_queries, depth, self._main_column, self.moved(N_NAMED))]
+        n_documents = sum(pair.count_other_first(depth) for pair in self._pairs.values())
+        if n_documents:
+            notes.append(format_changed_documents(n_documents, depth))
+        bounds = {name: mean for name, mean in self.means.items() if is_change_bound(name)}
+        if bounds:
+            notes.append(CHANGE_BOUNDS_MEANING)
+        wide = [name for name, mean in bounds.items() if mean > MAX_USEFUL_CHANGE]
         if wide:
-            said.append(f"too wide to tell without grades: {numbers.join_names(wide)}")
-        return said + self._unknown()
+            notes.append(format_wide_bounds(wide))
+        return notes
 
-    def _unknown(self) -> list[str]:
+    def _limit_notes(self) -> list[str]:
         """Return what the two runs cannot show."""
-        k, said = self.depth, []
-        scored = {name for name, run in self._runs.items() if _is_scored(run)}
-        cut = [
-            query
-            for query, both in self._pairs.items()
-            for name, one in zip(self._runs, both, strict=True)
-            if name in scored and len(one.documents) == k
-        ]
-        if cut and any(one.k is not None for one in self._measures):
-            said.append(
-                f"{numbers.format_count(len(set(cut)), 'query', 'queries')} end exactly at rank {k}, such as "
-                f"{cut[0]!r}: what "
-                f"ties with the last is not seen; keep more than {k}"
-            )
-        lengths = [min(len(one.documents), len(other.documents)) for one, other in self._pairs.values()]
-        if any(column.startswith("rbo") for one in self._measures for column in one.columns):
-            beyond = float(np.mean([RBO_PERSISTENCE**length for length in lengths]))
-            if beyond > 0.01:
-                said.append(f"rbo: {beyond:.0%} of its weight lies beyond the rankings and is extrapolated")
-        lost = [query for query in self._pairs if query not in self._runs["after"]]
-        added = sum(query not in self._pairs for query in self._runs["after"])
-        if lost:
-            said.append(
-                f"{numbers.format_query_count(len(lost))} missing after, such as {lost[0]!r}, as if nothing was "
-                f"retrieved"
-            )
-        if added:
-            said.append(f"{numbers.format_query_count(added)} only after, left out")
-        return said
+        notes = []
+        cut = self._cut_queries()
+        if cut and any(measure.k is not None for measure in self._measures):
+            notes.append(format_cut_rankings(cut, self.depth))
+        extrapolated_weight = self._extrapolated_weight()
+        if extrapolated_weight > MIN_EXTRAPOLATED_WEIGHT:
+            notes.append(format_extrapolated_weight(extrapolated_weight))
+        missing = [query for query in self._pairs if query not in self._runs["after"]]
+        if missing:
+            notes.append(format_missing_queries(missing))
+        n_added = sum(query not in self._pairs for query in self._runs["after"])
+        if n_added:
+            notes.append(format_added_queries(n_added))
+        return notes
 
+    def _cut_queries(self) -> list[QueryId]:
+        """Return the queries of which a scored ranking ends exactly where it is compared: what ties is not seen."""
+        depth = self.depth
+        is_scored_before = _is_scored(self._runs["before"])
+        is_scored_after = _is_scored(self._runs["after"])
+        cut = []
+        for query, pair in self._pairs.items():
+            ends_before = is_scored_before and len(pair.before.documents) == depth
+            ends_after = is_scored_after and len(pair.after.documents) == depth
+            if ends_before or ends_after:
+                cut.append(query)
+        return cut
 
-class Moves(Printed):
-    """The first documents of one query before and after.
-
-    Attributes:
-        query: The query.
-        text: Its text; empty if unknown.
-        rows: Each document with its rank before and after, None where it was not retrieved, and its text.
-    """
-
-    def __init__(
-        self, query: QueryId, text: str, rows: Sequence[tuple[DocumentId, int | None, int | None, str]], depth: int
-    ) -> None:
-        """Set what is shown."""
-        self.query, self.text, self.rows, self._depth = query, text, list(rows), depth
-
-    def _tables(self) -> list[Table]:
-        texts = any(text for *_, text in self.rows)
-        rows = [
-            [str(document), _rank(before), _rank(after), *([shorten(text)] if texts else [])]
-            for document, before, after, text in self.rows
-        ]
-        header = ["document", "before", "after", *(["text"] if texts else [])]
-        title = f"{self.query}: {self.text}" if self.text else str(self.query)
-        return [Table(header, rows, title=title, words=(0, 3) if texts else (0,))]
-
-
-def _rank(rank: int | None) -> str:
-    return "-" if rank is None else str(rank)
+    def _extrapolated_weight(self) -> float:
+        """Return how much of the weight of rank-biased overlap lies beyond the rankings; 0 if it was not asked for."""
+        is_rbo = [measure.columns[0].startswith("rbo") for measure in self._measures]
+        if not any(is_rbo):
+            return 0.0
+        lengths = [min(len(pair.before.documents), len(pair.after.documents)) for pair in self._pairs.values()]
+        return float(np.mean([RBO_PERSISTENCE**length for length in lengths]))
 
 
 def _query_texts(queries: QueryTexts | Questions | None) -> Mapping[Any, str]:
@@ -354,44 +364,5 @@ def _query_texts(queries: QueryTexts | Questions | None) -> Mapping[Any, str]:
 
 
 def _is_scored(run: Mapping[Any, Any]) -> bool:
-    first = next(iter(run.values()), None)
-    return hasattr(first, "items")
-
-
-def _pairs(
-    before: Any, after: Any, match: str | Key | Matching
-) -> dict[QueryId, tuple[DistinctRanking, DistinctRanking]]:
-    """Return both rankings of each query of the first run."""
-    for name, run in (("before", before), ("after", after)):
-        if hasattr(run, "items") and not run:
-            raise ValueError(f"{name} holds no query")
-        if not hasattr(run, "items"):
-            raise TypeError(
-                f"{name} must map query ids to rankings, as in {{'q1': ['d7', 'd1']}}, got {type(run).__name__}"
-            )
-    kinds = [
-        common_id_type(set(map(type, run)), f"query ids of {name}")
-        for name, run in (("before", before), ("after", after))
-    ]
-    require_same_id_type(kinds[0], "query ids before", kinds[1], "those after")
-    if not any(query in after for query in before):
-        raise ValueError(
-            f"no query is in both runs: before has {list(before)[:NAMED]!r}, after has {list(after)[:NAMED]!r}"
-        )
-    for name, run in (("before", before), ("after", after)):
-        if said := distances_note(None, run):
-            warn(f"{name}: {said}")
-    both = [OrderedRankings(run, match, TIES_BY_ID) for run in (before, after)]
-    read = [{query: distinct_ranking(one, ranking, query) for query, ranking in one.iterate(before)} for one in both]
-    pairs = {query: (read[0][query], read[1][query]) for query in before}
-    documents = [{each for one in of.values() for each in one.documents} for of in read]
-    if all(documents) and not documents[0] & documents[1]:
-        kinds = [common_id_type(set(map(type, one)), "document ids") for one in documents]
-        require_same_id_type(kinds[0], "document ids before", kinds[1], "those after")
-        some = " and ".join(repr(next(iter(one))) for one in documents)
-        warn(
-            f"no document is in both runs, which hold, for example, {some}. If ids are new after a change, say what "
-            f"makes two items the same: {format_argument('match', 'source')}, or "
-            f"{format_argument('match', 'metadata:<name>')}"
-        )
-    return pairs
+    first_ranking = next(iter(run.values()), None)
+    return hasattr(first_ranking, "items")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.plots import Plot
-    from retrieval_metrics.storage.history import Entry
+    from retrieval_metrics.storage.history_entry import Entry
 
 
 # The number of labels below a panel.

@@ -1,8 +1,7 @@
-"""The commands for files of data: lint finds problems in them, and convert writes them in another format."""
+"""`retrieval-metrics lint QUERIES QRELS`."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,25 +9,21 @@ import retrieval_metrics as rm
 from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
-    Target,
     add_function_options,
     add_output_options,
     add_reading_options,
     select_arguments,
 )
+from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.input_files import (
     read_document_texts,
     read_judgments,
-    read_qrels_file,
     read_query_texts,
-    read_run_file,
     read_run_or_saved,
 )
-from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
 from retrieval_metrics.datasets.sample import select_queries
-from retrieval_metrics.files.formats import FORMATS
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +32,7 @@ if TYPE_CHECKING:
 SEVERITIES = ("error", "warning", "note")
 
 
-def add_to_lint(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     parser.add_argument(
         "queries",
@@ -70,7 +65,7 @@ def add_to_lint(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_lint(arguments: argparse.Namespace) -> bool:
+def run(arguments: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
     corpus = None
     if arguments.corpus is not None:
@@ -128,34 +123,4 @@ def _lint_output(lint: rm.types.Lint[Any]) -> output.CommandOutput:
     return output.CommandOutput(lint.tables, data, findings, columns)
 
 
-def add_to_convert(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
-    parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
-    parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
-    parser.add_argument(
-        "target",
-        type=Target,
-        metavar="TARGET",
-        help="a file, compressed if it ends in .gz or .zst, or - for standard output",
-    )
-    parser.add_argument(
-        "--to", dest="write_as", choices=FORMATS, help="the format of TARGET, if its name does not show it"
-    )
-    parser.add_argument(
-        "--tag", default="retrieval-metrics", help="the last column of a TREC run (default: %(default)s)"
-    )
-    add_reading_options(parser, "qrels", "run")
-
-
-def run_convert(arguments: argparse.Namespace) -> bool:
-    """Run the command; the exit code of a conversion is always 0."""
-    with output.for_reader(sys.stdout):
-        if arguments.what == "qrels":
-            qrels = read_qrels_file(arguments, arguments.source)
-            with reading(arguments, "target"):
-                rm.write_qrels(qrels, arguments.target, format=arguments.write_as)
-        else:
-            run = read_run_file(arguments, arguments.source)
-            with reading(arguments, "target"):
-                rm.write_run(run, arguments.target, format=arguments.write_as, tag=arguments.tag)
-    return True
+COMMAND = Command(add_arguments, run)

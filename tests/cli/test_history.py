@@ -11,24 +11,10 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
+from saved_evaluations import save_both
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    rm.write_qrels({f"q{n}": {"d": 1} for n in range(10)}, "qrels.trec")
-    rm.write_run({f"q{n}": {"x": 2.0, "d": 1.0} for n in range(10)}, "old.trec")
-    rm.write_run({f"q{n}": {"d": 2.0, "x": 1.0} for n in range(10)}, "new.trec")
-    return tmp_path
-
-
-def save_both() -> None:
-    for name in ("old", "new"):
-        call = ["evaluate", "qrels.trec", f"{name}.trec", "-m", "mrr,recall@5", "--save", f"{name}.json.gz"]
-        assert main([*call, "--label", f"commit={name}"]) == 0
-
-
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 def test_the_whole_loop(capsys: pytest.CaptureFixture[str]) -> None:
     save_both()
     assert rm.load("new.json.gz").labels == {"commit": "new"}
@@ -64,7 +50,7 @@ def test_the_whole_loop(capsys: pytest.CaptureFixture[str]) -> None:
         (["--match", "source"], "--match"),
     ],
 )
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 def test_how_saved_values_were_scored_cannot_be_changed(
     option: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +74,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
 }
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_said_in_a_line(capsys: Any, name: str) -> None:
     save_both()
@@ -100,7 +86,7 @@ def test_what_is_wrong_is_said_in_a_line(capsys: Any, name: str) -> None:
     assert stderr.count("\n") == 1
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 def test_a_saved_metric_of_ones_own_is_known_to_every_command(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -131,28 +117,7 @@ def test_a_saved_metric_of_ones_own_is_known_to_every_command(
     del sys.modules["kept_metrics"]
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_report_shows_the_texts_of_queries_and_documents(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("queries.tsv").write_text("".join(f"q{n}\twhat is number {n}?\n" for n in range(10)))
-    Path("corpus.jsonl").write_text('{"_id": "d", "text": "a passage of note"}\n{"_id": "x", "text": "another"}\n')
-    texts = ["--queries", "queries.tsv", "--corpus", "corpus.jsonl"]
-    assert main(["evaluate", "qrels.trec", "new.trec", "-m", "mrr", "--save", "new.json"]) == 0
-    for call in (
-        ["evaluate", "qrels.trec", "new.trec", "-m", "mrr", "--report", "report.html"],
-        ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr", "--report", "report.html"],
-        ["report", "new.json", "-o", "report.html"],
-    ):
-        Path("report.html").unlink(missing_ok=True)
-        assert main([*call, *texts]) == 0
-        written = Path("report.html").read_text()
-        assert "what is number 3?" in written
-        assert "a passage of note" in written
-    capsys.readouterr()
-    assert main(["evaluate", "qrels.trec", "new.trec", *texts]) == 2
-    assert "so they need --report FILE" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     rm.write_run({f"q{n}": {"d": 2.0, "x": 1.0 if n < 4 else 3.0} for n in range(10)}, "run.trec")
     Path("slices.json").write_text(json.dumps({f"q{n}": "short" if n < 4 else "long" for n in range(9)}))
@@ -175,7 +140,7 @@ def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> No
     assert "--slices is about one run" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     rm.write_qrels({f"q{n}": {"d": 1, "y": 0} for n in range(10)}, "qrels.trec")
     call = ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr"]
@@ -187,7 +152,7 @@ def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["means"]["mrr"] == {"old": 1.0, "new": 1.0}
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("saved_folder")
 def test_every_command_refuses_a_saved_file_that_is_not_what_was_saved(capsys: pytest.CaptureFixture[str]) -> None:
     save_both()
     Path("queries.tsv").write_text("q1\tone?\n")

@@ -1,4 +1,4 @@
-"""The commands for saved files: history and report."""
+"""`retrieval-metrics history add|show|plot`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
     Target,
     add_module_option,
-    add_reading_options,
     add_result_options,
-    add_text_options,
 )
-from retrieval_metrics.cli.input_files import format_saved_kind, read_report_texts
+from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.option_types import parse_metrics as metric_names
-from retrieval_metrics.storage.history import entries_table
+from retrieval_metrics.storage.history_table import entries_table
 
 if TYPE_CHECKING:
     import argparse
 
 
-def add_to_history(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
@@ -43,7 +41,7 @@ def _action(actions: Any, name: str, summary: str, act: Any) -> argparse.Argumen
     return parser
 
 
-def run_history(arguments: argparse.Namespace) -> bool:
+def run(arguments: argparse.Namespace) -> bool:
     """Run the action; the exit code of a history is always 0."""
     succeeded: bool = arguments.act(arguments)
     return succeeded
@@ -83,27 +81,4 @@ def _plot(arguments: argparse.Namespace) -> bool:
     return True
 
 
-def add_to_report(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
-    parser.add_argument(
-        "saved", metavar="SAVED", help="a file written by --save, Evaluation.save, Comparison.save or Tuning.save"
-    )
-    parser.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="where to write the report")
-    parser.add_argument("--title", default="", help="the heading of the report")
-    add_text_options(parser)
-    add_module_option(parser)
-    add_reading_options(parser)
-
-
-def run_report(arguments: argparse.Namespace) -> bool:
-    """Run the command; the exit code of a report is always 0."""
-    saved = rm.load(arguments.saved)
-    if isinstance(saved, rm.types.Tuning):
-        if (arguments.queries, arguments.corpus) != (None, None):
-            raise ValueError("the report of a tuning shows no single queries, so it takes no --queries and no --corpus")
-        saved.report(arguments.output, title=arguments.title)
-        return True
-    if not isinstance(saved, (rm.Evaluation, rm.Comparison)):
-        raise ValueError(f"{arguments.saved} cannot be reported: it holds {format_saved_kind(saved)}")  # noqa: TRY004  (of the file)
-    saved.report(arguments.output, title=arguments.title, **read_report_texts(arguments))
-    return True
+COMMAND = Command(add_arguments, run)
