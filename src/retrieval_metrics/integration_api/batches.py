@@ -299,10 +299,10 @@ def _collect_facts(scores: Scores) -> dict[str, Any]:
     """Return the facts about each judged query, in the order of the judgments."""
     judged = scores.require_origin("written as rows").judged
     n_queries = judged.n_queries
-    kept = scores.positions
+    scored_positions = scores.positions
     n_relevant = judged.n_relevant().astype(np.int64)
     is_scored = np.zeros(n_queries, dtype=np.bool_)
-    is_scored[kept] = counts_in_means(n_relevant[kept] > 0, scores.rules)
+    is_scored[scored_positions] = counts_in_means(n_relevant[scored_positions] > 0, scores.rules)
     is_tied = np.zeros(n_queries, dtype=np.bool_)
     is_tied[judged.tied_queries()] = True
     return {
@@ -443,16 +443,16 @@ def _read_scores(columns: Mapping[str, Any], rules: Rules) -> Scores:
     metrics = _find_metrics(names)
     if not metrics:
         raise ValueError(f"these rows have no values of metrics, but only {names}")
-    kept = _find_kept_queries(columns, metrics, rules)
+    is_kept = _find_kept_queries(columns, metrics, rules)
     values: dict[tuple[Column, Metric], FloatArray] = {}
     for column in COLUMNS:
         for metric in metrics:
             name = _value_name(column, metric)
             if name in columns:
-                values[column, metric] = columns[name][kept]
+                values[column, metric] = columns[name][is_kept]
     scores = Scores(
         metrics=tuple(metrics),
-        queries=tuple(compress(columns["query"], kept.tolist())),
+        queries=tuple(compress(columns["query"], is_kept.tolist())),
         columns=values,
         counts=_count_issues(columns),
         rules=rules,
@@ -488,11 +488,11 @@ def _find_kept_queries(columns: Mapping[str, Any], metrics: Sequence[Metric], ru
         raise ValueError(
             f'these rows were {how} with ties="expected", but the rules have ties="{rules.ties}"; pass the same ties='
         )
-    kept: BoolArray = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
-    is_scored = kept & counts_in_means(columns["n_relevant"] > 0, rules)
+    is_kept: BoolArray = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
+    is_scored = is_kept & counts_in_means(columns["n_relevant"] > 0, rules)
     if (is_scored != columns["is_scored"]).any():
         raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as rules=")
-    return kept
+    return is_kept
 
 
 def _count_issues(columns: Mapping[str, Any]) -> Counts:

@@ -44,22 +44,27 @@ class RowPaths:
     citations: str | None = None
 
     def checked(
-        self, given: Sequence[str], found: Sequence[str], *, traces: Sequence[str] = (), traced: bool = False
+        self,
+        judgment_fields: Sequence[str],
+        retrieved_fields: Sequence[str],
+        *,
+        traces: Sequence[str] = (),
+        traced: bool = False,
     ) -> RowPaths:
         """Return the paths if they can be those of a row.
 
         Args:
-            given: The fields with which the path of the judgments may begin.
-            found: Those of the retrieved documents and of the citations.
+            judgment_fields: The fields with which the path of the judgments may begin.
+            retrieved_fields: Those of the retrieved documents and of the citations.
             traces: What the path of the retrieved documents may also begin with, for those in a trace.
             traced: Whether they are in a trace, so that the calls of a row are known.
 
         Raises:
             ValueError: If a path begins with anything else, or `calls` is unknown or needs what is not there.
         """
-        _check(self.relevant, "relevant", given)
+        _require_field(self.relevant, "relevant", judgment_fields)
         if traces or not traced:
-            _check(self.retrieved, "retrieved", (*found, *traces))
+            _require_field(self.retrieved, "retrieved", (*retrieved_fields, *traces))
         if self.calls not in get_args(CallsView):
             raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {self.calls!r}")
         if not traced:
@@ -70,7 +75,7 @@ class RowPaths:
                 f"calls={self.calls!r} and citations={self.citations!r}"
             )
         if self.citations is not None:
-            _check(self.citations, "citations", found)
+            _require_field(self.citations, "citations", retrieved_fields)
         return self
 
     def _require_no_trace(self) -> None:
@@ -83,7 +88,7 @@ class RowPaths:
         Raises:
             ValueError: If there is nothing at the path; the message says what there is.
         """
-        return _part(row, self.relevant)
+        return _read_path(row, self.relevant)
 
     def items(self, row: Any, path: str | None = None) -> Items:
         """Return the documents retrieved for a row that has no trace, best first.
@@ -98,12 +103,12 @@ class RowPaths:
         """
         self._require_no_trace()
         path = self.retrieved if path is None else path
-        return convert_to_items(_part(row, path), path)
+        return convert_to_items(_read_path(row, path), path)
 
-    def seen(
+    def read_trace(
         self, row: Any, spans: Iterable[Mapping[str, Any]], searches: Collection[str], where: str = "the span"
     ) -> MergedRanking:
-        """Return what was seen in the trace of a row.
+        """Read what was retrieved in the trace of a row.
 
         Args:
             row: The row, which has the citations.
@@ -115,25 +120,30 @@ class RowPaths:
             ValueError: If the trace cannot be trusted, or what is needed is unknown.
             TypeError: If a search found something other than a list of documents.
         """
-        cited = None if self.citations is None else convert_to_items(_part(row, self.citations), self.citations)
+        cited = None
+        if self.citations is not None:
+            cited = convert_to_items(_read_path(row, self.citations), self.citations)
         return read_trace_ranking(spans, self.calls, searches, cited, where)
 
 
-def _check(path: str, what: str, fields: Sequence[str]) -> None:
+def _require_field(path: str, option: str, fields: Sequence[str]) -> None:
     if not isinstance(path, str) or path.partition(".")[0] not in fields:
-        raise ValueError(f"{what} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
+        raise ValueError(f"{option} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
 
 
-def _part(row: Any, path: str) -> Any:
+def _read_path(row: Any, path: str) -> Any:
     """Return the value at a path in a row: keys of mappings and attributes of objects, separated by dots."""
-    found, at = row, "the row"
+    value = row
+    location = ""
     for key in path.split("."):
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif not isinstance(found, Mapping) and hasattr(found, key):
-            found = getattr(found, key)
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif not isinstance(value, Mapping) and hasattr(value, key):
+            value = getattr(value, key)
         else:
-            has = ", ".join(map(repr, found)) if isinstance(found, Mapping) else type(found).__name__
-            raise ValueError(f"{at} has no {key!r}, which the path {path!r} needs; it has {has or 'nothing'}")
-        at = key if at == "the row" else f"{at}.{key}"
-    return found
+            present = ", ".join(map(repr, value)) if isinstance(value, Mapping) else type(value).__name__
+            raise ValueError(
+                f"{location or 'the row'} has no {key!r}, which the path {path!r} needs; it has {present or 'nothing'}"
+            )
+        location = f"{location}.{key}" if location else key
+    return value

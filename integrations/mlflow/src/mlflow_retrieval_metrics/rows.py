@@ -50,7 +50,7 @@ class Row(NamedTuple):
                 "see its warnings above. If a SQLite store has too few connections, set "
                 "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
             )
-        return paths.seen(fields, map(_span_as_dict, self.spans), self._search_ids(path))
+        return paths.read_trace(fields, map(_span_as_dict, self.spans), self._search_ids(path))
 
     def failure(self) -> str | None:
         """Return why the application failed on this row; None if it did not."""

@@ -114,7 +114,7 @@ def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:
         if span.name == name:
             span_as_dict["output"] = span.attributes.get(attribute)
         spans.append(span_as_dict)
-    return paths.seen(ctx, spans, list(map(_span_id, searches)), f"{attribute} of span {name!r}")
+    return paths.read_trace(ctx, spans, list(map(_span_id, searches)), f"{attribute} of span {name!r}")
 
 
 def _span_id(span: SpanNode) -> str:

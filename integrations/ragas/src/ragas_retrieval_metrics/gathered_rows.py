@@ -90,7 +90,15 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
     """Return rows as questions and a run."""
     # A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
     names = unique_row_names(rows, references)
-    errors = {} if references is None else dict(references.errors)
+    errors: dict[Any, Exception] = {}
+    provenance: Mapping[Any, rm.Provenance] = {}
+    max_grade: float | None = None
+    match: str | rm.Matching = "id"
+    if references is not None:
+        errors = dict(references.errors)
+        provenance = references.provenance
+        max_grade = references.qrels.largest_grade
+        match = references.match
     qrels: dict[Any, Any] = {}
     rankings: dict[Any, Any] = {}
     unjudged: list[str | None] = []
@@ -112,13 +120,12 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
         qrels[name] = [] if judged.judgments is None else judged.judgments
         rankings[name] = [] if name in errors or judged.ranking is None else judged.ranking
     texts = {name: row.user_input or str(name) for name, row in zip(names, rows, strict=True)}
-    provenance = {} if references is None else references.provenance
     return GatheredRows(
         questions=rm.EvaluationSet(texts, qrels, _select_queries(provenance, qrels)),
         run=rm.RetrievedRun(_with_texts(rankings, parsed_rows), _select_queries(errors, qrels)),
         unjudged=unjudged,
-        max_grade=None if references is None else references.qrels.largest_grade,
-        match="id" if references is None else references.match,
+        max_grade=max_grade,
+        match=match,
     )
 
 
