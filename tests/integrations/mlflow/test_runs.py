@@ -119,8 +119,9 @@ def test_an_evaluation_of_totals_has_neither_table_nor_report(evaluation: rm.Eva
 
 def test_what_json_cannot_hold_is_left_out_with_a_warning() -> None:
     evaluation = rm.evaluate({"q": ["d"]}, {"q": [rm.Retrieved("d")]}, "mrr", match=lambda item: item.id)
-    with pytest.warns(rm.RetrievalWarning, match=r"evaluation.json is left out"):
+    with pytest.warns(rm.RetrievalWarning, match=r"evaluation.json is left out") as caught:
         run = log_evaluation(evaluation)
+    assert caught[0].filename == __file__
     assert "evaluation.json" not in artefacts(run, "retrieval")
     assert mlflow.get_run(run).data.metrics["mrr/mean"] == 1.0
 
