@@ -21,7 +21,7 @@ from retrieval_metrics._internal.validation import (
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
-from retrieval_metrics.datasets.bm25 import CorpusIndex
+from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.grading import (
     PooledDocument,
     format_found_by,
@@ -381,7 +381,7 @@ def pool(
     if not any(ranks.values()):
         raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
     if corpus is not None:
-        by_id = CorpusIndex.of(corpus).by_id
+        by_id = CorpusIndex.from_corpus(corpus).by_id
         contents |= {
             document: by_id[document].text for held in ranks.values() for document in held if document in by_id
         }

@@ -13,9 +13,9 @@ from retrieval_metrics._internal.validation import RetrievalWarning, require_sam
 from retrieval_metrics.evaluation.counts import Counts, counts_in_means
 from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
-from retrieval_metrics.evaluation.evaluate import score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.merge import merge
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Scores
 from retrieval_metrics.files import trec_lines
 from retrieval_metrics.files.formats import find_format_by_name
