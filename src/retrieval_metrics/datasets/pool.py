@@ -21,7 +21,7 @@ from retrieval_metrics._internal.validation import (
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
-from retrieval_metrics.datasets.bm25 import CorpusIndex
+from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
 from retrieval_metrics.datasets.grading import read_grades
 from retrieval_metrics.datasets.grading_pages import write_grading_pages
@@ -441,7 +441,7 @@ def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoRetur
 
 def _add_corpus_texts(text_by_document: dict[Any, str | None], retrieved: _FirstDocuments, corpus: Any) -> None:
     """Take the text of each retrieved document from the corpus, if it is there."""
-    passage_by_id = CorpusIndex.of(corpus).by_id
+    passage_by_id = CorpusIndex.from_corpus(corpus).by_id
     for documents in retrieved.ranks.values():
         for document in documents:
             if document in passage_by_id:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import group_pairs
-from retrieval_metrics.datasets.bm25 import content_words
+from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
