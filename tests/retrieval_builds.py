@@ -10,7 +10,7 @@ import scipy.stats  # noqa: F401  (see below)
 import retrieval_metrics as rm
 import retrieval_metrics.evaluation.explanation
 import retrieval_metrics.retrieval.retrieve
-from pytest_retrieval_metrics import checking, reports  # noqa: F401  (see below)
+from pytest_retrieval_metrics import checking, reports, session  # noqa: F401  (see below)
 
 # pytester forgets after each run what the run imported, and numpy cannot be imported twice in a process: so everything
 # that a run imports late is imported above.

@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
 from pytest_retrieval_metrics import CheckResult, RetrievalCheck
-from pytest_retrieval_metrics.gates import (
+from pytest_retrieval_metrics.regression import (
     better_queries,
     compare_with_baseline,
     deterministic_gate,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.gates import compare_with_baseline, regression_gate
+from pytest_retrieval_metrics.regression import compare_with_baseline, regression_gate
 from pytest_retrieval_metrics.settings import Settings
 from retrieval_builds import SUITE, WORDS, Builds, warned
 from retrieval_metrics.statistics import detectable_difference
@@ -405,7 +405,7 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
         )
         (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
         assert guarded.outcome == ("passed" if now is good else "inconclusive")
-    assert guarded.said.startswith("no drop can fail: 5 queries; at least 6 are needed")
+    assert guarded.details.startswith("no drop can fail: 5 queries; at least 6 are needed")
 
 
 @pytest.mark.parametrize(("found", "able"), [(6, True), (5, False)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_retrieval_metrics.settings import make_file_name
+from pytest_retrieval_metrics.file_names import make_file_name
 from retrieval_builds import SUITE, Builds
 
 
