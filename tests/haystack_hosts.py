@@ -7,11 +7,16 @@ from typing import Any
 from haystack import Document, Pipeline, component
 
 
-def documents(answers: Mapping[str, Any], query: str) -> list[Document]:
+def make_documents(answers: Mapping[str, Any], query: str) -> list[Document]:
     answer = answers[query]
     if isinstance(answer, Exception):
         raise answer
-    return [one if isinstance(one, Document) else Document(id=one, content=f"text of {one}") for one in answer]
+    return [
+        document_or_id
+        if isinstance(document_or_id, Document)
+        else Document(id=document_or_id, content=f"text of {document_or_id}")
+        for document_or_id in answer
+    ]
 
 
 @component
@@ -23,7 +28,7 @@ class Prepared:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
-        return {"documents": documents(self.answers, query)[:top_k]}
+        return {"documents": make_documents(self.answers, query)[:top_k]}
 
 
 @component
@@ -40,7 +45,7 @@ class PreparedAsync:
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str) -> dict[str, Any]:
         await asyncio.sleep(0)
-        return {"documents": documents(self.answers, query)}
+        return {"documents": make_documents(self.answers, query)}
 
 
 @component
@@ -48,9 +53,9 @@ class PassOn:
     """Takes the documents of a retriever and returns them, as a ranker does."""
 
     @component.output_types(documents=list[Document])
-    def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
+    def run(self, make_documents: list[Document], query: str | None = None) -> dict[str, Any]:
         assert query is not None
-        return {"documents": documents}
+        return {"documents": make_documents}
 
 
 @component
@@ -58,11 +63,11 @@ class Answer:
     """Reads the documents, as a prompt builder and a model do."""
 
     @component.output_types(answer=str)
-    def run(self, documents: list[Document], question: Any) -> dict[str, Any]:
-        return {"answer": f"{question}: {len(documents)} documents"}
+    def run(self, make_documents: list[Document], question: Any) -> dict[str, Any]:
+        return {"answer": f"{question}: {len(make_documents)} documents"}
 
 
-def pipeline_of(answers: Mapping[str, Any], retriever: Any = Prepared) -> Pipeline:
+def make_pipeline(answers: Mapping[str, Any], retriever: Any = Prepared) -> Pipeline:
     """Return a pipeline that retrieves, ranks and answers; nothing but the answer leaves it."""
     pipeline = Pipeline()
     pipeline.add_component("retriever", retriever(answers))
@@ -96,10 +101,10 @@ class DocumentsEmbedder:
         self.asked: list[str] = []
 
     @component.output_types(documents=list[Document])
-    def run(self, documents: list[Document]) -> dict[str, Any]:
-        self.asked.extend(str(document.content) for document in documents)
-        made = [
+    def run(self, make_documents: list[Document]) -> dict[str, Any]:
+        self.asked.extend(str(document.content) for document in make_documents)
+        embedded = [
             Document(id=one.id, content=one.content, embedding=list(self.vectors[str(one.content)]))
-            for one in documents
+            for one in make_documents
         ]
-        return {"documents": made}
+        return {"documents": embedded}

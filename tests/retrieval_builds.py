@@ -69,17 +69,17 @@ class Builds:
         self.monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         self.monkeypatch.setenv("PYTEST_PLUGINS", f"{plugins},pytest_retrieval_metrics.plugin")
 
-    def baseline(self) -> None:
+    def write_baseline(self) -> None:
         self.run("--retrieval-update").assert_outcomes(passed=1)
 
-    def held(self) -> rm.Evaluation:
+    def load_baseline(self) -> rm.Evaluation:
         """Return what the baseline holds."""
-        found = rm.load(self.path / WORDS)
-        assert isinstance(found, rm.Evaluation)
-        return found
+        baseline = rm.load(self.path / WORDS)
+        assert isinstance(baseline, rm.Evaluation)
+        return baseline
 
 
-def warned(result: pytest.RunResult) -> int:
+def count_warnings(result: pytest.RunResult) -> int:
     """Return how often the plug-in or the core warned.
 
     pytest counts every warning of the process: also those of objects that an earlier test left to the collector.

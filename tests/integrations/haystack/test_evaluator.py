@@ -32,33 +32,33 @@ SIBLINGS: dict[str, Any] = {
 PARIS, ROME, BONN = (Document(content=name) for name in ("Paris", "Rome", "Bonn"))
 
 
-def many() -> dict[str, Any]:
+def make_rows() -> dict[str, Any]:
     """Questions of every length, some without an expected document."""
     rng = random.Random(5)
     contents = [f"text {number}" for number in range(12)]
-    truth = [rng.sample(contents, rng.randint(0, 5)) for _ in range(60)]
-    found = [rng.sample(contents, rng.randint(1, 12)) for _ in range(60)]
-    graded = [rng.random() < 0.5 for _ in range(60)]
+    expected = [rng.sample(contents, rng.randint(0, 5)) for _ in range(60)]
+    retrieved = [rng.sample(contents, rng.randint(1, 12)) for _ in range(60)]
+    has_grades = [rng.random() < 0.5 for _ in range(60)]
     return {
         "ground_truth_documents": [
-            [Document(content=one, score=rng.choice([1.0, 2.0, 3.0]) if grades else None) for one in row]
-            for row, grades in zip(truth, graded, strict=True)
+            [Document(content=content, score=rng.choice([1.0, 2.0, 3.0]) if grades else None) for content in row]
+            for row, grades in zip(expected, has_grades, strict=True)
         ],
-        "retrieved_documents": [[Document(content=one) for one in row] for row in found],
+        "retrieved_documents": [[Document(content=content) for content in row] for row in retrieved],
     }
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize("metric", SIBLINGS)
 def test_the_rules_of_haystack_give_its_own_numbers(metric: str) -> None:
-    rows = many()
+    rows = make_rows()
     ours = RetrievalEvaluator(metric, rules="haystack").run(**rows)
     theirs = SIBLINGS[metric].run(**rows)
     assert ours["individual_scores"] == pytest.approx(theirs["individual_scores"], abs=1e-12)
     assert ours["score"] == pytest.approx(theirs["score"], abs=1e-12)
 
 
-ODD = [-1.0, 0.0, 0.5, 1.0, 2.0]
+GRADES = [-1.0, 0.0, 0.5, 1.0, 2.0]
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -67,10 +67,12 @@ def test_the_rules_of_haystack_give_its_own_numbers_for_grades_of_0_too(metric: 
     rng = random.Random(7)
     contents = [f"text {number}" for number in range(8)]
     for _ in range(1500):
-        truth = rng.sample(contents, rng.randint(1, 5))
+        expected = rng.sample(contents, rng.randint(1, 5))
         rows: Any = {
-            "ground_truth_documents": [[Document(content=one, score=rng.choice(ODD[1:])) for one in truth]],
-            "retrieved_documents": [[Document(content=one) for one in rng.sample(contents, rng.randint(1, 8))]],
+            "ground_truth_documents": [
+                [Document(content=content, score=rng.choice(GRADES[1:])) for content in expected]
+            ],
+            "retrieved_documents": [[Document(content=content) for content in rng.sample(contents, rng.randint(1, 8))]],
         }
         ours = RetrievalEvaluator(metric, rules="haystack").run(**rows)["individual_scores"]
         assert ours == pytest.approx(SIBLINGS[metric].run(**rows)["individual_scores"], abs=1e-12), rows
@@ -81,30 +83,34 @@ def test_one_component_gives_the_numbers_of_all_for_grades_of_0() -> None:
     contents = [f"text {number}" for number in range(8)]
     rows: Any = {"ground_truth_documents": [], "retrieved_documents": []}
     for _ in range(300):
-        truth = rng.sample(contents, rng.randint(1, 5))
-        rows["ground_truth_documents"].append([Document(content=one, score=rng.choice(ODD)) for one in truth])
-        rows["retrieved_documents"].append([Document(content=one) for one in rng.sample(contents, rng.randint(1, 8))])
+        expected_contents = rng.sample(contents, rng.randint(1, 5))
+        rows["ground_truth_documents"].append(
+            [Document(content=content, score=rng.choice(GRADES)) for content in expected_contents]
+        )
+        rows["retrieved_documents"].append(
+            [Document(content=content) for content in rng.sample(contents, rng.randint(1, 8))]
+        )
     metrics = [metric for metric in SIBLINGS if metric != "ndcg"]  # with grades below 0, Haystack's exceeds 1
-    found = RetrievalEvaluator([*metrics, "ndcg"], rules="haystack").run(**rows)["results"]
+    results = RetrievalEvaluator([*metrics, "ndcg"], rules="haystack").run(**rows)["results"]
     for metric in metrics:
         expected = SIBLINGS[metric].run(**rows)
-        assert found[metric]["individual_scores"] == pytest.approx(expected["individual_scores"], abs=1e-12)
-        assert found[metric]["score"] == pytest.approx(expected["score"], abs=1e-12)
+        assert results[metric]["individual_scores"] == pytest.approx(expected["individual_scores"], abs=1e-12)
+        assert results[metric]["score"] == pytest.approx(expected["score"], abs=1e-12)
     alone = RetrievalEvaluator("ndcg", rules="haystack").run(**rows)
-    assert found["ndcg"]["individual_scores"] == alone["individual_scores"]
+    assert results["ndcg"]["individual_scores"] == alone["individual_scores"]
 
 
 def test_several_metrics_are_what_a_run_result_takes_and_json_holds() -> None:
     rows: Any = {"ground_truth_documents": [[PARIS, ROME], []], "retrieved_documents": [[BONN, PARIS], [PARIS]]}
-    found = RetrievalEvaluator(["mrr", "recall@2"]).run(**rows)
-    assert found["score"] == found["individual_scores"][0] == 0.5
-    assert math.isnan(found["individual_scores"][1])
-    report = RetrievalRunResult("run", {"question": ["a", "b"]}, found["results"])
-    said: Any = report.detailed_report()
-    assert json.loads(json.dumps(said, allow_nan=False)) == said
-    assert said == {"question": ["a", "b"], "mrr": [0.5, None], "recall@2": [0.5, None]}
+    outputs = RetrievalEvaluator(["mrr", "recall@2"]).run(**rows)
+    assert outputs["score"] == outputs["individual_scores"][0] == 0.5
+    assert math.isnan(outputs["individual_scores"][1])
+    report = RetrievalRunResult("run", {"question": ["a", "b"]}, outputs["results"])
+    detailed: Any = report.detailed_report()
+    assert json.loads(json.dumps(detailed, allow_nan=False)) == detailed
+    assert detailed == {"question": ["a", "b"], "mrr": [0.5, None], "recall@2": [0.5, None]}
     assert report.aggregated_report() == {"metrics": ["mrr", "recall@2"], "score": [0.5, 0.5]}
-    stock = EvaluationRunResult("run", {"question": ["a", "b"]}, found["results"])
+    stock = EvaluationRunResult("run", {"question": ["a", "b"]}, outputs["results"])
     frame: Any = stock.detailed_report(output_format="df")
     assert frame["mrr"].isna().tolist() == [False, True]
 
@@ -124,15 +130,15 @@ def test_spans_survive_another_splitter_whatever_it_recorded() -> None:
         "ground_truth_documents": [[expected], [again]],
         "retrieved_documents": [[chunk(0, 22), chunk(20, 60)], [chunk(67, 75), chunk(30, 75, split_idx_start=3)]],
     }
-    found = evaluator.run(**rows, documents=[BOOK])
-    assert found["results"]["mrr"]["individual_scores"] == [0.5, 0.5]
-    truth = {0: [rm.Span("book", 23, 43)], 1: [rm.Span("book", 44, 66)]}
+    outputs = evaluator.run(**rows, documents=[BOOK])
+    assert outputs["results"]["mrr"]["individual_scores"] == [0.5, 0.5]
+    qrels = {0: [rm.Span("book", 23, 43)], 1: [rm.Span("book", 44, 66)]}
     items = {
-        at: [rm.Retrieved(one.id, one.content, source="book") for one in row]
-        for at, row in enumerate(rows["retrieved_documents"])
+        question: [rm.Retrieved(document.id, document.content, source="book") for document in row]
+        for question, row in enumerate(rows["retrieved_documents"])
     }
-    core = rm.evaluate(truth, items, ["recall", "mrr"], documents={"book": BOOK.content})
-    assert found["evaluation"].per_query == core.per_query
+    core = rm.evaluate(qrels, items, ["recall", "mrr"], documents={"book": BOOK.content})
+    assert outputs["evaluation"].per_query == core.per_query
 
 
 @pytest.mark.parametrize(
@@ -144,9 +150,9 @@ def test_spans_survive_another_splitter_whatever_it_recorded() -> None:
         (Document(content="A slot"), [BOOK], "its source_id 'None' is not among the documents"),
     ],
 )
-def test_a_span_that_cannot_be_placed_is_refused(expected: Document, documents: Any, says: str) -> None:
+def test_a_span_that_cannot_be_placed_is_refused(expected: Document, documents: Any, message: str) -> None:
     evaluator = RetrievalEvaluator("mrr", document_comparison_field="span")
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         evaluator.run([[expected]], [[BOOK]], documents)
 
 
@@ -228,9 +234,9 @@ def test_a_budget_counts_the_characters_of_what_was_retrieved(field: str) -> Non
 def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
     rows: Any = {"ground_truth_documents": [[PARIS], [PARIS]], "retrieved_documents": [[PARIS], None]}
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 judged queries"):
-        found = RetrievalEvaluator("mrr").run(**rows)
-    assert (found["individual_scores"], found["score"]) == ([1.0, 0.0], 0.5)
-    assert found["evaluation"].counts["failed"] == 1
+        outputs = RetrievalEvaluator("mrr").run(**rows)
+    assert (outputs["individual_scores"], outputs["score"]) == ([1.0, 0.0], 0.5)
+    assert outputs["evaluation"].counts["failed"] == 1
 
 
 @pytest.mark.parametrize("field", ["content", "quote"])
@@ -249,8 +255,8 @@ def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -
     )
     interval = better["evaluation"].intervals()["mrr"]
     assert interval.low < better["score"] == 0.75 < interval.high
-    compared = rm.compare({"a": worse["evaluation"], "b": better["evaluation"]})
-    assert compared.difference("mrr", "b", "a").mean == pytest.approx(0.75 - 1 / 3)
+    comparison = rm.compare({"a": worse["evaluation"], "b": better["evaluation"]})
+    assert comparison.difference("mrr", "b", "a").mean == pytest.approx(0.75 - 1 / 3)
 
 
 def test_a_saved_pipeline_computes_the_same() -> None:
@@ -273,10 +279,10 @@ def test_it_takes_the_place_of_its_siblings_in_an_evaluation_run_result() -> Non
 
 
 def test_what_was_handed_over_stays_as_it_was() -> None:
-    rows = many()
-    before = [[one.to_dict() for one in row] for rows in many().values() for row in rows]
+    rows = make_rows()
+    before = [[document.to_dict() for document in row] for rows in make_rows().values() for row in rows]
     RetrievalEvaluator().run(**rows)
-    assert [[one.to_dict() for one in row] for rows in rows.values() for row in rows] == before
+    assert [[document.to_dict() for document in row] for rows in rows.values() for row in rows] == before
 
 
 @pytest.mark.parametrize(

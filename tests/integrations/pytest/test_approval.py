@@ -21,11 +21,11 @@ def test_a_missing_baseline_fails_and_names_the_option(builds: Builds) -> None:
 
 
 def test_the_baseline_is_an_evaluation_of_which_a_change_can_be_read(builds: Builds) -> None:
-    builds.baseline()
-    held = builds.held()
-    assert held.means == {"ndcg@10": 1.0, "mrr": 1.0}
-    assert held.labels == {"test": "test_words", "check": "", "rounds": 1, "ndcg@10": 1.0, "mrr": 1.0}
-    assert held.explain("q7").findings[0].rank == 1
+    builds.write_baseline()
+    baseline = builds.load_baseline()
+    assert baseline.means == {"ndcg@10": 1.0, "mrr": 1.0}
+    assert baseline.labels == {"test": "test_words", "check": "", "rounds": 1, "ndcg@10": 1.0, "mrr": 1.0}
+    assert baseline.explain("q7").findings[0].rank == 1
     before = (builds.path / WORDS).read_text().splitlines()
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12).assert_outcomes(passed=1)
     after = (builds.path / WORDS).read_text().splitlines()
@@ -36,10 +36,10 @@ def test_the_baseline_is_an_evaluation_of_which_a_change_can_be_read(builds: Bui
 
 
 def test_what_is_measured_again_is_not_written_again(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     path = builds.path / WORDS
-    earlier = path.read_bytes().replace(b'"date": "2', b'"date": "1').partition(DIGEST_PREFIX)[0] + b"}"
-    path.write_bytes(signed(earlier))
+    undated = path.read_bytes().replace(b'"date": "2', b'"date": "1').partition(DIGEST_PREFIX)[0] + b"}"
+    path.write_bytes(signed(undated))
     assert rm.load(path).means == {"ndcg@10": 1.0, "mrr": 1.0}
     before = path.read_bytes()
     builds.run("--retrieval-update").stdout.no_fnmatch_line("baseline written:*")
@@ -47,7 +47,7 @@ def test_what_is_measured_again_is_not_written_again(builds: Builds) -> None:
 
 
 def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     before = (builds.path / WORDS).read_bytes()
     refused = builds.run("--retrieval-update", lost=12)
     refused.assert_outcomes(failed=1)
@@ -106,31 +106,31 @@ def test_a_loss_is_accepted_by_name(builds: Builds, names: str, accepted: list[s
     result = builds.run("--retrieval-update", f"--retrieval-accept-worse{names}", lost=12)
     result.assert_outcomes(passed=len(accepted), failed=2 - len(accepted))
     folder = (builds.path / WORDS).parent
-    held = {test: rm.load(folder / f"{test}.json").means for test in ("test_words", "test_others")}
-    assert [test for test, means in held.items() if list(means.values()) not in ([1, 1], [0.5])] == accepted
+    means_by_test = {test: rm.load(folder / f"{test}.json").means for test in ("test_words", "test_others")}
+    assert [test for test, means in means_by_test.items() if list(means.values()) not in ([1, 1], [0.5])] == accepted
 
 
 def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run("--retrieval-update", lost=2)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["  mrr 1.000 -> 0.967 (p 0.250): 2 lost, 0 won of 40 queries"])
-    assert builds.held().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
+    assert builds.load_baseline().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
 
 
-def bests(builds: Builds) -> dict[str, str]:
+def read_best_baselines(builds: Builds) -> dict[str, str]:
     """Return what is kept beside the baseline, by the beginning of the name, which is that of the metric."""
     folder = builds.path / WORDS.parent / "best" / "test_words"
-    kept = folder.iterdir() if folder.exists() else []
-    return {path.name.partition("-")[0].removesuffix(".json"): path.read_text(encoding="utf-8") for path in kept}
+    best_files = folder.iterdir() if folder.exists() else []
+    return {path.name.partition("-")[0].removesuffix(".json"): path.read_text(encoding="utf-8") for path in best_files}
 
 
 def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
-    builds.baseline()
-    assert not bests(builds)  # the baseline is the best
+    builds.write_baseline()
+    assert not read_best_baselines(builds)  # the baseline is the best
     first = (builds.path / WORDS).read_text(encoding="utf-8")
     builds.run("--retrieval-update", lost=4).assert_outcomes(passed=1)  # p 1 / 2^4
-    assert bests(builds) == {"ndcg_10": first, "mrr": first}
+    assert read_best_baselines(builds) == {"ndcg_10": first, "mrr": first}
     second = (builds.path / WORDS).read_bytes()
     builds.run(lost=8).assert_outcomes(passed=1)  # four more, beside the last
     refused = builds.run("--retrieval-update", lost=8)
@@ -146,7 +146,7 @@ def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=8).assert_outcomes(passed=1)
     assert not (builds.path / WORDS.parent / "best").exists()  # accepted: now this is the best
     builds.run("--retrieval-update", lost=8).assert_outcomes(passed=1)
-    assert not bests(builds)  # nothing changed
+    assert not read_best_baselines(builds)  # nothing changed
 
 
 RISING = """
@@ -165,25 +165,25 @@ RISING = """
 
 
 @pytest.mark.parametrize("others", [[], ["recall@10"], ["recall@10", "hit_rate@10"]])
-def test_a_metric_remembers_its_best_while_others_rise(builds: Builds, others: list[str]) -> None:
-    builds.write(RISING.replace("METRICS", repr(["mrr@10", *others])))
+def test_a_metric_remembers_its_best_while_others_rise(builds: Builds, other_metrics: list[str]) -> None:
+    builds.write(RISING.replace("METRICS", repr(["mrr@10", *other_metrics])))
     builds.run("--retrieval-update").assert_outcomes(passed=1)
     first = (builds.path / WORDS).read_text(encoding="utf-8")
     builds.run("--retrieval-update", lost=1).assert_outcomes(passed=1)
-    assert bests(builds) == {"mrr_10": first}  # the others rose
+    assert read_best_baselines(builds) == {"mrr_10": first}  # the others rose
     for step in (2, 3, 4):
         refused = builds.run("--retrieval-update", lost=step)
         refused.assert_outcomes(failed=1)
         refused.stdout.fnmatch_lines(["mrr@10 worse: than the best approved baseline: 0.500 -> 0.4* (p *"])
     accepted = builds.run("--retrieval-update", "--retrieval-accept-worse", lost=2)
     accepted.assert_outcomes(passed=1)
-    assert not bests(builds)
+    assert not read_best_baselines(builds)
 
 
 def test_drops_within_the_tolerance_add_up_too(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.run("--retrieval-update", "--retrieval-tolerance=0.2", lost=8).assert_outcomes(passed=1)  # p 1 / 2^8
-    assert set(bests(builds)) == {"ndcg_10", "mrr"}
+    assert set(read_best_baselines(builds)) == {"ndcg_10", "mrr"}
     refused = builds.run("--retrieval-update", "--retrieval-tolerance=0.2", lost=14)
     refused.assert_outcomes(failed=1)
     refused.stdout.fnmatch_lines(["ndcg@10 worse: than the best approved baseline: 1.000 -> *"])
@@ -192,11 +192,11 @@ def test_drops_within_the_tolerance_add_up_too(builds: Builds) -> None:
 def test_the_best_is_replaced_by_what_is_better_and_goes_with_its_baseline(builds: Builds) -> None:
     builds.run("--retrieval-update", lost=8).assert_outcomes(passed=1)
     builds.run("--retrieval-update", lost=10).assert_outcomes(passed=1)
-    assert bests(builds)
+    assert read_best_baselines(builds)
     builds.run("--retrieval-update").assert_outcomes(passed=1)  # 10 won
-    assert not bests(builds)
+    assert not read_best_baselines(builds)
     builds.run("--retrieval-update", lost=3).assert_outcomes(passed=1)
-    assert bests(builds)
+    assert read_best_baselines(builds)
     for best in (builds.path / WORDS.parent / "best" / "test_words").iterdir():
         best.write_text("{", encoding="utf-8")
     damaged = builds.run("--retrieval-update", lost=4)
@@ -205,7 +205,7 @@ def test_the_best_is_replaced_by_what_is_better_and_goes_with_its_baseline(build
     builds.run(lost=4).assert_outcomes(passed=1)  # only updates read it
     builds.write("def test_other():\n    pass\n")
     builds.run("--retrieval-prune")
-    assert not bests(builds)
+    assert not read_best_baselines(builds)
 
 
 @pytest.mark.parametrize("accept", [False, True])
@@ -251,7 +251,7 @@ TEXTS = """
 
 def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) -> None:
     builds.write(TEXTS)
-    builds.baseline()
+    builds.write_baseline()
     builds.write(
         TEXTS.replace("    LOST", '    QUERIES |= {f"q{i}": f"put otherwise, {i}" for i in range(12)}\n    LOST')
     )
@@ -285,12 +285,12 @@ OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").repla
     ],
     ids=["judgments", "rules", "the content of rules"],
 )
-def test_where_nothing_can_be_compared_the_reason_is_said(builds: Builds, change: str, said: str) -> None:
-    builds.baseline()
+def test_where_nothing_can_be_compared_the_reason_is_said(builds: Builds, change: str, reason: str) -> None:
+    builds.write_baseline()
     builds.write(change)
     result = builds.run(lost=12)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"ndcg@10 not compared: {said}; --retrieval-update writes a new test_words.json"])
+    result.stdout.fnmatch_lines([f"ndcg@10 not compared: {reason}; --retrieval-update writes a new test_words.json"])
     result.stdout.no_fnmatch_line("*->*")
 
 
@@ -303,7 +303,7 @@ def test_what_ids_are_matched_by_is_part_of_the_baseline(builds: Builds) -> None
         retrieval_check({"q1": ["d"], "q2": ["d"]}, found, {"mrr": 1}, baseline=True, match="source")
 """
     builds.write(suite)
-    builds.baseline()
+    builds.write_baseline()
     builds.run().assert_outcomes(passed=1)
     builds.write(suite.replace('"source")', '"metadata:page")'))
     result = builds.run()
@@ -326,7 +326,7 @@ def test_texts_and_times_stay_out_of_a_baseline_that_needs_ids_alone(builds: Bui
         quoted = lambda query: [rm.Retrieved("d", "a secret text")]
         retrieval_check(quotes, quoted, {"mrr": 1}, baseline=True, name="quotes")
 """)
-    builds.baseline()
+    builds.write_baseline()
     text = (builds.path / WORDS).read_text()
     assert "secret" not in text
     assert "seconds" not in text
@@ -335,7 +335,7 @@ def test_texts_and_times_stay_out_of_a_baseline_that_needs_ids_alone(builds: Bui
 
 
 def test_a_metric_that_the_baseline_lacks_is_computed_from_its_rankings(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.write(SUITE.replace('"mrr"', '"recall@2"'))
     result = builds.run(lost=12)
     result.assert_outcomes(failed=1)
@@ -344,7 +344,7 @@ def test_a_metric_that_the_baseline_lacks_is_computed_from_its_rankings(builds: 
 
 def test_a_metric_that_rankings_of_several_rounds_do_not_give_is_not_compared(builds: Builds) -> None:
     builds.write(SUITE.replace("baseline=True", "baseline=True, rounds=2"))
-    builds.baseline()
+    builds.write_baseline()
     builds.write(SUITE.replace('"mrr"', '"recall@2"'))
     result = builds.run()
     result.assert_outcomes(failed=1)
@@ -375,16 +375,16 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
 def test_what_cannot_be_read_is_one_sentence_before_anything_is_retrieved(
     builds: Builds, kind: str, options: list[str]
 ) -> None:
-    damage, said = DAMAGES[kind]
+    damage, message = DAMAGES[kind]
     builds.write(SUITE.replace("def found(query):", "def found(query):\n        open('asked', 'w')"))
-    builds.baseline()
+    builds.write_baseline()
     path = builds.path / WORDS
     path.write_text(damage(path.read_text()))
     damaged = path.read_bytes()
     (builds.path / "asked").unlink()
     result = builds.run(*options, "--retrieval-report=r.json")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([said])
+    result.stdout.fnmatch_lines([message])
     assert len([line for line in result.outlines if "test_words.json" in line]) <= 2  # the sentence, cut in the summary
     assert not (builds.path / "asked").exists()
     assert path.read_bytes() == damaged
@@ -393,7 +393,7 @@ def test_what_cannot_be_read_is_one_sentence_before_anything_is_retrieved(
 
 
 def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.write(SUITE.replace("test_words", "test_WORDS"))
     (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_WORDS.json"))  # as such a file system would
     result = builds.run()
@@ -402,9 +402,12 @@ def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(buil
 
 
 def test_a_baseline_can_be_compared_by_hand(builds: Builds) -> None:
-    builds.baseline()
-    run: Any = {query: ["x", "d"] for query in builds.held().queries}
-    now = rm.evaluate(builds.held().scores.require_origin("").judged.qrels, run, ["mrr"])
+    builds.write_baseline()
+    run: Any = {query: ["x", "d"] for query in builds.load_baseline().queries}
+    evaluation = rm.evaluate(builds.load_baseline().scores.require_origin("").judged.qrels, run, ["mrr"])
     assert (
-        rm.compare({"now": now, "baseline": builds.held()}, baseline="baseline").difference("mrr").paired.losses == 40
+        rm.compare({"now": evaluation, "baseline": builds.load_baseline()}, baseline="baseline")
+        .difference("mrr")
+        .paired.losses
+        == 40
     )

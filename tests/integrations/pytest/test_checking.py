@@ -37,8 +37,8 @@ def check(request: pytest.FixtureRequest) -> RetrievalCheck:
 
 class Search(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = ["yield#1", "with#2"] if "yield" in query_bundle.query_str else ["with#2", "naming#2"]
-        return [NodeWithScore(node=TextNode(id_=name, text=f"about {name}")) for name in found]
+        names = ["yield#1", "with#2"] if "yield" in query_bundle.query_str else ["with#2", "naming#2"]
+        return [NodeWithScore(node=TextNode(id_=name, text=f"about {name}")) for name in names]
 
 
 def test_a_retriever_of_llama_index_is_asked_and_read(check: RetrievalCheck) -> None:
@@ -48,8 +48,8 @@ def test_a_retriever_of_llama_index_is_asked_and_read(check: RetrievalCheck) -> 
 class SearchDocuments(LangChainRetriever):
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         del run_manager
-        found = ["yield#1", "with#2"] if "yield" in query else ["with#2", "naming#2"]
-        return [Document(f"about {name}", id=name) for name in found]
+        names = ["yield#1", "with#2"] if "yield" in query else ["with#2", "naming#2"]
+        return [Document(f"about {name}", id=name) for name in names]
 
 
 def test_a_retriever_of_langchain_is_asked_and_read(check: RetrievalCheck) -> None:
@@ -87,8 +87,8 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
         await asyncio.sleep(0)
         return [text]
 
-    found = check({7: ["seven"]}, search, {"mrr": 1}, queries={7: "seven", 8: "not judged"})
-    assert isinstance(found, CheckResult)
+    result = check({7: ["seven"]}, search, {"mrr": 1}, queries={7: "seven", 8: "not judged"})
+    assert isinstance(result, CheckResult)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
     ],
 )
 def test_what_makes_no_sense_is_said(
-    check: RetrievalCheck, arguments: tuple[Any, Any, Any], error: type[Exception], said: str
+    check: RetrievalCheck, arguments: tuple[Any, Any, Any], error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         check(*arguments)
 
 
@@ -132,9 +132,9 @@ def test_what_makes_no_sense_is_said(
     ],
 )
 def test_what_is_asked_of_queries_is_read_before_anything_is_retrieved(
-    check: RetrievalCheck, options: Any, error: type[Exception], said: str
+    check: RetrievalCheck, options: Any, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         check(QRELS, QRELS, {"mrr": 1}, **options)
 
 
@@ -188,8 +188,8 @@ SAFE = {f"q{at}": [f"a{at}", "x"] for at in range(26)} | {f"n{at}": ["x"] if at 
 class TestCeilings:
     """What must not come back, and what fails because nothing could have shown it."""
 
-    def lines(self, check: RetrievalCheck, *, run: Any = None, qrels: Any = FORBIDDEN, **given: Any) -> list[str]:
-        return [one.line for one in check(qrels, SAFE if run is None else run, **given).verdicts]
+    def lines(self, check: RetrievalCheck, *, run: Any = None, qrels: Any = FORBIDDEN, **options: Any) -> list[str]:
+        return [verdict.line for verdict in check(qrels, SAFE if run is None else run, **options).verdicts]
 
     def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
         assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
@@ -221,15 +221,15 @@ class TestCeilings:
             ),
         ],
     )
-    def test_what_fails(self, check: RetrievalCheck, given: dict[str, Any], said: str) -> None:
-        with pytest.raises(pytest.fail.Exception, match=said):
-            self.lines(check, **given)
+    def test_what_fails(self, check: RetrievalCheck, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(pytest.fail.Exception, match=message):
+            self.lines(check, **options)
 
     def test_what_came_back_and_must_not_is_named_with_its_rank(self, check: RetrievalCheck) -> None:
         run = SAFE | {"q3": ["secret", "a3"], "q7": ["a7", "x", "secret"], "n9": ["y", "z"]}
-        with pytest.raises(pytest.fail.Exception) as failed:
+        with pytest.raises(pytest.fail.Exception) as failure:
             check(FORBIDDEN, run, at_most={"leak@5": 0, "false_answer": 0.1}, at_least={"mrr": 0.99})
-        lines = str(failed.value).splitlines()
+        lines = str(failure.value).splitlines()
         q3 = lines.index("  q3: 1.000")
         assert lines[q3:][:4] == [
             "  q3: 1.000",
@@ -238,15 +238,15 @@ class TestCeilings:
             "      secret at rank 3, above nothing relevant",
         ]
         assert "      a3 (grade 1): now rank 2, found" in lines  # a missed floor is explained beside it
-        answered = {query: found for query, found in run.items() if query[0] == "n"}
+        answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
         with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, but there is no answer\n"):
             check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")
 
     def test_only_what_a_grade_forbids_is_named(self, check: RetrievalCheck) -> None:
         qrels, run = {"q": {"mild": -1, "bad": -2, "a": 1}}, {"q": ["mild", "bad", "a"]}
-        with pytest.raises(pytest.fail.Exception, match="bad at rank 2, above a at rank 3") as failed:
+        with pytest.raises(pytest.fail.Exception, match="bad at rank 2, above a at rank 3") as failure:
             check(qrels, run, at_most={"leak(grade=-2)@5": 0})
-        assert "mild" not in str(failed.value)
+        assert "mild" not in str(failure.value)
 
     def test_a_query_that_got_nothing_is_one_of_those_that_nothing_came_back_for(self, check: RetrievalCheck) -> None:
         run = {**{query: [] for query in FORBIDDEN}, "q0": ["a0"]}
@@ -269,9 +269,9 @@ class TestCeilings:
             ),
         ],
     )
-    def test_a_bound_in_the_wrong_direction_is_refused(self, check: RetrievalCheck, given: Any, said: str) -> None:
-        with pytest.raises(ValueError, match=said):
-            self.lines(check, **given)
+    def test_a_bound_in_the_wrong_direction_is_refused(self, check: RetrievalCheck, options: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            self.lines(check, **options)
 
     def test_a_leak_is_a_loss_against_the_baseline(self) -> None:
         before = rm.evaluate(FORBIDDEN, SAFE, "leak@5")
@@ -286,7 +286,7 @@ class TestCeilings:
 
 @pytest.mark.parametrize("floor", [None, 0])
 def test_a_metric_that_nothing_bounds_is_not_compared(check: RetrievalCheck, floor: float | None) -> None:
-    run = {query: ["x", *found] for query, found in QRELS.items()}
+    run = {query: ["x", *ranking] for query, ranking in QRELS.items()}
     with pytest.raises(pytest.fail.Exception, match=r"mrr not compared: nothing can fail: .* a floor in at_least, or"):
         check(QRELS, run, {"recall@5": 1, "mrr": floor})
     check(QRELS, run, {"mrr": floor}, at_least_per_query={"mrr": 0.5}, name="bounded")

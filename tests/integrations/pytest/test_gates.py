@@ -11,7 +11,7 @@ import pytest
 import retrieval_metrics as rm
 from pytest_retrieval_metrics.regression import compare_with_baseline, regression_gate
 from pytest_retrieval_metrics.settings import Settings
-from retrieval_builds import SUITE, WORDS, Builds, warned
+from retrieval_builds import SUITE, WORDS, Builds, count_warnings
 from retrieval_metrics.statistics import detectable_difference
 
 pytest_plugins = ["pytester"]
@@ -20,7 +20,7 @@ README = Path(__file__).parents[3] / "integrations" / "pytest" / "README.md"
 
 
 def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run()
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["retrieval quality: 1 check passed; ndcg@10 1.000, mrr 1.000; -v shows the table"])
@@ -31,12 +31,12 @@ def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Bui
 def test_the_first_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -> None:
     example, _, rest = README.read_text(encoding="utf-8").partition("```python\n")[2].partition("```\n")
     builds.write(example)
-    builds.baseline()
+    builds.write_baseline()
     builds.run().stdout.fnmatch_lines([rest.partition("```text\n")[2].partition("\n")[0]])
 
 
 def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run(lost=12)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -54,7 +54,7 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
 
 
 def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run(lost=4)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
@@ -78,12 +78,12 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
 @pytest.mark.parametrize(
     ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
 )
-def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
-    builds.baseline()
-    result = builds.run(f"--retrieval-inconclusive={end}", lost=4)
+def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, effect: str, outcome: str) -> None:
+    builds.write_baseline()
+    result = builds.run(f"--retrieval-inconclusive={effect}", lost=4)
     result.assert_outcomes(**{outcome: 1})
-    assert warned(result) == int(end == "warn") * 2
-    if end == "fail":
+    assert count_warnings(result) == int(effect == "warn") * 2
+    if effect == "fail":
         result.stdout.fnmatch_lines(
             [
                 "ndcg@10 cannot tell: *",
@@ -96,10 +96,10 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
 @pytest.mark.parametrize(
     ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
 )
-def test_what_is_not_compared_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
-    result = builds.run(f"--retrieval-not-compared={end}")
+def test_what_is_not_compared_ends_as_one_asks(builds: Builds, effect: str, outcome: str) -> None:
+    result = builds.run(f"--retrieval-not-compared={effect}")
     result.assert_outcomes(**{outcome: 1})
-    assert warned(result) == int(end == "warn") * 2
+    assert count_warnings(result) == int(effect == "warn") * 2
     result.stdout.fnmatch_lines(["*ndcg@10 not compared: there is no baseline *"])
 
 
@@ -139,7 +139,7 @@ def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
 
 
 def test_a_drop_within_the_tolerance_is_accepted(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.run("--retrieval-tolerance=0.2", lost=12).stdout.fnmatch_lines(["*mrr*passed"])
     builds.run("--retrieval-tolerance=0.3", lost=12).assert_outcomes(passed=1)
     builds.ini(tolerance="0.3")
@@ -147,17 +147,17 @@ def test_a_drop_within_the_tolerance_is_accepted(builds: Builds) -> None:
 
 
 def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 1 / 2^7, and both metrics say the same
     builds.run("--retrieval-alpha=0.005", lost=7).assert_outcomes(passed=1)
     floors = "\n".join(
-        f"    def test_floor_{at}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': 0.1}})\n"
-        for at in range(6)
+        f"    def test_floor_{number}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': 0.1}})\n"
+        for number in range(6)
     )
     builds.write(f"{SUITE}\n{floors}")
     builds.run(lost=7).assert_outcomes(failed=1, passed=6)
-    others = floors.replace("0.1}", "None}, baseline=True")
-    builds.write(f"{SUITE}\n{others}")
+    baselines = floors.replace("0.1}", "None}, baseline=True")
+    builds.write(f"{SUITE}\n{baselines}")
     builds.run("--retrieval-update").assert_outcomes(passed=7)
     builds.run(lost=7).assert_outcomes(passed=7)  # 1 / 2^7 is above .05 / 7
     result = builds.run("-k", "words", lost=7)  # choosing tests does not move the verdict
@@ -175,7 +175,7 @@ def test_the_verdict_is_the_same_for_a_file_and_for_all_of_them(builds: Builds) 
 
 
 def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run(lost=5)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries"])  # 1 / 2^5
@@ -184,11 +184,11 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
 
 
 def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
-    builds.baseline()
-    told = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
-    choice = " (retrieval_builds=30: of months of 30 builds; only larger drops fail then)"
-    builds.run("-v", lost=4).stdout.fnmatch_lines([told.format("0.05", "5", choice)])
-    builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([told.format("0.001667", "0.17", "")])
+    builds.write_baseline()
+    legend = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
+    remedy = " (retrieval_builds=30: of months of 30 builds; only larger drops fail then)"
+    builds.run("-v", lost=4).stdout.fnmatch_lines([legend.format("0.05", "5", remedy)])
+    builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([legend.format("0.001667", "0.17", "")])
 
 
 def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:
@@ -207,15 +207,15 @@ def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds)
 
 
 def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
-    builds.baseline()
-    held = (builds.path / WORDS).read_text(encoding="utf-8")
-    gone = builds.path / "retrieval_baselines" / "test_gone"
-    gone.mkdir()
+    builds.write_baseline()
+    text = (builds.path / WORDS).read_text(encoding="utf-8")
+    folder = builds.path / "retrieval_baselines" / "test_gone"
+    folder.mkdir()
     for name in ("test_one", "test_two", "test_three"):
-        (gone / f"{name}.json").write_text(held, encoding="utf-8")
-        other = held.replace('"test": "test_words"', f'"test": "{name}"')
-        assert other != held
-        (builds.path / WORDS).with_name(f"{name}.json").write_text(other, encoding="utf-8")
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+        renamed = text.replace('"test": "test_words"', f'"test": "{name}"')
+        assert renamed != text
+        (builds.path / WORDS).with_name(f"{name}.json").write_text(renamed, encoding="utf-8")
     result = builds.run(lost=7)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*alpha 0.05 per build*"])
@@ -223,7 +223,7 @@ def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
 
 def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> None:
     builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
-    builds.baseline()
+    builds.write_baseline()
     builds.run().assert_outcomes(passed=1)
     result = builds.run(lost=1)
     result.assert_outcomes(failed=1)
@@ -233,19 +233,19 @@ def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> No
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=1).assert_outcomes(passed=1)
     builds.run(lost=1).assert_outcomes(passed=1)
     builds.run().assert_outcomes(passed=1)
-    for said, given in (
+    for message, options in (
         ("deterministic=True says how to compare with a baseline: pass baseline=True", "deterministic=True"),
         ("pass deterministic=True or rounds=3, not both", "baseline=True, deterministic=True, rounds=3"),
     ):
-        builds.write(SUITE.replace("baseline=True", given))
-        builds.run().stdout.fnmatch_lines([f"*{said}"])
+        builds.write(SUITE.replace("baseline=True", options))
+        builds.run().stdout.fnmatch_lines([f"*{message}"])
 
 
 def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run(lost=12)
-    held = builds.run("--retrieval-report=r.json", lost=12)
-    held.assert_outcomes(failed=1)
+    again = builds.run("--retrieval-report=r.json", lost=12)
+    again.assert_outcomes(failed=1)
     report = json.loads((builds.path / "r.json").read_text())["checks"][0]
     row = report["metrics"][0]
     assert report["alpha"] == 0.05
@@ -256,7 +256,7 @@ def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None
 
 
 def test_how_many_queries_are_shown_can_be_chosen(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run("--retrieval-show=1", lost=12)
     result.stdout.fnmatch_lines(["  q0: *", "  and 11 more that got worse"])
     result.stdout.no_fnmatch_line("  q1: *")
@@ -271,12 +271,12 @@ EXACT = (
 )
 
 
-def exact(builds: Builds, demands: str) -> None:
+def write_exact_test(builds: Builds, demands: str) -> None:
     builds.write(EXACT.replace("DEMANDS", demands))
 
 
 def test_every_query_can_have_a_floor(builds: Builds) -> None:
-    exact(builds, 'at_least_per_query={"mrr": 0.5, "recall@2": {"q1": 1, "q39": 1}}')
+    write_exact_test(builds, 'at_least_per_query={"mrr": 0.5, "recall@2": {"q1": 1, "q39": 1}}')
     builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
     result = builds.run("-k", "exact", lost=7)
     result.assert_outcomes(failed=1, deselected=1)
@@ -289,33 +289,33 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
 
 
 def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
-    gone = SUITE.replace("    LOST", "    QRELS |= {f'q{i}': {'d': 0} for i in range(4, 40)}\n    LOST")
-    gone = gone.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
-    for floor, said in {
+    suite = SUITE.replace("    LOST", "    QRELS |= {f'q{i}': {'d': 0} for i in range(4, 40)}\n    LOST")
+    suite = suite.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
+    for floor, line in {
         "(0.5, 4)": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; -v shows the table",
         "(0.5, 30)": "mrr below the floor: 4 of 40 queries have a value; the floor needs 30",
         "None}, at_least_per_query={'mrr': 0.5": "mrr below the floor: 36 of 40 queries: q4 is undefined, *",
     }.items():
-        builds.write(gone.replace("FLOOR", floor))
+        builds.write(suite.replace("FLOOR", floor))
         result = builds.run("-k", "words")
-        result.assert_outcomes(**{"passed" if "passed" in said else "failed": 1})
-        result.stdout.fnmatch_lines([said])
+        result.assert_outcomes(**{"passed" if "passed" in line else "failed": 1})
+        result.stdout.fnmatch_lines([line])
     result.stdout.fnmatch_lines(["*::test_words  mrr *  4 of 40 *below the floor"])
 
 
 def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:
-    exact(builds, 'baseline=True, no_regression=["q0", "q30"]')
+    write_exact_test(builds, 'baseline=True, no_regression=["q0", "q30"]')
     builds.run("--retrieval-update").assert_outcomes(passed=2)
     builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
     result = builds.run("-k", "exact", lost=1)
     result.assert_outcomes(failed=1, deselected=1)
     result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that must not get worse: q0 1.000 -> 0.333"])
-    exact(builds, "baseline=True, no_regression=['q38', 'q39']")
+    write_exact_test(builds, "baseline=True, no_regression=['q38', 'q39']")
     builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
 
 
 def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Builds) -> None:
-    exact(builds, 'baseline=True, no_regression=["q0"]')
+    write_exact_test(builds, 'baseline=True, no_regression=["q0"]')
     builds.run("--retrieval-update").assert_outcomes(passed=2)
     changed = EXACT.replace("DEMANDS", 'baseline=True, no_regression=["q0"]')
     builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
@@ -352,9 +352,9 @@ VARIES = """
 def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Builds) -> None:
     builds.write(VARIES)
     builds.run("--retrieval-update").assert_outcomes(passed=1)
-    held = rm.load(builds.path / "retrieval_baselines" / "test_search" / "test_rounds.json")
-    assert held.labels["rounds"] == 4
-    assert set(held.per_query["hit_rate@1"].values()) <= {0, 0.25, 0.5, 0.75, 1}
+    baseline = rm.load(builds.path / "retrieval_baselines" / "test_search" / "test_rounds.json")
+    assert baseline.labels["rounds"] == 4
+    assert set(baseline.per_query["hit_rate@1"].values()) <= {0, 0.25, 0.5, 0.75, 1}
     builds.run().stdout.no_fnmatch_line("*rounds, pooled*")
     result = builds.run("-v")
     result.assert_outcomes(passed=1)
@@ -365,35 +365,35 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
 
 
 def test_builds_can_share_alpha(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.run(lost=8).assert_outcomes(failed=1)  # p = 1 / 2^8
     builds.run("--retrieval-builds=30", lost=8).assert_outcomes(passed=1)
     builds.run("--retrieval-builds=30", lost=12).assert_outcomes(failed=1)
     builds.run("--retrieval-builds=0").stderr.fnmatch_lines(["*--retrieval-builds must be a whole number, 1 or more*"])
 
 
-def fails_at(now: Mapping[str, int], n: int = 40, before: int = 0) -> tuple[float, Any]:
+def drop_that_fails(misses_now: Mapping[str, int], n: int = 40, misses_before: int = 0) -> tuple[float, Any]:
     """Return which drop is said to fail, and the differences, of runs with so many misses before the document."""
-    qrels = {f"q{at}": ["d"] for at in range(n)}
+    qrels = {f"q{number}": ["d"] for number in range(n)}
 
-    def found(misses: Mapping[str, int]) -> rm.Evaluation:
-        run = {query: [*map(str, range(misses.get(query, before))), "d"] for query in qrels}
+    def evaluate_misses(misses: Mapping[str, int]) -> rm.Evaluation:
+        run = {query: [*map(str, range(misses.get(query, misses_before))), "d"] for query in qrels}
         return rm.evaluate(qrels, run, "mrr")
 
-    comparison = compare_with_baseline(found(now), found({}), alpha=0.025)
-    (verdict,) = regression_gate(found(now), comparison, "test_words.json", SETTINGS)
+    comparison = compare_with_baseline(evaluate_misses(misses_now), evaluate_misses({}), alpha=0.025)
+    (verdict,) = regression_gate(evaluate_misses(misses_now), comparison, "test_words.json", SETTINGS)
     return verdict.fails_at, comparison.differences[0].values
 
 
 def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
-    claim, differences = fails_at({"q1": 1, "q2": 1, "q3": 1})
+    claim, differences = drop_that_fails({"q1": 1, "q2": 1, "q3": 1})
     assert claim == detectable_difference(differences).sparse
-    half, differences = fails_at({"q1": 2, "q2": 2, "q3": 2}, before=1)
+    half, differences = drop_that_fails({"q1": 2, "q2": 2, "q3": 2}, misses_before=1)
     assert half == detectable_difference(differences, span=0.5).sparse < claim
 
 
 def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_it() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(5)}
+    qrels = {f"q{number}": ["d"] for number in range(5)}
     good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
     for now in (good, bad):
         comparison = compare_with_baseline(now, good, alpha=0.025)
@@ -409,15 +409,15 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
 
 
 @pytest.mark.parametrize(("found", "able"), [(6, True), (5, False)])
-def test_only_what_a_query_has_to_lose_can_fail(found: int, able: bool) -> None:  # noqa: FBT001  (a parameter of the test)
-    qrels = {f"q{at}": {"d": 1, "x": 0} for at in range(40)}
-    before = rm.evaluate(qrels, {query: ["d"] if at < found else ["x"] for at, query in enumerate(qrels)}, "mrr")
-    nothing = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
-    (verdict,) = regression_gate(
-        nothing, compare_with_baseline(nothing, before, alpha=0.025), "test_words.json", SETTINGS
+def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    qrels = {f"q{number}": {"d": 1, "x": 0} for number in range(40)}
+    before = rm.evaluate(
+        qrels, {query: ["d"] if number < n_found else ["x"] for number, query in enumerate(qrels)}, "mrr"
     )
-    assert verdict.outcome == ("worse" if able else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
-    assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not able
+    empty = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
+    (verdict,) = regression_gate(empty, compare_with_baseline(empty, before, alpha=0.025), "test_words.json", SETTINGS)
+    assert verdict.outcome == ("worse" if can_fail else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
+    assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not can_fail
 
 
 FEW = """
@@ -465,10 +465,10 @@ FEWS = {
 
 @pytest.mark.parametrize("case", FEWS)
 def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, case: str) -> None:
-    asked, options, said = FEWS[case]
+    questions, options, line = FEWS[case]
     builds.write(
         f"{FEW}\n    def test_few(retrieval_check):\n"
-        f"        retrieval_check({asked}, search, {{'mrr': None}}, baseline=True{options})\n"
+        f"        retrieval_check({questions}, search, {{'mrr': None}}, baseline=True{options})\n"
     )
     stored = builds.run("--retrieval-update")
     stored.assert_outcomes(passed=1)
@@ -477,24 +477,24 @@ def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, ca
         builds.run().assert_outcomes(failed=1)
     broken = builds.run(lost=1)
     broken.assert_outcomes(failed=1)
-    broken.stdout.fnmatch_lines([said])
+    broken.stdout.fnmatch_lines([line])
     builds.write(builds.text.replace("'mrr': None", "'mrr': 0.1"))  # a floor can fail
     builds.run().assert_outcomes(passed=1)
     builds.run(lost=1).stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.1*"])
 
 
 def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds) -> None:
-    ours = "".join(
-        f"\n    def test_{at}(retrieval_check):\n"
+    checks = "".join(
+        f"\n    def test_{number}(retrieval_check):\n"
         "        retrieval_check(questions(6), search, {'mrr': None}, baseline=True)\n"
-        for at in range(6)
+        for number in range(6)
     )
-    builds.write(FEW + ours)
+    builds.write(FEW + checks)
     stored = builds.run_alone("xdist", "-n", "2", "--retrieval-update")
     stored.assert_outcomes(passed=6)
     stored.stdout.fnmatch_lines(["*test_0: mrr will not be compared: no drop can fail: 6 queries; at least 7 are *"])
     builds.run_alone("xdist", "-n", "2", lost=1).assert_outcomes(failed=6)
-    builds.write(FEW + ours[: ours.index("    def test_1")])  # alone, six are enough
+    builds.write(FEW + checks[: checks.index("    def test_1")])  # alone, six are enough
     builds.run().assert_outcomes(passed=1)
     builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries"])
 
@@ -516,8 +516,8 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
 
 
 def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:
-    assert fails_at({})[0] == math.inf
-    assert fails_at({"q1": 1}, n=5)[0] == math.inf
+    assert drop_that_fails({})[0] == math.inf
+    assert drop_that_fails({"q1": 1}, n=5)[0] == math.inf
 
 
 SETTINGS = Settings(

@@ -17,7 +17,7 @@ PAIR = (
 )
 
 
-def orphans_of(builds: Builds) -> Path:
+def leave_orphans(builds: Builds) -> Path:
     """Leave three baselines without a test: of a test, of a check, and of a whole file."""
     builds.write(PAIR)
     builds.pytester.makepyfile(test_gone=SUITE)
@@ -28,7 +28,7 @@ def orphans_of(builds: Builds) -> Path:
 
 
 def test_baselines_without_a_test_are_reported_and_pruned_on_request(builds: Builds) -> None:
-    folder = orphans_of(builds)
+    folder = leave_orphans(builds)
     result = builds.run("--retrieval-not-compared=pass")
     result.stdout.fnmatch_lines(
         [
@@ -62,7 +62,7 @@ def test_a_part_of_the_tests_makes_no_orphans_of_the_others(builds: Builds, opti
 
 
 def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_new_words.json"))
     builds.write(SUITE.replace("test_words", "test_new_words") + "\n    def test_other():\n        pass\n")
     builds.run("--retrieval-prune").assert_outcomes(passed=2)
@@ -71,7 +71,7 @@ def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Bui
 
 
 def test_looking_at_the_tests_deletes_nothing(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.write(SUITE.replace("test_words", "test_other"))
     builds.run("--collect-only", "--retrieval-prune")
     assert (builds.path / WORDS).exists()
@@ -100,7 +100,7 @@ def test_nothing_is_left_in_the_folder_of_temporary_files(builds: Builds) -> Non
     folder = builds.path / "temporary"
     folder.mkdir()
     builds.monkeypatch.setattr("tempfile.tempdir", os.fspath(folder))
-    builds.baseline()
+    builds.write_baseline()
     builds.run(*REPORTS, "--retrieval-history=remembered")
     assert list(folder.iterdir()) == []
 

@@ -13,25 +13,25 @@ pytest_plugins = ["pytester"]
 SECTION, END = "*retrieval quality*", "*==="
 
 
-def section(result: pytest.RunResult) -> list[str]:
+def read_section(result: pytest.RunResult) -> list[str]:
     """Return the lines of the plug-in's block, with its title."""
     lines = result.outlines
-    start = next(at for at, line in enumerate(lines) if " retrieval quality " in line)
+    start = next(index for index, line in enumerate(lines) if " retrieval quality " in line)
     rest = lines[start + 1 :]
-    return [lines[start], *rest[: next(at for at, line in enumerate(rest) if line.startswith("==="))]]
+    return [lines[start], *rest[: next(index for index, line in enumerate(rest) if line.startswith("==="))]]
 
 
-def failure(result: pytest.RunResult) -> list[str]:
+def read_failure(result: pytest.RunResult) -> list[str]:
     """Return the lines of the only failure."""
     lines = result.outlines
-    start = next(at for at, line in enumerate(lines) if line.startswith("____"))
+    start = next(index for index, line in enumerate(lines) if line.startswith("____"))
     rest = lines[start + 1 :]
-    return rest[: next(at for at, line in enumerate(rest) if line.startswith("==="))]
+    return rest[: next(index for index, line in enumerate(rest) if line.startswith("==="))]
 
 
 @pytest.fixture
 def expected(builds: Builds) -> Builds:
-    builds.baseline()
+    builds.write_baseline()
     builds.write(SUITE.replace("    def test_words", "    @pytest.mark.xfail\n    def test_words"))
     return builds
 
@@ -54,7 +54,7 @@ def test_an_expected_failure_is_no_failure_in_any_report(expected: Builds) -> No
 
 
 def test_a_skipped_check_is_skipped_in_the_reports(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run("-v", "--retrieval-inconclusive=skip", "--retrieval-report=r.xml", lost=4)
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*cannot tell (skipped)"])
@@ -93,14 +93,14 @@ def test_a_warning_that_is_an_error_leaves_the_baseline_alone_and_is_in_the_tabl
     assert suite.get("failures") == "1"
     builds.ini()  # with warnings as warnings, the same is stored
     builds.run("--retrieval-update").assert_outcomes(passed=1)
-    held = (builds.path / WORDS).read_bytes()
+    baseline = (builds.path / WORDS).read_bytes()
     builds.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n")
     builds.run("--retrieval-update", lost=4).assert_outcomes(failed=1)
-    assert (builds.path / WORDS).read_bytes() == held
+    assert (builds.path / WORDS).read_bytes() == baseline
 
 
 def test_an_undecided_check_that_warns_fails_where_warnings_are_errors(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n")
     result = builds.run("--retrieval-inconclusive=warn", lost=4)
     result.assert_outcomes(failed=1)
@@ -113,25 +113,25 @@ MANY = SUITE.replace('"mrr": None', '"mrr": None, "map": None, "recall@5": None,
 @pytest.mark.parametrize("lost", [0, 4])
 def test_a_check_that_passes_prints_at_most_twelve_lines(builds: Builds, lost: int) -> None:
     builds.write(MANY)
-    assert len(section(builds.run("--retrieval-update"))) <= 12
-    assert len(section(builds.run("-v", lost=lost))) <= 12
+    assert len(read_section(builds.run("--retrieval-update"))) <= 12
+    assert len(read_section(builds.run("-v", lost=lost))) <= 12
     updated = builds.run("--retrieval-update", lost=lost)
-    assert len(section(updated)) <= 12
-    rose = builds.run("--retrieval-update", "-v")
-    assert len(section(rose)) <= 12
-    assert any("drifts upwards" in line for line in section(rose)) == (lost > 0)
-    assert len(section(builds.run("-v", "--retrieval-show=50", lost=lost))) <= 12 + 4 * (lost > 0)
+    assert len(read_section(updated)) <= 12
+    risen = builds.run("--retrieval-update", "-v")
+    assert len(read_section(risen)) <= 12
+    assert any("drifts upwards" in line for line in read_section(risen)) == (lost > 0)
+    assert len(read_section(builds.run("-v", "--retrieval-show=50", lost=lost))) <= 12 + 4 * (lost > 0)
 
 
 @pytest.mark.parametrize("suite", [SUITE, MANY, NOTHING, SUITE.replace("0.35", "0.95")])
 def test_a_check_that_fails_prints_at_most_twenty_lines(builds: Builds, suite: str) -> None:
     builds.write(suite)
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run(lost=12)
-    assert 8 <= len(failure(result)) <= 20
-    assert len(section(result)) <= 12
+    assert 8 <= len(read_failure(result)) <= 20
+    assert len(read_section(result)) <= 12
     result.stdout.fnmatch_lines(["  q0: 1.000 -> 0.138", "      d (grade 3): was at rank 1; now never retrieved*"])
-    assert len(failure(builds.run("--retrieval-show=12", lost=12))) > 30
+    assert len(read_failure(builds.run("--retrieval-show=12", lost=12))) > 30
 
 
 GROUPS = """
@@ -154,30 +154,33 @@ GROUPS = """
 
 def test_the_alternatives_of_a_group_are_told_of_once(builds: Builds) -> None:
     builds.write(GROUPS)
-    builds.baseline()
-    lines = failure(builds.run(lost=10))
-    told = [line for line in lines if line.startswith("      ")]
-    assert len(told) == sum(line.startswith("  q") for line in lines) == 5
-    assert all(line.lstrip().startswith("\u201cnumber ") and "\u201d (grade 1): was at rank 1" in line for line in told)
+    builds.write_baseline()
+    lines = read_failure(builds.run(lost=10))
+    document_lines = [line for line in lines if line.startswith("      ")]
+    assert len(document_lines) == sum(line.startswith("  q") for line in lines) == 5
+    assert all(
+        line.lstrip().startswith("\u201cnumber ") and "\u201d (grade 1): was at rank 1" in line
+        for line in document_lines
+    )
 
 
 def test_junitxml_has_the_means_and_the_queries_that_changed(builds: Builds) -> None:
     options = ["--junitxml=junit.xml", "-o", "junit_family=xunit1"]
     builds.run("--retrieval-update", *options)
-    assert properties_of(builds) == {"ndcg@10": "1.0", "mrr": "1.0"}
+    assert read_properties(builds) == {"ndcg@10": "1.0", "mrr": "1.0"}
     builds.run(*options, lost=1)
-    found = properties_of(builds)
-    assert found["mrr: q0"] == "1.000 -> 0.333"
-    assert len(found) == 4
+    properties = read_properties(builds)
+    assert properties["mrr: q0"] == "1.000 -> 0.333"
+    assert len(properties) == 4
 
 
-def properties_of(builds: Builds) -> dict[str | None, str | None]:
-    found = ET.parse(builds.path / "junit.xml").getroot().iter("property")  # noqa: S314  (our own file)
-    return {each.get("name"): each.get("value") for each in found}
+def read_properties(builds: Builds) -> dict[str | None, str | None]:
+    properties = ET.parse(builds.path / "junit.xml").getroot().iter("property")  # noqa: S314  (our own file)
+    return {property_.get("name"): property_.get("value") for property_ in properties}
 
 
 def test_every_run_is_remembered_under_its_commit(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.ini(history="remembered", label="first")
     builds.run()
     builds.monkeypatch.setenv("GITHUB_SHA", "4f2a91c")
@@ -191,7 +194,7 @@ def test_every_run_is_remembered_under_its_commit(builds: Builds) -> None:
 
 
 def test_a_history_that_cannot_be_written_is_said_and_hides_nothing(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     path = builds.path / "remembered" / "test_search" / "test_words.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("something else\n")

@@ -21,11 +21,11 @@ from retrieval_builds import SUITE, Builds
         ("--retrieval-report=folder.md", "--retrieval-report=folder.md cannot be written: Is a directory"),
     ],
 )
-def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str, said: str) -> None:
+def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str, message: str) -> None:
     (builds.path / "folder.md").mkdir()
     result = builds.run(option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*{said}*"])
+    result.stderr.fnmatch_lines([f"*{message}*"])
 
 
 def test_a_wrong_key_of_the_ini_file_is_named_as_it_stands_there(builds: Builds) -> None:
@@ -54,10 +54,10 @@ def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
 
 @pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])
 def test_names_of_files_are_short_in_bytes_and_fit_for_every_file_system(name: str) -> None:
-    made = make_file_name("test_words[case]", name)
-    assert len(made.encode()) < 140
-    assert not set(made) & set('/\\:*?"<>|')
-    assert made != make_file_name("test_words[case]", name + "x")
+    file_name = make_file_name("test_words[case]", name)
+    assert len(file_name.encode()) < 140
+    assert not set(file_name) & set('/\\:*?"<>|')
+    assert file_name != make_file_name("test_words[case]", name + "x")
 
 
 def test_names_that_differ_in_case_alone_differ_in_more() -> None:
@@ -68,5 +68,5 @@ def test_names_that_differ_in_case_alone_differ_in_more() -> None:
 
 def test_a_long_name_of_another_script_can_be_stored(builds: Builds) -> None:
     builds.write(SUITE.replace("baseline=True", 'baseline=True, name="検索品質" * 30'))
-    builds.baseline()
+    builds.write_baseline()
     builds.run().assert_outcomes(passed=1)
