@@ -11,6 +11,7 @@ import retrieval_metrics as rm
 import retrieval_metrics.evaluation.explanation
 import retrieval_metrics.retrieval.retrieve
 from pytest_retrieval_metrics import checking, reports, session  # noqa: F401  (see below)
+from pytest_retrieval_metrics.settings import Settings
 
 # pytester forgets after each run what the run imported, and numpy cannot be imported twice in a process: so everything
 # that a run imports late is imported above.
@@ -28,6 +29,9 @@ SUITE = """
     def test_words(retrieval_check):
         retrieval_check(QRELS, found, at_least={"ndcg@10": 0.35, "mrr": None}, baseline=True)
 """
+SETTINGS = Settings(
+    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=()
+)
 WORDS = Path("retrieval_baselines", "test_search", "test_words.json")
 
 
@@ -85,3 +89,19 @@ def count_warnings(result: pytest.RunResult) -> int:
     pytest counts every warning of the process: also those of objects that an earlier test left to the collector.
     """
     return sum("RetrievalWarning:" in line for line in result.outlines)
+
+
+def read_section(result: pytest.RunResult) -> list[str]:
+    """Return the lines of the plug-in's block, with its title."""
+    lines = result.outlines
+    start = next(index for index, line in enumerate(lines) if " retrieval quality " in line)
+    rest = lines[start + 1 :]
+    return [lines[start], *rest[: next(index for index, line in enumerate(rest) if line.startswith("==="))]]
+
+
+def read_failure(result: pytest.RunResult) -> list[str]:
+    """Return the lines of the only failure."""
+    lines = result.outlines
+    start = next(index for index, line in enumerate(lines) if line.startswith("____"))
+    rest = lines[start + 1 :]
+    return rest[: next(index for index, line in enumerate(rest) if line.startswith("==="))]
