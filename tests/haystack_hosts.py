@@ -11,12 +11,13 @@ def make_documents(answers: Mapping[str, Any], query: str) -> list[Document]:
     answer = answers[query]
     if isinstance(answer, Exception):
         raise answer
-    return [
-        document_or_id
-        if isinstance(document_or_id, Document)
-        else Document(id=document_or_id, content=f"text of {document_or_id}")
-        for document_or_id in answer
-    ]
+    documents = []
+    for document in answer:
+        if isinstance(document, Document):
+            documents.append(document)
+        else:
+            documents.append(Document(id=document, content=f"text of {document}"))
+    return documents
 
 
 @component
@@ -53,9 +54,9 @@ class PassOn:
     """Takes the documents of a retriever and returns them, as a ranker does."""
 
     @component.output_types(documents=list[Document])
-    def run(self, make_documents: list[Document], query: str | None = None) -> dict[str, Any]:
+    def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         assert query is not None
-        return {"documents": make_documents}
+        return {"documents": documents}
 
 
 @component
@@ -63,8 +64,8 @@ class Answer:
     """Reads the documents, as a prompt builder and a model do."""
 
     @component.output_types(answer=str)
-    def run(self, make_documents: list[Document], question: Any) -> dict[str, Any]:
-        return {"answer": f"{question}: {len(make_documents)} documents"}
+    def run(self, documents: list[Document], question: Any) -> dict[str, Any]:
+        return {"answer": f"{question}: {len(documents)} documents"}
 
 
 def make_pipeline(answers: Mapping[str, Any], retriever: Any = Prepared) -> Pipeline:
@@ -101,10 +102,10 @@ class DocumentsEmbedder:
         self.asked: list[str] = []
 
     @component.output_types(documents=list[Document])
-    def run(self, make_documents: list[Document]) -> dict[str, Any]:
-        self.asked.extend(str(document.content) for document in make_documents)
-        embedded = [
-            Document(id=one.id, content=one.content, embedding=list(self.vectors[str(one.content)]))
-            for one in make_documents
-        ]
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        self.asked.extend(str(document.content) for document in documents)
+        embedded = []
+        for document in documents:
+            vector = list(self.vectors[str(document.content)])
+            embedded.append(Document(id=document.id, content=document.content, embedding=vector))
         return {"documents": embedded}

@@ -35,11 +35,15 @@ def make_document(name: str, field: str, score: float | None = None, **meta: Any
 
 
 def make_rows(qrels: Truth, run: Rankings, field: str) -> dict[str, Any]:
+    retrieved: list[list[Document] | None] = []
+    for query in qrels:
+        if query in run:
+            retrieved.append([make_document(name, field, score=0.5) for name in run[query]])
+        else:
+            retrieved.append(None)
     return {
         "ground_truth_documents": [make_expected(judgments, field) for judgments in qrels.values()],
-        "retrieved_documents": [
-            [make_document(name, field, score=0.5) for name in run[query]] if query in run else None for query in qrels
-        ],
+        "retrieved_documents": retrieved,
     }
 
 
@@ -106,8 +110,8 @@ class TestARetriever(EvaluationConformance):
 
 class TestAnAsynchronousRetriever(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
-        found = asyncio.run(rm.aretrieve(PreparedAsync(complete_run(qrels, run)), texts(qrels, run)))
-        return rm.evaluate(qrels, found, metrics)
+        retrieved_run = asyncio.run(rm.aretrieve(PreparedAsync(complete_run(qrels, run)), texts(qrels, run)))
+        return rm.evaluate(qrels, retrieved_run, metrics)
 
 
 class TestAPipeline(EvaluationConformance):

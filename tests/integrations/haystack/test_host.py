@@ -19,11 +19,15 @@ from haystack_integrations.components.evaluators.retrieval_metrics import Pipeli
 from retrieval_metrics.integration_api import find_host
 
 QUESTIONS = {"q1": "who wraps a block?", "q2": "what closes a file?"}
+
+
 TEXTS = {
     "with": "the with statement wraps a block",
     "open": "open returns a file, close closes a file",
     "for": "for walks over a list",
 }
+
+
 ANSWERS = {"who wraps a block?": ["with", "for"], "what closes a file?": ["open"]}
 
 
@@ -68,6 +72,8 @@ class Filtered:
 
 
 JUDGED: Any = {"q1": ["with"], "q2": ["open"]}
+
+
 QUERY_EMBEDDINGS = {query: MockTextEmbedder(dimension=8).run(text)["embedding"] for query, text in QUESTIONS.items()}
 
 
@@ -126,17 +132,6 @@ def test_one_failure_is_the_failure_of_its_query() -> None:
 def test_functions_may_return_documents_too() -> None:
     run = rm.retrieve(lambda text: Prepared(ANSWERS).run(query=text)["documents"], QUESTIONS)
     assert [item.id for item in items(run["q1"])] == ["with", "for"]
-
-
-def test_a_chunk_knows_its_place() -> None:
-    meta = {"source_id": "book", "split_idx_start": 10}
-    run = rm.retrieve(Prepared({"q": [Document(content="the with statement", meta=meta)]}), {"q1": "q"})
-    qrels = {"q1": [rm.Span("book", 14, 18)]}
-    book = rm.Matching(sources={"book": "0123456789the with statement"})
-    assert rm.evaluate(qrels, run, "recall", match=book).means["recall"] == 1.0
-    with pytest.warns(rm.RetrievalWarning, match="1 with offsets that a framework recorded and nothing confirms"):
-        assert rm.evaluate(qrels, run, "recall").means["recall"] == 0.0
-    assert rm.evaluate({"q1": ["book"]}, run, "recall", match="source").means["recall"] == 1.0
 
 
 def test_what_needs_more_than_a_text_is_refused_with_the_way_out(store: InMemoryDocumentStore) -> None:

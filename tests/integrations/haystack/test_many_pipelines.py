@@ -198,7 +198,7 @@ def test_every_pipeline_gives_what_its_rankings_give(name: str) -> None:
     assert len({tuple(ranking) for ranking in expected.values()}) > 1
     core = rm.evaluate(QRELS, expected, METRICS)
     questions = rm.EvaluationSet.from_dataset(
-        [{"id": q, "query": QUESTIONS[q], "relevant": QRELS[q]} for q in QUESTIONS]
+        [{"id": query, "query": text, "relevant": QRELS[query]} for query, text in QUESTIONS.items()]
     )
     retriever = PipelineRetriever(make(), output=output) if output else make()
     run = rm.retrieve(retriever, questions)

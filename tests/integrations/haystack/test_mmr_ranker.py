@@ -19,8 +19,8 @@ DOCUMENTS = [
     Document(id=f"d{at}", content=f"text {at}", embedding=vector.tolist(), score=float(30 - at) ** 2)
     for at, vector in enumerate(VECTORS)
 ]
-WITHOUT_EMBEDDING = [Document(id=one.id, content=one.content) for one in DOCUMENTS]
-VECTOR_BY_TEXT = {str(one.content): one.embedding or [] for one in DOCUMENTS} | {"a query": QUERY}
+WITHOUT_EMBEDDING = [Document(id=document.id, content=document.content) for document in DOCUMENTS]
+VECTOR_BY_TEXT = {str(document.content): document.embedding or [] for document in DOCUMENTS} | {"a query": QUERY}
 
 
 def ids(outputs: dict[str, Any]) -> list[str]:
@@ -54,7 +54,8 @@ def test_the_settings_of_one_call_win() -> None:
 
 
 def test_embedders_embed_what_has_no_vector_and_nothing_else() -> None:
-    text_embedder, document_embedder = Embedder(VECTOR_BY_TEXT), DocumentsEmbedder(VECTOR_BY_TEXT)
+    text_embedder = Embedder(VECTOR_BY_TEXT)
+    document_embedder = DocumentsEmbedder(VECTOR_BY_TEXT)
     ranker = MMRRanker(text_embedder, document_embedder, top_k=10)
     mixed = WITHOUT_EMBEDDING[:4] + DOCUMENTS[4:]
     outputs = ranker.run(mixed, query="a query")

@@ -223,7 +223,8 @@ def test_a_tracer_of_the_user_gets_the_same_spans_and_has_its_place_again(users:
 
 
 def test_of_listeners_that_overlap_each_hears_all_and_the_tracer_before_is_back(users: Users) -> None:
-    first, second = ComponentCosts().listening(), ComponentCosts().listening()
+    first = ComponentCosts().listening()
+    second = ComponentCosts().listening()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

@@ -126,7 +126,7 @@ RISING = """
 """
 
 
-@pytest.mark.parametrize("others", [[], ["recall@10"], ["recall@10", "hit_rate@10"]])
+@pytest.mark.parametrize("other_metrics", [[], ["recall@10"], ["recall@10", "hit_rate@10"]])
 def test_a_metric_remembers_its_best_while_others_rise(builds: Builds, other_metrics: list[str]) -> None:
     builds.write(RISING.replace("METRICS", repr(["mrr@10", *other_metrics])))
     builds.run("--retrieval-update").assert_outcomes(passed=1)

@@ -88,7 +88,7 @@ OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").repla
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "reason"),
     [
         (SUITE.replace('"e": 1', '"e": 2'), "there is no query that is the same *40 of 40 queries judged differently*"),
         (SUITE.replace("True", 'True, rules="trec_eval"'), "*different rules cannot be compared*"),

@@ -11,7 +11,7 @@ QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "said"),
+    ("arguments", "error", "message"),
     [
         ((QRELS, QRELS, ["mrr"]), TypeError, "at_least must map metrics to floors"),
         ((QRELS, QRELS, {}), ValueError, "at_least is empty"),
@@ -38,7 +38,7 @@ def test_what_makes_no_sense_is_said(
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "said"),
+    ("options", "error", "message"),
     [
         ({"at_least_per_query": [0.5]}, TypeError, "at_least_per_query must map metrics to the floor of every query"),
         ({"at_least_per_query": {"mrr": {"what is a cell?": 1}}}, ValueError, "there is no judged query 'what is a c"),

@@ -136,7 +136,7 @@ class TestCeilings:
         ]
 
     @pytest.mark.parametrize(
-        ("given", "said"),
+        ("options", "message"),
         [
             (
                 {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
@@ -197,7 +197,7 @@ class TestCeilings:
             self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
 
     @pytest.mark.parametrize(
-        ("given", "said"),
+        ("options", "message"),
         [
             ({"at_least": {"leak@5": 0}}, r"lower is better in leak@5, .* bound it: at_most=\{\.\.\.\}"),
             ({"at_least": {"mrr": 0}, "at_least_per_query": {"leak@5": 0}}, "lower is better in leak@5"),

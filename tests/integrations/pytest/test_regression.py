@@ -187,7 +187,7 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
     assert guarded.details.startswith("no drop can fail: 5 queries; at least 6 are needed")
 
 
-@pytest.mark.parametrize(("found", "able"), [(6, True), (5, False)])
+@pytest.mark.parametrize(("n_found", "can_fail"), [(6, True), (5, False)])
 def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) -> None:  # noqa: FBT001  (a parameter of the test)
     qrels = {f"q{number}": {"d": 1, "x": 0} for number in range(40)}
     before = rm.evaluate(

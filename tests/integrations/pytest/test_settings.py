@@ -6,7 +6,7 @@ from retrieval_builds import Builds
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
+    ("option", "message"),
     [
         ("--retrieval-floor=median", "--retrieval-floor must be one of mean, ci_low; got 'median'"),
         ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 0.5, such as 0.05; got '5'"),

@@ -10,7 +10,7 @@ pytest_plugins = ["pytester"]
 
 
 @pytest.mark.parametrize(
-    ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
+    ("effect", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
 )
 def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, effect: str, outcome: str) -> None:
     builds.write_baseline()
@@ -28,7 +28,7 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, effect: str, outco
 
 
 @pytest.mark.parametrize(
-    ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
+    ("effect", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
 )
 def test_what_is_not_compared_ends_as_one_asks(builds: Builds, effect: str, outcome: str) -> None:
     result = builds.run(f"--retrieval-not-compared={effect}")
