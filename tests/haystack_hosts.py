@@ -5,6 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haystack import Document, Pipeline, component
+from haystack.components.retrievers import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+import retrieval_metrics as rm
+
+TEXTS = {
+    "with": "the with statement wraps a block and closes a file",
+    "open": "open returns a file, close closes a file",
+    "for": "for walks over a list",
+    "list": "a list holds a block of values",
+}
+ASKED_WORDS = {"q1": "who wraps a block?", "q2": "what closes a file?", "q3": "what walks over a list?", "q4": "yield"}
 
 
 def make_documents(answers: Mapping[str, Any], query: str) -> list[Document]:
@@ -109,3 +121,25 @@ class DocumentsEmbedder:
             vector = list(self.vectors[str(document.content)])
             embedded.append(Document(id=document.id, content=document.content, embedding=vector))
         return {"documents": embedded}
+
+
+def make_bm25() -> InMemoryBM25Retriever:
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(id=name, content=text) for name, text in TEXTS.items()])
+    return InMemoryBM25Retriever(store, top_k=3)
+
+
+def read_ids(run: Any) -> dict[str, list[str]]:
+    """Return the ids of each ranking."""
+    ids = {}
+    for query, ranking in run.items():
+        ids[query] = [item.id for item in ranking]
+    return ids
+
+
+def retrieve_in_both_styles(retriever: Any) -> dict[str, list[str]]:
+    """Return what synchronous and asynchronous calls retrieve, which is the same."""
+    run = rm.retrieve(retriever, ASKED_WORDS)
+    assert asyncio.run(rm.aretrieve(retriever, ASKED_WORDS)) == run
+    assert not run.errors
+    return read_ids(run)

@@ -119,13 +119,10 @@ def test_branches_and_what_joins_them_are_stages() -> None:
     assert [*stages] == ["one", "other", "joiner"]
     require_same_numbers(stages["one"], make_run(lambda row: row[:3]))
     require_same_numbers(stages["other"], make_run(lambda row: row[3:]))
-    by_hand = {
-        query: [
-            document.id
-            for document in pipeline.run({"one": {"query": text}, "other": {"query": text}})["joiner"]["documents"]
-        ]
-        for query, text in QUESTIONS.items()
-    }
+    by_hand = {}
+    for query, text in QUESTIONS.items():
+        outputs = pipeline.run({"one": {"query": text}, "other": {"query": text}})
+        by_hand[query] = [document.id for document in outputs["joiner"]["documents"]]
     require_same_numbers(stages["joiner"], by_hand)
 
 

@@ -41,13 +41,24 @@ def make_rows() -> dict[str, Any]:
     expected = [rng.sample(contents, rng.randint(0, 5)) for _ in range(60)]
     retrieved = [rng.sample(contents, rng.randint(1, 12)) for _ in range(60)]
     has_grades = [rng.random() < 0.5 for _ in range(60)]
-    return {
-        "ground_truth_documents": [
-            [Document(content=content, score=rng.choice([1.0, 2.0, 3.0]) if grades else None) for content in row]
-            for row, grades in zip(expected, has_grades, strict=True)
-        ],
-        "retrieved_documents": [[Document(content=content) for content in row] for row in retrieved],
-    }
+    rows: dict[str, Any] = {"ground_truth_documents": [], "retrieved_documents": []}
+    for contents_of_query, grades in zip(expected, has_grades, strict=True):
+        documents = [Document(content=content) for content in contents_of_query]
+        if grades:
+            documents = [Document(content=content, score=rng.choice([1.0, 2.0, 3.0])) for content in contents_of_query]
+        rows["ground_truth_documents"].append(documents)
+    for contents_of_query in retrieved:
+        rows["retrieved_documents"].append([Document(content=content) for content in contents_of_query])
+    return rows
+
+
+def as_dicts(rows: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every document of both lists as a dictionary."""
+    documents = []
+    for lists in rows.values():
+        for documents_of_query in lists:
+            documents += [document.to_dict() for document in documents_of_query]
+    return documents
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -162,9 +173,9 @@ def test_a_saved_pipeline_computes_the_same() -> None:
 
 def test_what_was_handed_over_stays_as_it_was() -> None:
     rows = make_rows()
-    before = [[document.to_dict() for document in row] for rows in make_rows().values() for row in rows]
+    before = as_dicts(make_rows())
     RetrievalEvaluator().run(**rows)
-    assert [[document.to_dict() for document in row] for rows in rows.values() for row in rows] == before
+    assert as_dicts(rows) == before
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,9 @@ def test_spans_survive_another_splitter_whatever_it_recorded() -> None:
     outputs = evaluator.run(**rows, documents=[BOOK])
     assert outputs["results"]["mrr"]["individual_scores"] == [0.5, 0.5]
     qrels = {0: [rm.Span("book", 23, 43)], 1: [rm.Span("book", 44, 66)]}
-    items = {
-        question: [rm.Retrieved(document.id, document.content, source="book") for document in row]
-        for question, row in enumerate(rows["retrieved_documents"])
-    }
+    items = {}
+    for question, row in enumerate(rows["retrieved_documents"]):
+        items[question] = [rm.Retrieved(document.id, document.content, source="book") for document in row]
     core = rm.evaluate(qrels, items, ["recall", "mrr"], documents={"book": BOOK.content})
     assert outputs["evaluation"].per_query == core.per_query
 

@@ -17,7 +17,7 @@ from haystack.components.routers import ConditionalRouter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import retrieval_metrics as rm
-from haystack_hosts import Embedder, PassOn, Prepared, PreparedAsync
+from haystack_hosts import Embedder, PassOn, Prepared, PreparedAsync, read_ids
 from haystack_integrations.components.evaluators.retrieval_metrics import PipelineRetriever, evaluate_pipeline
 from judged_words import METRICS, QRELS, QUESTIONS, TEXTS, found, vector_of
 
@@ -202,7 +202,7 @@ def test_every_pipeline_gives_what_its_rankings_give(name: str) -> None:
     )
     retriever = PipelineRetriever(make(), output=output) if output else make()
     run = rm.retrieve(retriever, questions)
-    assert {query: [item.id for item in ranking] for query, ranking in run.items()} == expected
+    assert read_ids(run) == expected
     assert asyncio.run(rm.aretrieve(retriever, questions)) == run
     for evaluation in (rm.evaluate(questions, run, METRICS), evaluate_pipeline(retriever, questions, METRICS).last):
         assert (evaluation.means, evaluation.per_query) == (core.means, core.per_query)

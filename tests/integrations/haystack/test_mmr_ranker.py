@@ -16,8 +16,8 @@ RNG = np.random.default_rng(3)
 VECTORS = RNG.standard_normal((30, 8))
 QUERY = RNG.standard_normal(8).tolist()
 DOCUMENTS = [
-    Document(id=f"d{at}", content=f"text {at}", embedding=vector.tolist(), score=float(30 - at) ** 2)
-    for at, vector in enumerate(VECTORS)
+    Document(id=f"d{number}", content=f"text {number}", embedding=vector.tolist(), score=float(30 - number) ** 2)
+    for number, vector in enumerate(VECTORS)
 ]
 WITHOUT_EMBEDDING = [Document(id=document.id, content=document.content) for document in DOCUMENTS]
 VECTOR_BY_TEXT = {str(document.content): document.embedding or [] for document in DOCUMENTS} | {"a query": QUERY}
@@ -69,7 +69,8 @@ def test_what_was_handed_over_comes_back_and_stays_as_it_was() -> None:
     before = [document.to_dict() for document in DOCUMENTS]
     ranked = MMRRanker(top_k=None).run(DOCUMENTS, query_embedding=QUERY)["documents"]
     assert [document.to_dict() for document in DOCUMENTS] == before
-    assert all(any(document is original for original in DOCUMENTS) for document in ranked)
+    originals = set(map(id, DOCUMENTS))
+    assert originals.issuperset(map(id, ranked))
 
 
 def test_of_documents_with_one_id_the_highest_score_is_kept() -> None:

@@ -1,6 +1,5 @@
 """A pipeline as a retriever: the outputs that count, other inputs, and what is not run."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -9,42 +8,12 @@ from haystack.components.builders import PromptBuilder
 from haystack.components.joiners import DocumentJoiner
 from haystack.components.retrievers import InMemoryBM25Retriever
 from haystack.components.routers import ConditionalRouter, MetadataRouter
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import retrieval_metrics as rm
-from haystack_hosts import Embedder, Prepared, PreparedAsync
+from haystack_hosts import ASKED_WORDS, Embedder, Prepared, PreparedAsync, retrieve_in_both_styles
 from haystack_integrations.components.evaluators.retrieval_metrics import (
     PipelineRetriever,
 )
-
-TEXTS = {
-    "with": "the with statement wraps a block and closes a file",
-    "open": "open returns a file, close closes a file",
-    "for": "for walks over a list",
-    "list": "a list holds a block of values",
-}
-
-
-ASKED_WORDS = {"q1": "who wraps a block?", "q2": "what closes a file?", "q3": "what walks over a list?", "q4": "yield"}
-
-
-@pytest.fixture
-def bm25() -> InMemoryBM25Retriever:
-    store = InMemoryDocumentStore()
-    store.write_documents([Document(id=name, content=text) for name, text in TEXTS.items()])
-    return InMemoryBM25Retriever(store, top_k=3)
-
-
-def ids(run: Any) -> dict[str, list[str]]:
-    return {query: [item.id for item in ranking] for query, ranking in run.items()}
-
-
-def in_both_styles(retriever: Any) -> dict[str, list[str]]:
-    """What synchronous and asynchronous calls retrieve, which is the same."""
-    run = rm.retrieve(retriever, ASKED_WORDS)
-    assert asyncio.run(rm.aretrieve(retriever, ASKED_WORDS)) == run
-    assert not run.errors
-    return ids(run)
 
 
 @component
@@ -81,8 +50,8 @@ def test_of_branches_what_was_reached_counts(bm25: InMemoryBM25Retriever) -> Non
         ((reached,),) = [list(outputs.values()) for outputs in pipeline.run({"retriever": {"query": text}}).values()]
         expected[query] = [document.id for document in reached]
     assert len({len(ranking) for ranking in expected.values()}) > 1
-    assert in_both_styles(PipelineRetriever(pipeline, output=["ranker.documents", "router.few"])) == expected
-    assert in_both_styles(pipeline) == expected  # a router that takes one of several ways is understood
+    assert retrieve_in_both_styles(PipelineRetriever(pipeline, output=["ranker.documents", "router.few"])) == expected
+    assert retrieve_in_both_styles(pipeline) == expected  # a router that takes one of several ways is understood
 
 
 def test_an_output_that_a_query_does_not_reach_is_its_failure_and_no_empty_ranking(bm25: InMemoryBM25Retriever) -> None:
@@ -109,7 +78,7 @@ def test_joined_branches_equal_the_pipeline(bm25: InMemoryBM25Retriever) -> None
     for query, text in ASKED_WORDS.items():
         joined_documents = pipeline.run({"one": {"query": text}, "other": {"query": text}})["joiner"]["documents"]
         expected[query] = [document.id for document in joined_documents]
-    assert in_both_styles(pipeline) == expected
+    assert retrieve_in_both_styles(pipeline) == expected
     assert [*PipelineRetriever(pipeline).stages] == ["one", "other", "joiner"]
 
 
@@ -134,7 +103,7 @@ def test_what_comes_after_the_documents_is_not_run(bm25: InMemoryBM25Retriever) 
     pipeline.add_component("model", model)
     pipeline.connect("retriever.documents", "prompt.documents")
     pipeline.connect("prompt.prompt", "model.prompt")
-    assert in_both_styles(pipeline)["q1"][0] == "with"
+    assert retrieve_in_both_styles(pipeline)["q1"][0] == "with"
     assert model.asked == 0
     text = ASKED_WORDS["q1"]
     pipeline.run({"retriever": {"query": text}, "prompt": {"question": text, "language": "English"}})
@@ -151,7 +120,7 @@ class Splits:
 def test_of_two_outputs_none_is_guessed() -> None:
     with pytest.raises(TypeError, match="2 outputs hold the last documents: rejected, kept; name the one"):
         rm.retrieve(Splits(), ASKED_WORDS)
-    assert in_both_styles(PipelineRetriever(Splits(), output="kept"))["q1"] == ["yes"]
+    assert retrieve_in_both_styles(PipelineRetriever(Splits(), output="kept"))["q1"] == ["yes"]
     pipeline = Pipeline()
     pipeline.add_component("splits", Splits())
     rules: Any = {"en": {"field": "meta.language", "operator": "==", "value": "en"}}
@@ -159,15 +128,17 @@ def test_of_two_outputs_none_is_guessed() -> None:
     pipeline.connect("splits.kept", "by language.documents")
     with pytest.raises(TypeError, match="3 outputs hold the last documents: splits"):
         rm.retrieve(pipeline, ASKED_WORDS)
-    assert in_both_styles(PipelineRetriever(pipeline, output="by language.unmatched"))["q1"] == ["yes"]
+    assert retrieve_in_both_styles(PipelineRetriever(pipeline, output="by language.unmatched"))["q1"] == ["yes"]
 
 
 def test_other_inputs_are_given_by_name(bm25: InMemoryBM25Retriever) -> None:
     retriever = PipelineRetriever(bm25, inputs={"top_k": 1})
-    assert max(len(ranking) for ranking in in_both_styles(retriever).values()) == 1
+    assert max(len(ranking) for ranking in retrieve_in_both_styles(retriever).values()) == 1
     pipeline = Pipeline()
     pipeline.add_component("retriever", InMemoryBM25Retriever(bm25.document_store, top_k=3))
-    assert in_both_styles(PipelineRetriever(pipeline, inputs={"retriever": {"top_k": 1}})) == in_both_styles(retriever)
+    assert retrieve_in_both_styles(
+        PipelineRetriever(pipeline, inputs={"retriever": {"top_k": 1}})
+    ) == retrieve_in_both_styles(retriever)
     with pytest.raises(ValueError, match="inputs are given for 'ranker'; the components are 'retriever'"):
         PipelineRetriever(pipeline, inputs={"ranker": {}})
 
@@ -190,4 +161,4 @@ def test_what_is_no_retriever_is_refused_in_words() -> None:
 def test_a_component_without_a_synchronous_way_is_awaited() -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", PreparedAsync({text: ["with"] for text in ASKED_WORDS.values()}))
-    assert in_both_styles(pipeline)["q2"] == ["with"]
+    assert retrieve_in_both_styles(pipeline)["q2"] == ["with"]

@@ -85,8 +85,8 @@ GOLDEN = [
     (
         too_few_note(UnitsAtRisk(5, 5, "query"), 6, 0.025, "mrr"),
         (
-            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about more "
-            "queries"
+            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
+            "more queries"
         ),
     ),
     (
