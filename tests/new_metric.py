@@ -27,8 +27,8 @@ def new_metric(name: str, like: str, root: Path = ROOT) -> list[Path]:
         raise ValueError(f"the name must be new, in lower case, of letters, digits and underscores; got {name!r}")
     like = NAME_BY_ALIAS.get(like, like)
     if like not in DEFINITIONS or DEFINITIONS[like].needs_places:
-        known = ", ".join(each for each, definition in DEFINITIONS.items() if not definition.needs_places)
-        raise ValueError(f"--like must be one of {known}; got {like!r}")
+        metrics = ", ".join(metric for metric, definition in DEFINITIONS.items() if not definition.needs_places)
+        raise ValueError(f"--like must be one of {metrics}; got {like!r}")
     definition = DEFINITIONS[like]
     module = definition.score.__module__.rpartition(".")[2]
     return [
@@ -66,7 +66,7 @@ def _reference(name: str, like: str, path: Path) -> Path:
     text = path.read_text()
     entry = re.search(rf'^    "{like}": (\w+),\n', text, flags=re.MULTILINE)
     assert entry is not None
-    (function,) = [each for each in ast.parse(text).body if getattr(each, "name", None) == entry[1]]
+    (function,) = [node for node in ast.parse(text).body if getattr(node, "name", None) == entry[1]]
     source = ast.get_source_segment(text, function) or ""
     copy = source.replace(f"def {entry[1]}(", f"def {name}(", 1)
     text = text.replace(entry[0], f'{entry[0]}    "{name}": {name},\n')
@@ -75,15 +75,15 @@ def _reference(name: str, like: str, path: Path) -> Path:
 
 def _page(name: str, definition: Definition, folder: Path) -> Path:
     title = name.replace("_", " ").capitalize()
-    said = definition.plain_summary.format(first="the first k")
-    return _written(folder / f"{name}.md", f"# {title}\n\n{said.capitalize()}.\n\n```{{metric}} {name}\n```\n")
+    summary = definition.plain_summary.format(first="the first k")
+    return _written(folder / f"{name}.md", f"# {title}\n\n{summary.capitalize()}.\n\n```{{metric}} {name}\n```\n")
 
 
 def _table(name: str, like: str, path: Path) -> Path:
     text = path.read_text()
     for line in (rf"^\| \[`{like}[@`].*\n", rf"^metrics/{like}\n"):
-        (found,) = re.findall(line, text, flags=re.MULTILINE)
-        text = text.replace(found, found + re.sub(rf"([`/]){like}\b", rf"\1{name}", found))
+        (row,) = re.findall(line, text, flags=re.MULTILINE)
+        text = text.replace(row, row + re.sub(rf"([`/]){like}\b", rf"\1{name}", row))
     return _written(path, text)
 
 
@@ -107,9 +107,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Start a metric from the one that is nearest to it.")
     parser.add_argument("name")
     parser.add_argument("--like", required=True, metavar="NEAREST", help="the metric to copy")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        written = new_metric(given.name, given.like)
+        written = new_metric(arguments.name, arguments.like)
     except ValueError as error:
         parser.error(str(error))
     for path in written:

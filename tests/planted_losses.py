@@ -1,55 +1,80 @@
-"""A pipeline of five steps whose every loss was planted: first the fate of each document, then rankings that fit it."""
+"""A pipeline of five stages whose every loss was planted: the fate of each document, and rankings that fit it."""
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 
 K = 10
 STEPS = ["bm25", "dense", "fused", "filtered", "reranked"]
+
+# Also the fate of what no stage had within the first K.
 LOW = "below_cutoff:reranked"
-"""Also the fate of what no step had within the first K."""
+NEVER_AMONG_THE_FIRST = "never among the first"
 FATES = [
     "found",
     "not_retrieved",
-    *(f"dropped:{name}" for name in STEPS[2:]),
+    "dropped:fused",
+    "dropped:filtered",
+    "dropped:reranked",
     "below_cutoff:fused",
     LOW,
-    "never among the first",
+    NEVER_AMONG_THE_FIRST,
 ]
+
+# So many documents that nobody needs stand behind the first K of a source, and of any other stage.
+N_BEHIND_IN_SOURCE = 20
+N_BEHIND = 8
 
 Rankings = dict[str, dict[str, list[str]]]
 
 
 def planted(n: int, seed: int = 7) -> tuple[dict[str, dict[str, int]], Rankings, dict[str, Counter[str]]]:
-    """Return judgments, the steps as runs, and how many documents of each query have each fate."""
+    """Return judgments, the stages as runs, and how many documents of each query have each fate."""
     rng = random.Random(seed)
     qrels: dict[str, dict[str, int]] = {}
-    steps: Rankings = {name: {} for name in STEPS}
-    fates: dict[str, Counter[str]] = {}
-
-    def ranked(first: list[str], beyond: list[str], fill: list[str], n_beyond: int) -> list[str]:
-        head = [*first, *rng.sample(fill, K - len(first))]
-        rest = [*beyond, *[one for one in fill if one not in head][:n_beyond]]
-        rng.shuffle(head)
-        rng.shuffle(rest)
-        return head + rest
-
+    stages: Rankings = {name: {} for name in STEPS}
+    fate_counts: dict[str, Counter[str]] = {}
     for number in range(n):
         query = f"q{number}"
-        fate = {f"{query}r{at}": rng.choice(FATES) for at in range(rng.randint(1, 6))}
-        qrels[query] = {document: rng.randint(1, 3) for document in fate}
-        fates[query] = Counter(LOW if one == FATES[-1] else one for one in fate.values())
-        noise = [f"n{at}" for at in rng.sample(range(500), 60)]
-        found_by = {one: rng.choice(["bm25", "dense", "bm25 dense"]) for one in fate if fate[one] != "not_retrieved"}
-        low = [one for one in found_by if fate[one] == FATES[-1]]
-        for name, fill in (("bm25", noise[:40]), ("dense", noise[20:])):
-            held = [one for one, by in found_by.items() if name in by]
-            beyond = [one for one in held if one in low]
-            steps[name][query] = ranked([one for one in held if one not in low], beyond, fill, 20)
-        alive, before = [*found_by], [*steps["bm25"][query], *steps["dense"][query]]
-        for name in STEPS[2:]:
-            alive = [one for one in alive if fate[one] != f"dropped:{name}"]
-            low += [one for one in alive if fate[one] == f"below_cutoff:{name}"]
-            fill = [one for one in dict.fromkeys(before) if one not in found_by]
-            beyond = [one for one in alive if one in low]
-            steps[name][query] = before = ranked([one for one in alive if one not in low], beyond, fill, 8)
-    return qrels, steps, fates
+        fates = {f"{query}r{index}": rng.choice(FATES) for index in range(rng.randint(1, 6))}
+        qrels[query] = {document: rng.randint(1, 3) for document in fates}
+        fate_counts[query] = Counter(LOW if fate == NEVER_AMONG_THE_FIRST else fate for fate in fates.values())
+        for name, ranking in _plant_query(rng, fates).items():
+            stages[name][query] = ranking
+    return qrels, stages, fate_counts
+
+
+def _plant_query(rng: random.Random, fates: dict[str, str]) -> dict[str, list[str]]:
+    """Return the rankings of one query in which each document has its fate."""
+    noise = [f"n{number}" for number in rng.sample(range(500), 60)]
+    sources_by_document: dict[str, str] = {}
+    for document, fate in fates.items():
+        if fate != "not_retrieved":
+            sources_by_document[document] = rng.choice(["bm25", "dense", "bm25 dense"])
+    low = {document for document in sources_by_document if fates[document] == NEVER_AMONG_THE_FIRST}
+    rankings: dict[str, list[str]] = {}
+    for name, filling in (("bm25", noise[:40]), ("dense", noise[20:])):
+        documents = [document for document, sources in sources_by_document.items() if name in sources]
+        rankings[name] = _rank(rng, documents, low, filling, N_BEHIND_IN_SOURCE)
+    passed_on = list(sources_by_document)
+    previous = [*rankings["bm25"], *rankings["dense"]]
+    for name in STEPS[2:]:
+        passed_on = [document for document in passed_on if fates[document] != f"dropped:{name}"]
+        low |= {document for document in passed_on if fates[document] == f"below_cutoff:{name}"}
+        filling = [document for document in dict.fromkeys(previous) if document not in sources_by_document]
+        rankings[name] = _rank(rng, passed_on, low, filling, N_BEHIND)
+        previous = rankings[name]
+    return rankings
+
+
+def _rank(
+    rng: random.Random, documents: Sequence[str], low: set[str], filling: Sequence[str], n_behind: int
+) -> list[str]:
+    """Return a ranking with the low documents behind the first K and the others among them."""
+    high = [document for document in documents if document not in low]
+    first = [*high, *rng.sample(filling, K - len(high))]
+    unused = [document for document in filling if document not in first]
+    behind = [*(document for document in documents if document in low), *unused[:n_behind]]
+    rng.shuffle(first)
+    rng.shuffle(behind)
+    return first + behind

@@ -8,12 +8,12 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-QRELS = {f"q{at}": ["d"] for at in range(12)}
-RUNS = {
-    "old": {query: ["x", "d"] if at % 3 else ["x", "y"] for at, query in enumerate(QRELS)},
-    "<new> $1$": {query: ["d"] if at % 4 else ["x", "d"] for at, query in enumerate(QRELS)},
-    "third": {query: ["d", "x"] if at % 2 else ["x"] for at, query in enumerate(QRELS)},
-}
+QRELS = {f"q{number}": ["d"] for number in range(12)}
+RUNS: dict[str, dict[str, list[str]]] = {"old": {}, "<new> $1$": {}, "third": {}}
+for _number, _query in enumerate(QRELS):
+    RUNS["old"][_query] = ["x", "d"] if _number % 3 else ["x", "y"]
+    RUNS["<new> $1$"][_query] = ["d"] if _number % 4 else ["x", "d"]
+    RUNS["third"][_query] = ["d", "x"] if _number % 2 else ["x"]
 TEXTS = {"q0": "is 1 < 2 & so on?", "q4": "long " * 60}
 
 
@@ -58,5 +58,5 @@ def texts_of(figure: Figure) -> set[str]:
 
 def data_of(text: str) -> dict[str, Any]:
     start = text.index('id="data">') + len('id="data">')
-    found: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
-    return found
+    data: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
+    return data

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import retrieval_metrics as rm
 
@@ -66,3 +66,8 @@ def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], rules: str) -
             (number, name): result[metric][number] for name, metric in metrics.items() for number in cases_by_number
         }
     return values
+
+
+def audit_with(qrels: Any, run: Any, metrics: str | list[str], **rules: Any) -> rm.types.Audit:
+    """Compare the standard with itself but for some rules."""
+    return rm.audit(qrels, run, metrics, rules=["standard", rm.Rules(name="mine", **rules)])

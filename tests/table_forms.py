@@ -18,4 +18,4 @@ FRAMES: list[Callable[[Any], Any]] = [dict, pd.DataFrame, pl.DataFrame, pl.LazyF
 
 def judgments(qrels: rm.Qrels) -> dict[Any, Any]:
     """Return judgments as a dict."""
-    return {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    return {query: qrels.judgments(position) for position, query in enumerate(qrels.queries)}

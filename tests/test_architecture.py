@@ -136,7 +136,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert set(graphlib.TopologicalSorter(graph).static_order()) == set(graph)
 
 
-COMMANDS = {"audit", "compare", "evaluate", "history", "lint", "tune"}
+COMMANDS = {"audit", "changes", "compare", "evaluate", "history", "lint", "tune"}
 """A command has the name of the function it calls, and so has its file."""
 
 

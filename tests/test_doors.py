@@ -8,8 +8,8 @@
 | unequal depth | a sentence of the comparison | also | also |
 | silence that is right | not counted | also | also |
 
-Each stands once, in `evaluation/data_warnings.py`; depth in `budget_coverage.py` and silence in `counts.py` beside it,
-ranks beside scores in `inputs/column_detection.py`.
+Each stands once, in `evaluation/data_warnings.py` and what it uses; depth in `budget_coverage.py` and silence in
+`counts.py` beside it, ranks beside scores in `inputs/score_checks.py`.
 
 Scorers of single rows (MLflow, LangSmith, Pydantic Evals, Ragas) see no whole run and say nothing of one; Ray sees no
 ids in its results. The drop-in for pytrec_eval is as silent as that is.
@@ -25,16 +25,23 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
 
-QRELS: Any = {f"q{at}": {"a": 1} for at in range(12)}
-RULES: dict[str, tuple[Any, str]] = {
-    "distances": ({query: {"a": 0.1, "b": 0.2, "c": 0.4} for query in QRELS}, "if they are distances, "),
-    "no_common_ids": ({query: {"x": 2.0, "y": 1.0} for query in QRELS}, "the judgments have 'a', the run 'x' and 'y'"),
-    "nothing wrong": ({query: {"a": 2.0, "y": 1.0} for query in QRELS}, ""),
+QRELS: Any = {f"q{number}": {"a": 1} for number in range(12)}
+# The run that breaks each rule.
+RUNS: dict[str, Any] = {
+    "distances": {query: {"a": 0.1, "b": 0.2, "c": 0.4} for query in QRELS},
+    "no_common_ids": {query: {"x": 2.0, "y": 1.0} for query in QRELS},
+    "nothing wrong": {query: {"a": 2.0, "y": 1.0} for query in QRELS},
 }
+# What is said of it, in part.
+FRAGMENTS = {"distances": "if they are distances", "no_common_ids": "the judgments have 'a', the run 'x' and 'y'"}
 
 
-def rows(run: Any) -> list[dict[str, Any]]:
-    return [{"query": query, "document": doc, "score": one} for query, of in run.items() for doc, one in of.items()]
+def list_rows(run: Any) -> list[dict[str, Any]]:
+    rows = []
+    for query, ranking in run.items():
+        for document, score in ranking.items():
+            rows.append({"query": query, "document": document, "score": score})
+    return rows
 
 
 def as_dict(run: Any, _: Path) -> Any:
@@ -42,21 +49,26 @@ def as_dict(run: Any, _: Path) -> Any:
 
 
 def as_frame(run: Any, _: Path) -> Any:
-    return rm.Run.from_frame({name: [row[name] for row in rows(run)] for name in ("query", "document", "score")})
+    return rm.Run.from_frame(
+        {column: [row[column] for row in list_rows(run)] for column in ("query", "document", "score")}
+    )
 
 
 def as_csv(run: Any, path: Path) -> Any:
-    path.write_text("\n".join(["query,document,score", *(",".join(map(str, row.values())) for row in rows(run))]))
+    lines = ["query,document,score"]
+    for row in list_rows(run):
+        lines.append(",".join(map(str, row.values())))
+    path.write_text("\n".join(lines))
     return rm.read_run(path, format="csv")
 
 
 def as_jsonl(run: Any, path: Path) -> Any:
-    path.write_text("\n".join(map(json.dumps, rows(run))))
+    path.write_text("\n".join(map(json.dumps, list_rows(run))))
     return rm.read_run(path, format="jsonl")
 
 
 def as_trec(run: Any, path: Path) -> Any:
-    path.write_text("".join(f"{row['query']} Q0 {row['document']} 0 {row['score']} tag\n" for row in rows(run)))
+    path.write_text("".join(f"{row['query']} Q0 {row['document']} 0 {row['score']} tag\n" for row in list_rows(run)))
     return rm.read_run(path, format="trec")
 
 
@@ -66,42 +78,43 @@ def as_streamed(run: Any, path: Path) -> Any:
 
 
 @pytest.mark.parametrize("door", [as_dict, as_frame, as_csv, as_jsonl, as_trec, as_streamed])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", RUNS)
 def test_every_door_of_the_core_says_the_same(rule: str, door: Any, tmp_path: Path) -> None:
-    run, sentence = RULES[rule]
+    run = RUNS[rule]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         rm.evaluate(QRELS, door(run, tmp_path / "run"), "mrr")
-    said = [str(one.message) for one in caught]
-    assert len(said) == bool(sentence), said
-    assert sentence in "".join(said)
+    messages = [str(warning.message) for warning in caught]
+    if rule not in FRAGMENTS:
+        assert messages == []
+        return
+    (message,) = messages
+    assert FRAGMENTS[rule] in message
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", RUNS)
 def test_the_command_line_says_it_in_its_words(rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run, sentence = RULES[rule]
-    as_trec(run, tmp_path / "run.trec")
+    as_trec(RUNS[rule], tmp_path / "run.trec")
     rm.write_qrels(QRELS, tmp_path / "qrels.trec")
     files = [str(tmp_path / "qrels.trec"), str(tmp_path / "run.trec")]
     assert main(["evaluate", *files, "-m", "mrr"]) == 0
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert bool(said) is bool(sentence)
-    assert ("write -distance as the score" in said) is (rule == "distances")
-    decided = main(["compare", files[0], f"one={files[1]}", f"other={files[1]}", "-m", "mrr"])
+    errors = capsys.readouterr().err
+    assert FRAGMENTS.get(rule, "") in errors
+    assert bool(errors) is (rule in FRAGMENTS)
+    assert ("write -distance as the score" in errors) is (rule == "distances")
+    exit_code = main(["compare", files[0], f"first={files[1]}", f"second={files[1]}", "-m", "mrr"])
     assert ("nothing can be decided on this data" in capsys.readouterr().err) is (rule == "no_common_ids")
-    assert (decided == 0) is (rule != "no_common_ids")
+    assert (exit_code == 0) is (rule != "no_common_ids")
 
 
 def test_unequal_depth_is_a_sentence_of_the_comparison() -> None:
-    qrels: Any = {query: [f"d{at}" for at in range(30)] for query in QRELS}
-    deep: Any = {query: [f"d{at}" for at in range(100)] for query in QRELS}
-    runs = {"deep": deep, "cut": {query: found[:20] for query, found in deep.items()}}
-    said = (
-        "cut is 20 deep and deep 100, so recall@50 compares unequal depths; retrieve 50 results with each, or compare "
-        "at @20."
-    )
-    assert rm.compare(qrels, runs, ["recall@50", "ndcg@10"]).summary[0] == said
-    assert said not in rm.compare(qrels, runs, ["recall@20", "map"]).summary
-    of_their_own: Any = {query: found[: 5 + at] for at, (query, found) in enumerate(deep.items())}
-    assert "deep and" not in rm.compare(qrels, {"deep": deep, "some": of_their_own}, "recall@50").summary[0]
+    qrels: Any = {query: [f"d{number}" for number in range(30)] for query in QRELS}
+    deep: Any = {query: [f"d{number}" for number in range(100)] for query in QRELS}
+    cut = {query: ranking[:20] for query, ranking in deep.items()}
+    comparison = rm.compare(qrels, {"deep": deep, "cut": cut}, ["recall@50", "ndcg@10"])
+    assert comparison.summary[0].startswith("cut is 20 deep and deep 100, so recall@50")
+    shallow_metrics = rm.compare(qrels, {"deep": deep, "cut": cut}, ["recall@20", "map"])
+    assert "deep and" not in " ".join(shallow_metrics.summary)
+    of_many_lengths = {query: ranking[: 5 + number] for number, (query, ranking) in enumerate(deep.items())}
+    uncut = rm.compare(qrels, {"deep": deep, "uncut": of_many_lengths}, "recall@50")
+    assert "deep and" not in " ".join(uncut.summary)

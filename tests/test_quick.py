@@ -23,16 +23,16 @@ def test_a_module_has_its_doctests_and_the_tests_of_its_folder() -> None:
     assert not {name for name in chosen if name.startswith(("tests/files/", "tests/integrations/"))}
 
 
-def test_a_module_without_a_folder_has_the_test_of_its_name() -> None:
-    assert "tests/test_checks.py" in names("src/retrieval_metrics/_internal/validation.py", depth=0)
+def test_a_module_has_the_test_of_its_name() -> None:
+    assert "tests/_internal/test_validation.py" in names("src/retrieval_metrics/_internal/validation.py", depth=0)
 
 
 def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_types() -> None:
     chosen = names("src/retrieval_metrics/metrics/base/score.py")
     assert chosen["src/retrieval_metrics/evaluation/evaluate.py"] == 1
-    assert chosen["src/retrieval_metrics/loading.py"] > 1
+    assert chosen["src/retrieval_metrics/storage/load.py"] > 1
     assert chosen["tests/evaluation/test_evaluate.py"] == 1
-    assert "src/retrieval_metrics/inputs/columns.py" not in chosen
+    assert "src/retrieval_metrics/inputs/column_detection.py" not in chosen
     near = names("src/retrieval_metrics/metrics/base/score.py", depth=1)
     assert near == {name: distance for name, distance in chosen.items() if distance <= 1}
 
@@ -66,7 +66,7 @@ def test_it_imports_no_host(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "watching", "-q", "-n", "0", "--quick"]
     command += ["--deselect=tests/test_architecture.py"]  # what builds wheels imports nothing
     command += [
-        f"--changed={path}" for path in ("src/retrieval_metrics/retrieving/fuse.py", "tests/inputs/test_documents.py")
+        f"--changed={path}" for path in ("src/retrieval_metrics/retrieval/fuse.py", "tests/inputs/test_documents.py")
     ]
     done = subprocess.run(
         command,

@@ -5,13 +5,17 @@ from typing import Any
 
 import retrieval_metrics as rm
 
-WORDS = [f"word{chr(97 + at // 26)}{chr(97 + at % 26)}x" for at in range(200)]
-"""Content words that occur nowhere else."""
+# Content words that occur nowhere else.
+WORDS = [f"word{chr(97 + number // 26)}{chr(97 + number % 26)}x" for number in range(200)]
 
 
 def text(*parts: slice) -> str:
-    return " ".join(word for part in parts for word in WORDS[part])
+    words: list[str] = []
+    for part in parts:
+        words += WORDS[part]
+    return " ".join(words)
 
 
 def evidence(name: str, queries: Mapping[str, str], qrels: Mapping[str, Any], corpus: Any = None) -> list[Any]:
-    return [dict(one.evidence) for one in rm.EvaluationSet(queries, qrels).lint(corpus).named(name)]
+    findings = rm.EvaluationSet(queries, qrels).lint(corpus).named(name)
+    return [dict(finding.evidence) for finding in findings]

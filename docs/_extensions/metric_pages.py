@@ -19,7 +19,8 @@ from situations import LIBRARIES, SPELLINGS, Situation, situations_of
 from sphinx.application import Sphinx
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.audit import effective, switches, words
+from retrieval_metrics.comparison.audit_wording import format_rule
+from retrieval_metrics.comparison.rule_attribution import effective_rules, list_rule_changes
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.rules import RULE_SETS, STANDARD
 from retrieval_metrics.metrics.base.table import DEFINITIONS
@@ -131,8 +132,10 @@ def value_of(metric: rm.Metric, situation: Situation, rules: str) -> str:
 
 
 def _differences(metric: rm.Metric, rules: str) -> str:
-    ours, theirs = effective(STANDARD, metric), effective(RULE_SETS[rules], metric)
-    return "; ".join(words(switch, metric) for switch in switches(ours, theirs, metric)) or "nothing"
+    standard_rules = effective_rules(STANDARD, metric)
+    library_rules = effective_rules(RULE_SETS[rules], metric)
+    changes = list_rule_changes(standard_rules, library_rules, metric)
+    return "; ".join(format_rule(change, metric) for change in changes) or "nothing"
 
 
 def _names(definition: Definition) -> Iterator[str]:

@@ -7,7 +7,6 @@ from retrieval_metrics.agents.trajectories import Trajectories as Trajectories
 from retrieval_metrics.agents.trajectory import SearchCall as SearchCall
 from retrieval_metrics.agents.trajectory import Trajectory as Trajectory
 from retrieval_metrics.comparison.audit import audit as audit
-from retrieval_metrics.comparison.changes import changes as changes
 from retrieval_metrics.comparison.compare import compare as compare
 from retrieval_metrics.comparison.compare_retrievers import acompare_retrievers as acompare_retrievers
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers as compare_retrievers
@@ -15,6 +14,7 @@ from retrieval_metrics.comparison.comparison import Comparison as Comparison
 from retrieval_metrics.comparison.plan import plan as plan
 from retrieval_metrics.comparison.threshold import threshold as threshold
 from retrieval_metrics.comparison.tune import tune as tune
+from retrieval_metrics.datasets.changes import changes as changes
 from retrieval_metrics.datasets.evaluate_with_labels import evaluate_with_labels as evaluate_with_labels
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet as EvaluationSet
 from retrieval_metrics.datasets.generate import agenerate_questions as agenerate_questions
@@ -27,9 +27,9 @@ from retrieval_metrics.datasets.prompts import QuestionPrompts as QuestionPrompt
 from retrieval_metrics.datasets.rechunk_labels import match as match
 from retrieval_metrics.datasets.rechunk_labels import relabel as relabel
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
-from retrieval_metrics.evaluation.evaluate import evaluate_ranking as evaluate_ranking
+from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
-from retrieval_metrics.evaluation.merge_and_slices import merge as merge
+from retrieval_metrics.evaluation.merge import merge as merge
 from retrieval_metrics.evaluation.scores import Totals as Totals
 from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels
@@ -64,7 +64,7 @@ from retrieval_metrics.metrics.base.user_metrics import define_metric as define_
 from retrieval_metrics.retrieval.diversity import intra_list_diversity as intra_list_diversity
 from retrieval_metrics.retrieval.fuse import fuse as fuse
 from retrieval_metrics.retrieval.mmr import mmr as mmr
-from retrieval_metrics.retrieval.mmr import mmr_batch as mmr_batch
+from retrieval_metrics.retrieval.mmr_batch import mmr_batch as mmr_batch
 from retrieval_metrics.retrieval.mmr_from_similarity import mmr_from_similarity as mmr_from_similarity
 from retrieval_metrics.retrieval.retrieve import aretrieve as aretrieve
 from retrieval_metrics.retrieval.retrieve import retrieve as retrieve

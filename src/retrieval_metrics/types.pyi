@@ -6,8 +6,6 @@ from retrieval_metrics.agents.merged_searches import CallsView as CallsView
 from retrieval_metrics.agents.trajectory_view import View as View
 from retrieval_metrics.comparison.audit import Audit as Audit
 from retrieval_metrics.comparison.audit import RuleDifference as RuleDifference
-from retrieval_metrics.comparison.changes import Changes as Changes
-from retrieval_metrics.comparison.changes import Moves as Moves
 from retrieval_metrics.comparison.conclusions import Conclusion as Conclusion
 from retrieval_metrics.comparison.conclusions import Conclusions as Conclusions
 from retrieval_metrics.comparison.difference import Difference as Difference
@@ -15,6 +13,7 @@ from retrieval_metrics.comparison.plan import Plan as Plan
 from retrieval_metrics.comparison.threshold import Threshold as Threshold
 from retrieval_metrics.comparison.threshold import ThresholdPoint as ThresholdPoint
 from retrieval_metrics.comparison.tuning_result import Tuning as Tuning
+from retrieval_metrics.datasets.changes import Changes as Changes
 from retrieval_metrics.datasets.generated import GeneratedQuestions as GeneratedQuestions
 from retrieval_metrics.datasets.generated import RejectedQuestion as RejectedQuestion
 from retrieval_metrics.datasets.grader_agreement import Agreement as Agreement
@@ -23,6 +22,7 @@ from retrieval_metrics.datasets.human_model_estimate import EstimatedDifference 
 from retrieval_metrics.datasets.lint_report import Lint as Lint
 from retrieval_metrics.datasets.lint_report import LintFinding as LintFinding
 from retrieval_metrics.datasets.llm_client import Calls as Calls
+from retrieval_metrics.datasets.moves import Moves as Moves
 from retrieval_metrics.datasets.pool import Pool as Pool
 from retrieval_metrics.datasets.rechunk_labels import Match as Match
 from retrieval_metrics.datasets.rechunk_labels import Matches as Matches
@@ -34,13 +34,13 @@ from retrieval_metrics.evaluation.budget_coverage import BudgetUse as BudgetUse
 from retrieval_metrics.evaluation.counts import Counts as Counts
 from retrieval_metrics.evaluation.explanation import Explanation as Explanation
 from retrieval_metrics.evaluation.explanation import Worst as Worst
-from retrieval_metrics.evaluation.merge_and_slices import Slices as Slices
 from retrieval_metrics.evaluation.outcomes import Finding as Finding
+from retrieval_metrics.evaluation.query_scores import QueryScore as QueryScore
 from retrieval_metrics.evaluation.scores import ByMetric as ByMetric
 from retrieval_metrics.evaluation.scores import Scores as Scores
+from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages
-from retrieval_metrics.evaluation.summary import QueryScore as QueryScore
-from retrieval_metrics.evaluation.summary import TieRange as TieRange
+from retrieval_metrics.evaluation.tie_range import TieRange as TieRange
 from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy
 from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece

@@ -38,7 +38,7 @@ import judge_driven_samples
 import label_estimates
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import estimate_selection_bias
+from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
 from retrieval_metrics.statistics import (
     Sums,
     Units,

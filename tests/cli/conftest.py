@@ -36,3 +36,12 @@ def systems(tmp_path: Path) -> list[str]:
         {query: ["x", "y", "d"] if at % 3 else ["d"] for at, query in enumerate(queries)}, tmp_path / "bad.run"
     )
     return [str(tmp_path / name) for name in ("all.qrels", "good.run.gz", "bad.run")]
+
+
+@pytest.fixture
+def saved_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rm.write_qrels({f"q{n}": {"d": 1} for n in range(10)}, "qrels.trec")
+    rm.write_run({f"q{n}": {"x": 2.0, "d": 1.0} for n in range(10)}, "old.trec")
+    rm.write_run({f"q{n}": {"d": 2.0, "x": 1.0} for n in range(10)}, "new.trec")
+    return tmp_path

@@ -89,13 +89,6 @@ def test_seconds_and_failures_of_each_system_are_part_of_it(compared: Callable[.
     assert printed.endswith("flaky failed for 2 queries, for example 'q3': ConnectionError: no index")
 
 
-def test_runs_that_nobody_timed_print_no_seconds() -> None:
-    comparison = rm.compare({"q": ["d"]}, {"a": {"q": ["d"]}, "b": {"q": ["x", "d"]}}, "mrr")
-    assert comparison.seconds == {"a": {}, "b": {}}
-    assert comparison.errors == {"a": {}, "b": {}}
-    assert "seconds" not in str(comparison)
-
-
 def test_the_report_shows_them_too(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
@@ -110,18 +103,18 @@ def test_the_report_shows_them_too(tmp_path: Path) -> None:
 def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others(
     compared: Callable[..., rm.Comparison],
 ) -> None:
-    asked: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
 
     def system(name: str, answer: Any) -> Callable[[str], Any]:
         def retriever(text: str) -> Any:
-            asked.append((name, text))
+            calls.append((name, text))
             return answer
 
         return retriever
 
     with pytest.raises(ValueError, match="needs the lengths of the items") as caught:
         compared({"a": system("a", [rm.Retrieved("d1", "text")]), "b": system("b", ["d1"])}, QUESTIONS, "mrr@9chars")
-    assert asked == [("a", "text 0"), ("b", "text 0")]
+    assert calls == [("a", "text 0"), ("b", "text 0")]
     assert caught.value.__notes__ == ["this is the first answer of the system 'b', for query 'q0': 'text 0'"]
 
 
@@ -176,27 +169,27 @@ def test_progress_counts_the_questions_of_all_systems(capsys: pytest.CaptureFixt
 def test_what_the_comparison_refuses_costs_no_call(
     compared: Callable[..., rm.Comparison], options: dict[str, Any], message: str
 ) -> None:
-    asked = []
+    calls = []
 
     def retriever(text: str) -> list[rm.Retrieved]:
-        asked.append(text)
+        calls.append(text)
         return [rm.Retrieved("d", "long enough")]
 
-    given = {"questions": [(f"text {number}", [rm.Quote("long enough")]) for number in range(9)], "metrics": "mrr"}
-    given |= options
+    arguments = {"questions": [(f"text {number}", [rm.Quote("long enough")]) for number in range(9)], "metrics": "mrr"}
+    arguments |= options
     with pytest.raises(ValueError, match=message) as caught:
-        compared({"a": retriever, "b": retriever}, given.pop("questions"), given.pop("metrics"), **given)
-    assert not asked
+        compared({"a": retriever, "b": retriever}, arguments.pop("questions"), arguments.pop("metrics"), **arguments)
+    assert not calls
     assert not hasattr(caught.value, "__notes__")
 
 
 def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> None:
     questions = [(f"question {number}", ["d"]) for number in range(8)]
-    asked: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
 
     def retriever(name: str, ranking: list[str], *, ends_at: str = "") -> Any:
         def search(text: str) -> list[str]:
-            asked.append((name, text))
+            calls.append((name, text))
             if text == ends_at:
                 raise KeyboardInterrupt
             return ranking
@@ -209,11 +202,11 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> N
 
     with pytest.raises(KeyboardInterrupt):
         compared(ends_at="question 5")
-    before = len(asked)
+    before = len(calls)
     result = compared()
-    assert sorted(asked[before:]) == [("c", f"question {number}") for number in range(5, 8)]
+    assert sorted(calls[before:]) == [("c", f"question {number}") for number in range(5, 8)]
     assert result.means == {"mrr": {"a/b": 1.0, "c": 0.5}}
     assert sorted(path.name for path in (tmp_path / "answers").iterdir()) == ["a%2Fb.jsonl", "c.jsonl"]
-    done = len(asked)
+    done = len(calls)
     assert str(compared()) == str(result)
-    assert len(asked) == done
+    assert len(calls) == done

@@ -1,91 +1,140 @@
-"""Metrics of which the same is concluded share one sentence, which has the size of each or the smallest and largest."""
+"""The sentences about conclusions: those of generated comparisons, and of a few that chance seldom makes."""
 
 import random
-import re
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.conclusions import SelectionBias, said_of_selection_bias
+from generated_comparisons import generate_comparison
+from golden_texts import check_golden_texts
+from ranked_systems import same_ranking, systems
+from retrieval_metrics.comparison.conclusion_wording import format_graded_documents, format_rare_effect
 from retrieval_metrics.reports.numbers import signed
+from retrieval_metrics.statistics import RareChange
+
+GOLDEN = Path(__file__).parent / "golden" / "conclusion_wording.txt"
+# Together these have every clause but those of the cases below.
+SEEDS = [263, 244, 5, 52, 43, 92, 1, 10, 28, 30, 195]
+DEFAULT_METRICS = ["hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10"]
 
 
-def said_of(first: Any, second: Any, **options: Any) -> list[str]:
-    qrels = {f"q{at}": ["d"] for at in range(40)}
-    runs = {name: {query: found(at) for at, query in enumerate(qrels)} for name, found in (("a", first), ("b", second))}
-    said = rm.compare(qrels, runs, baseline="a", **options).summary
-    return [one for one in said if "cannot show" not in one]
+def compare_ranks(
+    first: list[int], second: list[int], metrics: str | list[str] = "mrr", **options: Any
+) -> rm.Comparison:
+    return rm.compare(*systems({"a": first, "b": second}), metrics, **options)
 
 
-def test_metrics_of_which_the_same_is_concluded_share_a_sentence() -> None:
-    def at_first(_: int) -> list[str]:
-        return ["d", "x"]
-
-    def at_second(_: int) -> list[str]:
-        return ["x", "d"]
-
-    def now_and_then(at: int) -> list[str]:
-        return ["x", "d"] if at % 10 in {0, 4} else ["d", "x"]
-
-    def never_twice(at: int) -> list[str]:
-        return ["d"] if at % 10 else ["x"] * 12
-
-    (same,) = said_of(at_first, at_first)
-    names = "hit_rate@5, full_recall@5, recall@10, precision@5, mrr@10, map and ndcg@10"
-    assert same == f"b and a have the same value for every query in {names}."
-    same, worse = said_of(at_first, at_second)
-    assert same.endswith("for every query in hit_rate@5, full_recall@5, recall@10 and precision@5.")
-    assert worse == (
-        "b is worse than a in mrr@10 and map, by 0.500 in every query, and in ndcg@10, by 0.369 in every query."
-    )
-    _, worse = said_of(at_first, now_and_then)
-    assert re.fullmatch(
-        r"b is worse than a in mrr@10 and map, by 0\.100 \(\S+ to \S+\), and in ndcg@10, by 0\.0738 \(.*\)\.", worse
-    )
-    said = said_of(at_first, never_twice, metrics=["mrr@10", "precision@5"])
-    (unclear,) = (one for one in said if one.startswith("No clear"))
-    assert re.fullmatch(
-        r"No clear difference between b and a in mrr@10 \(95 % interval \S+ to \S+\), and in precision@5 \(\S+ to "
-        r"\S+\); a difference of \S+ \(mrr@10\) or \S+ \(precision@5\) would have been found in four of five cases\.",
-        unclear,
-    )
+def compare_values(values: dict[str, list[float]], **options: Any) -> rm.Comparison:
+    """Compare scores of a metric that was computed elsewhere."""
+    evaluations = {}
+    for system, scores in values.items():
+        by_query = {f"q{number}": score for number, score in enumerate(scores)}
+        evaluations[system] = rm.Evaluation.from_scores({"gain": by_query}, bounds=(0, 1))
+    return rm.compare(evaluations, **options)
 
 
-def test_of_many_sizes_a_sentence_has_the_smallest_and_the_largest() -> None:
-    values = [{f"q{at}": 0.5 for at in range(40)}, {f"q{at}": 0.6 + at / 400 for at in range(40)}]
-    given = {
-        name: rm.Evaluation.from_scores({f"m{k}": {q: v * k for q, v in each.items()} for k in range(1, 7)})
-        for name, each in zip("ab", values, strict=True)
-    }
-    comparison = rm.compare(given, baseline="a")
-    said = next(one for one in comparison.summary if one.startswith("b is"))
-    assert said == "b is better than a in m1, m2, m3, m4, m5 and m6, by 0.149 to 0.892."
-    assert str(comparison.conclusions).count("b is better than a in m") == 6
+def compare_several_metrics(n_metrics: int) -> rm.Comparison:
+    """Compare two systems in metrics in which one is better by another size each."""
+    evaluations = {}
+    for system, drift in (("a", 0.0), ("b", 0.1)):
+        scores = {}
+        for factor in range(1, n_metrics + 1):
+            values = {f"q{number}": factor * (0.5 + drift + drift * number / 40) for number in range(40)}
+            scores[f"m{factor}"] = values
+        evaluations[system] = rm.Evaluation.from_scores(scores)
+    return rm.compare(evaluations, baseline="a")
 
 
-def test_other_grades_and_a_margin_are_part_of_what_is_concluded_alike() -> None:
-    qrels: Any = {f"q{at}": {"d": 1, "y": 0} for at in range(200)}
-    runs = {name: {query: ["d", "y"] for query in qrels} for name in "ab"}
-    (said,) = rm.compare(qrels, runs, ["mrr", "map"], margin=0.1).summary[:1]
-    assert said == "b and a have the same value for every query in mrr and map; b is no worse by more than 0.1."
-    mrr, other = rm.compare(qrels, runs, ["mrr@1", "mrr@2"], unjudged="bounds").summary[:2]
-    assert mrr.startswith("b and a have the same value for every query in mrr@1, and nothing is unjudged among the")
-    assert other.startswith("b and a have the same value for every query in mrr@2, and nothing is unjudged among the")
-
-
-def test_several_systems_beside_a_baseline_are_named_before_it_as_their_differences_are_taken() -> None:
+def compare_similar_systems(n_systems: int, baseline: str | None) -> rm.Comparison:
+    """Compare systems that hardly differ."""
     rng = random.Random(1)
-    shifts = {"base": 0.5, "a": 0.53, "b": 0.54, "c": 0.55}
-    values = {name: {f"q{at}": by + rng.gauss(0, 0.1) for at in range(30)} for name, by in shifts.items()}
-    given = {name: rm.Evaluation.from_scores({"x": of}) for name, of in values.items()}
-    comparison = rm.compare(given, baseline="base")
-    (said,) = (one for one in str(comparison).splitlines() if one.startswith("No clear"))
-    assert said.startswith("No clear difference of a, c and b from base in x (all 95 %")
-    ends = [end for one in comparison.conclusions for end in one.interval]
-    assert f"within {signed(min(ends))} to {signed(max(ends))});" in said
+    values = {}
+    for number in range(n_systems):
+        values[f"s{number}"] = [0.5 + number / 100 + rng.gauss(0, 0.1) for _ in range(30)]
+    return compare_values(values, baseline=baseline)
 
 
-def test_the_best_is_flattered_only_if_it_is_worth_less_than_it_seems() -> None:
-    less, more = (SelectionBias("mrr", "a", 6, 0.8, worth) for worth in (0.7, 0.9))
-    assert said_of_selection_bias([more]) == []
-    assert said_of_selection_bias([less, more]) == said_of_selection_bias([less])
-    assert said_of_selection_bias([more._replace(sign=-1)]) != []
+def make_cases() -> dict[str, rm.Comparison]:
+    giant_cluster = {f"q{number}": number // 9 for number in range(27)}
+    judged = {f"q{number}": {"d": 1, "y": 0} for number in range(200)}
+    ranking = same_ranking(judged, "d", "y")
+    nan = float("nan")
+    ranks = [1, 2, 3, 4, 5] * 40
+    return {
+        "identical in all metrics": compare_ranks([1] * 40, [1] * 40, DEFAULT_METRICS),
+        "two outcomes": compare_ranks([1] * 40, [2] * 40, DEFAULT_METRICS),
+        "one size in two metrics": compare_ranks([1] * 40, ([2] * 3 + [1] * 7) * 4, ["mrr@10", "map", "ndcg@10"]),
+        "several sizes": compare_several_metrics(3),
+        "many sizes": compare_several_metrics(6),
+        "several others beside a baseline": compare_similar_systems(4, "s0"),
+        "many others beside the best": compare_similar_systems(8, None),
+        "few queries": compare_ranks([2] * 5, [1] * 5),
+        "few clusters": compare_ranks([2] * 27, [1] * 27, clusters=giant_cluster),
+        "a rare change could undo it": compare_values({"a": [0.5] * 25, "b": [0.458 + n / 1e4 for n in range(25)]}),
+        "a rare loss": compare_ranks([8] * 25 + [9] * 25, [7] * 25 + [8] * 25),
+        "a rare effect in one metric of two": compare_ranks([4] * 6, [1] * 6, ["mrr", "recall@5"]),
+        "within the margin": compare_ranks([1] * 200, [1] * 200, ["mrr", "map"], margin=0.1),
+        "worse by more than the margin": compare_ranks([1] * 200, [5] * 200, margin=0.1),
+        "a margin that takes more queries": compare_ranks([1] * 40, [1] * 40, margin=0.02),
+        "a margin with a rare effect": compare_ranks(ranks, [*ranks[1:], 2], margin=0.1),
+        "a loss on two queries": compare_ranks([1] * 150, [1] * 148 + [500] * 2, margin=0.05),
+        "nothing unjudged": rm.compare(judged, {"a": ranking, "b": ranking}, ["mrr@1", "mrr@2"], unjudged="bounds"),
+        "no query in common": compare_values({"a": [0.1, 0.2, nan, nan], "b": [nan, nan, 0.3, 0.4]}),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_the_sentences_are_those_of_the_golden_file() -> None:
+    comparisons = {f"generated from {seed}": generate_comparison(seed) for seed in SEEDS} | make_cases()
+    texts = {}
+    for case, comparison in comparisons.items():
+        conclusions = comparison.conclusions
+        own = [conclusion.sentence for conclusion in conclusions]
+        texts[case] = ["alone:", *own, "together:", *conclusions.sentences, "ranked:", *comparison.ranking.sentences]
+    check_golden_texts(GOLDEN, texts)
+
+
+def test_a_sentence_about_several_pairs_has_all_their_intervals() -> None:
+    comparison = compare_similar_systems(8, None)
+    best = comparison.ranking.by_metric["gain"][0].system
+    ends: list[float] = []
+    for conclusion in comparison.conclusions:
+        if conclusion.kind != "not_significant":
+            continue
+        if best == conclusion.system:
+            ends += conclusion.interval
+        elif best == conclusion.baseline:
+            ends += [-end for end in conclusion.interval]
+    (sentence,) = [text for text in comparison.ranking.sentences if text.startswith("No clear")]
+    assert f"within {signed(min(ends))} to {signed(max(ends))})" in sentence
+
+
+def test_every_conclusion_is_printed_with_a_sentence_of_its_own() -> None:
+    comparison = compare_several_metrics(6)
+    assert sum(text.startswith("b is better") for text in comparison.summary) == 1
+    assert sum(line.startswith("b is better") for line in str(comparison.conclusions).splitlines()) == 6
+
+
+@pytest.mark.parametrize(
+    ("depth", "unretrieved_relevant", "text"),
+    [
+        (None, 0, "the unjudged that were retrieved"),
+        (5, 0, "the unjudged among the first 5"),
+        (
+            5,
+            1200,
+            "the unjudged among the first 5 and of up to 1,200 more relevant ones per query that nobody retrieved",
+        ),
+    ],
+)
+def test_graded_documents_are_those_within_a_depth(depth: int | None, unretrieved_relevant: int, text: str) -> None:
+    assert format_graded_documents(depth, unretrieved_relevant) == text
+
+
+def test_a_rare_effect_names_the_share_of_queries_and_the_shift_of_the_mean() -> None:
+    text = format_rare_effect(50, 1.0, RareChange(share=0.058, mean_shift=0.058))
+    assert text == (
+        "50 queries cannot show what is rare: up to 5.8 % of all queries could differ by 1, and the mean by 0.058"
+    )

@@ -1,34 +1,26 @@
 """A difference of two systems: its sign, its interval, what it could have shown, and the queries that moved."""
 
-import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
 from ranked_systems import METRICS, drawn, systems
-from retrieval_metrics.statistics import (
-    detectable_difference,
-    queries_needed,
-)
+from retrieval_metrics.statistics import detectable_difference, queries_needed
 
 
-def test_the_intervals_are_simultaneous_and_exclude_0_where_the_corrected_p_value_is_a_finding() -> None:
+def test_intervals_are_simultaneous_and_exclude_0_where_the_corrected_p_value_is_significant() -> None:
     comparison = rm.compare(*drawn(40, 5, "abcdef"), [*METRICS, "recall@3"])
+    for difference in comparison.differences:
+        joint = difference.interval
+        single = difference.interval_uncorrected
+        assert difference.significant != (joint.low <= 0 <= joint.high)
+        assert joint.low <= single.low <= difference.mean <= single.high <= joint.high
     alone = rm.compare(*drawn(40, 5, "abcdef"), "mrr", baseline="a").difference("mrr", "b")
-    for one in comparison.differences:
-        assert one.significant != (one.interval.low <= 0 <= one.interval.high)
-        assert (
-            one.interval.low
-            <= one.interval_uncorrected.low
-            <= one.mean
-            <= one.interval_uncorrected.high
-            <= one.interval.high
-        )
-    of_many = comparison.difference("mrr", "b", "a")
-    assert of_many.interval_uncorrected.low == pytest.approx(alone.interval_uncorrected.low)
-    assert of_many.interval_uncorrected.low > alone.interval.low > of_many.interval.low
+    among_many = comparison.difference("mrr", "b", "a")
+    assert among_many.interval_uncorrected.low == pytest.approx(alone.interval_uncorrected.low)
+    assert among_many.interval_uncorrected.low > alone.interval.low > among_many.interval.low
 
 
-def test_detectable_and_needed_are_at_the_level_that_the_joint_test_asks() -> None:
+def test_power_is_computed_at_the_level_that_the_joint_test_requires() -> None:
     qrels, runs = drawn(40, 9, "abc")
     difference = rm.compare(qrels, runs, METRICS).difference("mrr", "b", "a")
     assert 0.05 / 9 <= difference.corrected_alpha < 0.05
@@ -42,30 +34,28 @@ def test_detectable_and_needed_are_at_the_level_that_the_joint_test_asks() -> No
     assert alone.queries_needed(0.1).high < difference.queries_needed(0.1).high
 
 
+def test_the_minimum_detectable_effect_is_computed_once_for_the_usual_power() -> None:
+    difference = rm.compare(*drawn(40, 9, "ab"), "mrr").difference("mrr")
+    assert difference.mde() is difference.mde()
+    assert difference.mde(0.9).spread > difference.mde(0.8).spread
+    assert difference.mde(max_difference=0.0) == (float("inf"), float("inf"))
+
+
 def test_the_queries_that_moved_most_come_first_and_those_that_did_not_are_left_out() -> None:
-    comparison = rm.compare(*systems({"a": [2, 1, 1, 4], "b": [1, 4, 1, 5]}), "mrr")
-    assert comparison.difference("mrr").largest_changes() == [("q1", -0.75), ("q0", 0.5), ("q3", pytest.approx(-0.05))]
-    assert len(comparison.difference("mrr").largest_changes(2)) == 2
-    assert "moved most in mrr: q1 -0.750, q0 +0.500, q3 -0.0500" in str(comparison)
+    difference = rm.compare(*systems({"a": [2, 1, 1, 4], "b": [1, 4, 1, 5]}), "mrr").difference("mrr")
+    assert difference.largest_changes() == [("q1", -0.75), ("q0", 0.5), ("q3", pytest.approx(-0.05))]
+    assert len(difference.largest_changes(2)) == 2
+    with pytest.raises(ValueError, match="n must be a positive integer, got -1"):
+        difference.largest_changes(-1)
 
 
-def test_a_difference_is_found_by_any_spelling_and_its_absence_is_said() -> None:
+def test_differences_are_printed_in_a_table_per_pair() -> None:
     comparison = rm.compare(*drawn(10, 2, "abc"), METRICS)
-    assert comparison.difference("RR", "c", "a") is comparison.difference("mrr", "c", "a")
-    with pytest.raises(KeyError, match="3 differences match 'mrr', None, None; there are b - a, c - a, c - b"):
-        comparison.difference("mrr")
-    with pytest.raises(KeyError, match="0 differences match 'map'"):
-        comparison.difference("map", "b", "a")
-
-
-def test_a_dataframe_has_a_row_per_difference() -> None:
-    comparison = rm.compare(*drawn(12, 7, "abc"), METRICS)
-    frame = comparison.to_pandas()
-    assert isinstance(frame, pd.DataFrame)
-    assert len(frame) == 9
-    row = frame[(frame.metric == "mrr") & (frame.system == "c") & (frame.baseline == "b")].iloc[0]
-    difference = comparison.difference("mrr", "c", "b")
-    assert (row.difference, row.ci_low, row.ci_high) == (difference.mean, *difference.interval)
-    assert (row.p_corrected, row.p_uncorrected) == (difference.p_corrected, difference.p_uncorrected)
-    assert (row.ci_low_uncorrected, row.ci_high_uncorrected) == difference.interval_uncorrected
-    assert (row.mde, row.mde_sparse) == difference.mde()
+    assert list(comparison.differences.by_pair) == comparison.pairs
+    tables = comparison.differences.tables
+    assert [table.title for table in tables] == ["b - a", "c - a", "c - b"]
+    for table in tables:
+        assert [row[0] for row in table.rows] == METRICS
+        assert list(table.header[-2:]) == ["effect", "detects"]
+    short = comparison.differences.by_pair["b", "a"].table()
+    assert short.header[-1] == "won/tied/lost"

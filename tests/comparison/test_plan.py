@@ -1,6 +1,5 @@
 """How many questions: against simulation, and what a plan is made from."""
 
-import random
 from dataclasses import replace
 from math import ceil
 
@@ -9,15 +8,9 @@ import pytest
 from scipy import stats
 
 import retrieval_metrics as rm
+from pilots import pilot
 from retrieval_metrics.statistics import Units, min_units_for_margin, sign_flip_test, within_margins
 from retrieval_metrics.statistics.power import min_units_for_power, variance_allowance
-
-
-def pilot(count: int = 40, metrics: str | list[str] = "mrr", systems: str = "ab", **options: object) -> rm.Comparison:
-    rng = random.Random(count)
-    qrels = {f"q{at}": ["d"] for at in range(count)}
-    runs = {name: {query: [f"x{at}" for at in range(rng.randrange(5))] + ["d"] for query in qrels} for name in systems}
-    return rm.compare(qrels, runs, metrics, **options)  # type: ignore[arg-type]  # any option
 
 
 def test_the_number_has_the_power_that_is_asked_for() -> None:
@@ -62,7 +55,7 @@ def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
     random = np.random.default_rng(2)
     n = rm.plan(margin=0.05, metric="ndcg@10").n_questions
     samples = [Units.from_values(random.normal(0, 0.2, n)) for _ in range(600)]
-    passed = [one.outcome == "noninferior" for one in within_margins(samples, [1.0] * 600, 0.05)]
+    passed = [within_margin.outcome == "noninferior" for within_margin in within_margins(samples, [1.0] * 600, 0.05)]
 
     assert np.mean(passed) == pytest.approx(0.8, abs=0.05)
     assert rm.plan(margin=0.02, metric="precision@5").n_questions >= 149
@@ -108,58 +101,6 @@ def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
         assert f"the middle row has {more:.0f} % more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
 
 
-def test_it_starts_from_the_best_that_is_known() -> None:
-    compared = pilot()
-    of_pilot = rm.plan(0.05, "mrr", pilot=compared)
-    of_one = rm.plan(0.05, "mrr", pilot=compared.evaluations["a"])
-    spread = float(compared.difference("mrr").values.std(ddof=1))
-
-    assert of_pilot.scenarios[1].sd == pytest.approx(spread)
-    assert of_pilot.scenarios[0].sd < spread < of_pilot.scenarios[2].sd
-    assert rm.plan(0.05, "mrr", pilot=compared.difference("mrr")) == of_pilot
-    values = list(compared.evaluations["a"].per_query["mrr"].values())
-    assert of_one.scenarios[1].sd == pytest.approx(0.8 * np.std(values, ddof=1))
-    assert "two public collections" in str(rm.plan(0.05, "rbp"))
-
-
-def test_the_design_effect_is_that_of_the_pilot() -> None:
-    alone = pilot(40)
-    rng = random.Random(1)
-    qrels = {f"q{at}.{part}": ["d"] for at in range(40) for part in range(3)}
-    ranks = {(name, at): rng.randrange(5) for name in "ab" for at in range(40)}
-    runs = {
-        name: {query: [f"x{at}" for at in range(ranks[name, int(query.split(".")[0][1:])])] + ["d"] for query in qrels}
-        for name in "ab"
-    }
-    together = rm.compare(qrels, runs, "mrr", clusters={query: query.split(".")[0] for query in qrels})
-
-    assert rm.plan(0.05, "mrr", pilot=together).design_effect == pytest.approx(3, rel=0.05)
-    assert rm.plan(0.05, "mrr", pilot=alone).design_effect == 1
-    assert "a pilot of 120 queries in 40 clusters" in str(rm.plan(0.05, "mrr", pilot=together))
-
-
-@pytest.mark.filterwarnings("ignore:.*clusters are few:retrieval_metrics.RetrievalWarning")
-def test_few_clusters_are_said_to_be_few_as_in_a_comparison() -> None:
-    few = pilot(40, clusters={f"q{at}": at % 10 for at in range(40)})
-    assert "in 10 clusters; 10 clusters are few: intervals from fewer than 20 are rough" in str(
-        rm.plan(0.05, "mrr", pilot=few)
-    )
-
-
-def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
-    made, by_two = pilot(40), {f"q{at}": at // 2 for at in range(40)}
-    with_them = pilot(40, clusters=by_two)
-
-    named = rm.plan(0.05, "mrr", pilot=made, clusters=by_two)
-    assert named == rm.plan(0.05, "mrr", pilot=with_them)
-    assert named == rm.plan(0.05, "mrr", pilot=made, clusters=lambda query: int(query[1:]) // 2)
-    assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=made)
-    one, labels = made.evaluations["a"], [at // 2 for at in range(40)]
-    values = np.array([one.per_query["mrr"][query] for query in by_two])
-    effect = max(Units.from_values(values, labels).design_effect, 1.0)
-    assert rm.plan(0.05, "mrr", pilot=one, clusters=by_two).design_effect == effect
-
-
 def test_it_prints_a_table_and_draws_a_curve() -> None:
     planned = rm.plan(0.05, "mrr", pilot=pilot())
     assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.n_questions:,} questions"
@@ -190,12 +131,3 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
 def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rm.plan(**options)  # type: ignore[arg-type]  # wrong on purpose
-
-
-def test_a_pilot_without_spread_is_refused() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(10)}
-    same = {query: ["d"] for query in qrels}
-    with pytest.raises(ValueError, match="shows no spread: 10 queries, of which 0 differ"):
-        rm.plan(0.1, "mrr", pilot=rm.compare(qrels, {"a": same, "b": same}, "mrr"))
-    with pytest.raises(TypeError, match="must be a Comparison, a Difference or an Evaluation, got list"):
-        rm.plan(0.1, "mrr", pilot=[0.1])  # type: ignore[arg-type]  # wrong on purpose

@@ -1,5 +1,6 @@
 """All pairs in all metrics are tested together, on paired values, corrected for each other."""
 
+import math
 import random
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import retrieval_metrics as rm
-from ranked_systems import METRICS, drawn, systems
+from ranked_systems import METRICS, drawn, same_ranking
 from retrieval_metrics.statistics import (
     joint_sign_flips,
     paired_difference,
@@ -45,52 +46,42 @@ def test_everything_else_is_the_kernels_on_the_paired_values() -> None:
 
 def test_the_p_values_are_corrected_over_all_metrics_and_all_pairs_together() -> None:
     comparison = rm.compare(*drawn(40, 5, "abc"), METRICS)
-    rows = np.column_stack([one.values for one in comparison.differences])
-    assert [one.p_corrected for one in comparison.differences] == joint_sign_flips(rows).corrected.tolist()
-    assert {one.comparisons for one in comparison.differences} == {9}
+    columns = np.column_stack([difference.values for difference in comparison.differences])
+    p_values = [difference.p_corrected for difference in comparison.differences]
+    assert p_values == joint_sign_flips(columns).corrected.tolist()
+    assert {difference.comparisons for difference in comparison.differences} == {9}
 
 
 def test_without_a_baseline_every_pair_is_compared_the_later_with_the_earlier() -> None:
-    data = drawn(10, 2, "abc")
-    assert [one.pair for one in rm.compare(*data, "mrr").differences] == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert [one.pair for one in rm.compare(*data, "mrr", baseline="b").differences] == [("a", "b"), ("c", "b")]
+    qrels, runs = drawn(10, 2, "abc")
+    assert rm.compare(qrels, runs, "mrr").pairs == [("b", "a"), ("c", "a"), ("c", "b")]
+    assert rm.compare(qrels, runs, "mrr", baseline="b").pairs == [("a", "b"), ("c", "b")]
 
 
 def test_exchanging_the_systems_changes_the_sign_and_nothing_else() -> None:
     qrels, runs = drawn(25, 8)
-    one = rm.compare(qrels, runs, "mrr", baseline="a").difference("mrr").paired
-    other = rm.compare(qrels, runs, "mrr", baseline="b").difference("mrr").paired
-    assert other.mean == -one.mean
-    assert (other.wins, other.ties, other.losses) == (one.losses, one.ties, one.wins)
-    assert other.p_t == pytest.approx(one.p_t)
-    assert other.interval == pytest.approx((-one.interval.high, -one.interval.low))
-
-
-def test_only_queries_that_both_define_are_paired_and_the_table_says_how_many() -> None:
-    qrels, runs = systems({"a": [1, 2, 1, 2], "b": [1, 1, 1, 1]})
-    del runs["b"]["q3"]
-    with pytest.warns(rm.RetrievalWarning, match="^b: nothing was retrieved for 1 of 4 judged queries"):
-        comparison = rm.compare(qrels, runs, "mrr", rules="trec_eval")
-    difference = comparison.difference("mrr")
-    assert list(difference.queries) == ["q0", "q1", "q2"]
-    assert difference.mean == pytest.approx(0.5 / 3)
-    assert comparison.means["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}
-    assert "mrr: means over the 3 queries that every system has, of 4" in str(comparison)
+    paired = rm.compare(qrels, runs, "mrr", baseline="a").difference("mrr").paired
+    exchanged = rm.compare(qrels, runs, "mrr", baseline="b").difference("mrr").paired
+    assert exchanged.mean == -paired.mean
+    assert (exchanged.wins, exchanged.ties, exchanged.losses) == (paired.losses, paired.ties, paired.wins)
+    assert exchanged.p_t == pytest.approx(paired.p_t)
+    assert exchanged.interval == pytest.approx((-paired.interval.high, -paired.interval.low))
 
 
 def test_a_system_without_values_does_not_change_the_interval_of_two_others() -> None:
-    queries = [f"q{at}" for at in range(15)]
     values = {
-        "slow": {query: 3 + at % 4 / 10 for at, query in enumerate(queries)},
-        "quick": {query: 1 + at % 3 / 10 for at, query in enumerate(queries)},
-        "none": dict.fromkeys(queries, float("nan")),
+        "slow": {f"q{number}": 3 + number % 4 / 10 for number in range(15)},
+        "quick": {f"q{number}": 1 + number % 3 / 10 for number in range(15)},
+        "none": {f"q{number}": float("nan") for number in range(15)},
     }
-    given = {
-        name: rm.Evaluation.from_scores({"seconds": of}, bounds=(0, None), lower_is_better=["seconds"])
-        for name, of in values.items()
-    }
-    two = rm.compare({name: given[name] for name in ("slow", "quick")}).difference("seconds", "quick", "slow")
-    three = rm.compare(given).difference("seconds", "quick", "slow")
+    evaluations = {}
+    for name, by_query in values.items():
+        evaluations[name] = rm.Evaluation.from_scores(
+            {"seconds": by_query}, bounds=(0, None), lower_is_better=["seconds"]
+        )
+    three = rm.compare(evaluations).difference("seconds", "quick", "slow")
+    del evaluations["none"]
+    two = rm.compare(evaluations).difference("seconds", "quick", "slow")
     assert three.max_difference == two.max_difference == pytest.approx(2.3)
     assert three.interval.low < three.mean < three.interval.high
 
@@ -102,40 +93,51 @@ def test_the_same_seed_gives_the_same_text_to_the_last_digit() -> None:
 
 def test_as_many_choices_of_signs_are_drawn_as_asked() -> None:
     comparison = rm.compare(*drawn(60, 1), [f"ndcg@{k}" for k in range(10, 40)], resamples=99)
-    assert all(round(100 * one.p_corrected) == pytest.approx(100 * one.p_corrected) for one in comparison.differences)
+    for difference in comparison.differences:
+        assert round(100 * difference.p_corrected) == pytest.approx(100 * difference.p_corrected)
 
 
-def clustered(documents: int, each: int, seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:
-    """Two equal systems, whose luck is that of a document: all its questions or none."""
+def generate_clusters(
+    n_documents: int, n_questions: int, seed: int
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:
+    """Return two equal systems, whose luck is that of a document: it helps all its questions or none."""
     rng = random.Random(seed)
-    truth, runs, of = {}, {"a": {}, "b": {}}, {}  # type: ignore[var-annotated]  # filled below
-    for document in range(documents):
-        luck = {name: rng.random() for name in runs}
-        for question in range(each):
+    qrels: dict[str, list[str]] = {}
+    runs: dict[str, dict[str, list[str]]] = {"a": {}, "b": {}}
+    clusters = {}
+    for document in range(n_documents):
+        luck = {system: rng.random() for system in runs}
+        for question in range(n_questions):
             query = f"{document}.{question}"
-            truth[query], of[query] = ["d"], document
-            for name, own in runs.items():
-                own[query] = ["d"] if rng.random() < luck[name] else ["x"]
-    return truth, runs, of
+            qrels[query] = ["d"]
+            clusters[query] = document
+            for system, run in runs.items():
+                run[query] = ["d"] if rng.random() < luck[system] else ["x"]
+    return qrels, runs, clusters
 
 
 def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
-    qrels, runs, of = clustered(30, 8, 1)
-    alone, together = rm.compare(qrels, runs, "mrr"), rm.compare(qrels, runs, "mrr", clusters=of)
-    one, other = alone.difference("mrr"), together.difference("mrr")
-    assert other.mean == pytest.approx(one.mean)
-    assert other.paired.clusters == 30
-    assert other.paired.design_effect > 1.5
-    assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
-    assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
-    assert other.p_uncorrected > one.p_uncorrected
-    assert "queries in 30 clusters, as given; intervals and tests take whole clusters" in str(together)
-    assert "cluster" not in str(alone)
-    evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
-    assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
-    assert (
-        rm.compare({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
-        .difference("mrr")
-        .paired
-        == other.paired
-    )
+    qrels, runs, clusters = generate_clusters(30, 8, 1)
+    independent = rm.compare(qrels, runs, "mrr").difference("mrr")
+    comparison = rm.compare(qrels, runs, "mrr", clusters=clusters)
+    clustered = comparison.difference("mrr")
+    assert clustered.mean == pytest.approx(independent.mean)
+    assert clustered.paired.clusters == 30
+    assert clustered.paired.design_effect > 1.5
+    assert np.diff(clustered.interval) > 1.2 * np.diff(independent.interval)
+    assert clustered.p_uncorrected > independent.p_uncorrected
+    assert "queries in 30 clusters, as given; intervals and tests take whole clusters" in str(comparison)
+    assert "cluster" not in str(rm.compare(qrels, runs, "mrr"))
+    evaluations = {system: rm.evaluate(qrels, run, "mrr", clusters=clusters) for system, run in runs.items()}
+    assert rm.compare(evaluations).difference("mrr").paired == clustered.paired
+
+
+def test_the_largest_difference_is_the_best_value_seen_where_a_metric_has_no_bound() -> None:
+    qrels = {f"q{number}": {"a": 3, "b": 1, "x": 0, "y": 0} for number in range(8)}
+    runs = {"good": same_ranking(qrels, "a", "b"), "poor": same_ranking(qrels, "b")}
+    unbounded = rm.compare(qrels, runs, "dcg").difference("dcg")
+    assert unbounded.max_difference == pytest.approx(3 + 1 / math.log2(3))
+    assert rm.compare(qrels, runs, "ndcg").difference("ndcg").max_difference == 1
+    without_relevant = {"one": same_ranking(qrels, "x"), "other": same_ranking(qrels, "y")}
+    empty = rm.compare(qrels, without_relevant, "dcg").difference("dcg")
+    assert empty.max_difference == 1  # no value says how large one can be

@@ -1,7 +1,6 @@
 """What is not judged: how much of it, what it could change, and what to judge next."""
 
 import itertools
-import random
 import warnings
 from typing import Any
 
@@ -9,66 +8,16 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
+from partly_judged_systems import pooled, quietly
 from retrieval_metrics.comparison import unjudged_bounds
 
 METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
-Run = dict[str, list[str]]
-
-
-def pooled(seed: int, *, queries: int = 30, grades: int = 1) -> tuple[dict[str, dict[str, int]], dict[str, Run]]:
-    """Two systems as good as each other, of which only A's documents are judged, and an A' that is A but for ties."""
-    rng = random.Random(seed)
-    truth: dict[str, dict[str, int]] = {}
-    runs: dict[str, Run] = {"A": {}, "B": {}}
-    for at in range(queries):
-        grade = {f"d{number}": rng.randrange(grades + 1) for number in range(12)}
-        for run in runs.values():
-            run[f"q{at}"] = sorted(grade, key=lambda one: grade[one] + rng.gauss(0, 0.7), reverse=True)[:4]
-        truth[f"q{at}"] = {document: grade[document] for document in runs["A"][f"q{at}"]}
-        if not any(truth[f"q{at}"].values()):
-            truth[f"q{at}"][runs["A"][f"q{at}"][0]] = 1
-    return truth, runs
-
-
-def quietly(*args: Any, **options: Any) -> rm.Comparison:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rm.RetrievalWarning)
-        return rm.compare(*args, **options)
-
-
-def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
-    truth, runs = pooled(0)
-    with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(of the first 4 retrieved: A 100 %, B \d+ %\)"):
-        comparison = rm.compare(truth, runs, "ndcg@4")
-    assert comparison.summary[0].startswith("The systems are not judged alike (of the first 4 retrieved: A 100 %")
-    share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
-    assert f"judged of the first 4 retrieved: A 100 %, B {100 * share:.0f} %" in str(comparison)
-    assert comparison.difference("ndcg@4").significant
-
-
-def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(20)}
-    runs = {"good": {query: ["d", "x"] for query in qrels}, "bad": {query: ["x", "y"] for query in qrels}}
-    with pytest.warns(rm.RetrievalWarning, match="bad: none of the retrieved documents is judged") as caught:
-        comparison = rm.compare(qrels, runs, "mrr")
-    assert len(caught) == 1
-    assert "judged alike" not in str(comparison)
-
-
-def test_judged_is_shown_and_never_ranked() -> None:
-    truth, runs = pooled(1)
-    comparison = quietly(truth, runs, ["ndcg@4", "judged@4"])
-    assert comparison.means["judged@4"]["A"] == 1
-    assert {one.metric for one in comparison.differences} == {"ndcg@4"}
-    assert not any("in judged@4" in said for said in comparison.summary)
-    with pytest.raises(ValueError, match="judged measures the judgments"):
-        quietly(truth, runs, "judged@4")
 
 
 @pytest.mark.parametrize("metric", ["coverage@50chars", "density@1"])
 def test_systems_are_compared_in_how_much_of_the_text_they_find(metric: str) -> None:
-    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
-    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    halves = [rm.Retrieved(number, "x" * 50, "page", number) for number in (0, 50)]
+    truth = {f"q{number}": [rm.Span("page", 0, 80)] for number in range(12)}
     runs = {"first half": dict.fromkeys(truth, halves[:1]), "second half": dict.fromkeys(truth, halves[1:])}
     difference = rm.compare(truth, runs, metric).difference(metric)
     assert difference.mean == pytest.approx(-20 / 80 if "coverage" in metric else -20 / 50)
@@ -97,8 +46,8 @@ def test_the_bounds_are_those_of_every_completion(grades: int) -> None:
             complete = {query: {**known, **dict(zip(unjudged, chosen, strict=True))}}
             found.append([list(quiet(complete, {query: run[query]}).values()) for run in runs.values()])
         values[query] = [np.array(found)]
-    for at, metric in enumerate(METRICS):
-        each = [of_query[0][:, :, at] for of_query in values.values()]
+    for number, metric in enumerate(METRICS):
+        each = [of_query[0][:, :, number] for of_query in values.values()]
         for system, column in (("A", 0), ("B", 1)):
             ends = np.mean([(own[:, column].min(), own[:, column].max()) for own in each], axis=0)
             assert bounds.means[metric][system] == pytest.approx(tuple(ends))
@@ -114,10 +63,10 @@ def quiet(qrels: Any, run: Any) -> dict[str, float]:
 
 def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
-    (said,) = comparison.conclusions
-    assert said.kind == "depends_on_unjudged"
-    assert said.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
-    assert "with other grades of the unjudged among the first 4 it could be" in said.sentence
+    (conclusion,) = comparison.conclusions
+    assert conclusion.kind == "depends_on_unjudged"
+    assert conclusion.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
+    assert "with other grades of the unjudged among the first 4 it could be" in conclusion.sentence
     assert standing_of(comparison) == "undetermined"
     assert "(exact)" in str(comparison)
 
@@ -128,7 +77,7 @@ def standing_of(comparison: rm.Comparison) -> str:
 
 
 def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are() -> None:
-    qrels = {f"q{at}": {"d": 1, "x": 0, "y": 0} for at in range(20)}
+    qrels = {f"q{number}": {"d": 1, "x": 0, "y": 0} for number in range(20)}
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
     assert comparison.conclusions.get("mrr@2").sentence.endswith(", and nothing is unjudged among the first 2.")
@@ -138,9 +87,9 @@ def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are()
 
 
 def test_every_metric_is_bounded_at_its_own_depth() -> None:
-    qrels = {f"q{at}": {"a": 1, "b": 1, "z": 0, "y": 0, "x": 0} for at in range(20)}
-    old = {query: ["a", "z", "y", "x", "b", *(f"o{at}" for at in range(5))] for query in qrels}
-    new = {query: ["z", "a", "y", "x", "b", *(f"n{at}" for at in range(5))] for query in qrels}
+    qrels = {f"q{number}": {"a": 1, "b": 1, "z": 0, "y": 0, "x": 0} for number in range(20)}
+    old = {query: ["a", "z", "y", "x", "b", *(f"o{number}" for number in range(5))] for query in qrels}
+    new = {query: ["z", "a", "y", "x", "b", *(f"n{number}" for number in range(5))] for query in qrels}
     both = quietly(qrels, {"old": old, "new": new}, ["map", "ndcg@5"], unjudged="bounds")
     alone = quietly(qrels, {"old": old, "new": new}, "map", unjudged="bounds")
     assert both.unjudged is not None
@@ -148,13 +97,13 @@ def test_every_metric_is_bounded_at_its_own_depth() -> None:
     assert both.unjudged.depths == {"map": None, "ndcg@5": 5}
     assert both.unjudged.differences["map", "new", "old"] == alone.unjudged.differences["map", "new", "old"]
     assert both.unjudged.differences["map", "new", "old"] == pytest.approx((-0.509, 0.366), abs=0.001)
-    assert [each.kind for each in both.conclusions] == ["depends_on_unjudged", "worse"]
+    assert [conclusion.kind for conclusion in both.conclusions] == ["depends_on_unjudged", "worse"]
 
 
 def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
-    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(20)}
-    new = {query: ["a", "z"] if at < 14 else ["z"] for at, query in enumerate(qrels)}
-    old = {query: ["z", "a"] if at >= 14 or at < 6 else ["z"] for at, query in enumerate(qrels)}
+    qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(20)}
+    new = {query: ["a", "z"] if number < 14 else ["z"] for number, query in enumerate(qrels)}
+    old = {query: ["z", "a"] if number >= 14 or number < 6 else ["z"] for number, query in enumerate(qrels)}
     found = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds")
     assert found.unjudged is not None
     assert found.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((8 - 6) / 20, (8 - 6) / 20))
@@ -166,7 +115,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     some = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant={"q7": 1})
     assert some.unjudged is not None
     assert some.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((7.5 - 6) / 20, (8 - 6) / 20))
-    numbered = {at: {1: 1, 2: 0} for at in range(8)}
+    numbered = {number: {1: 1, 2: 0} for number in range(8)}
     runs = {"a": {query: [1] for query in numbered}, "b": {query: [2, 1] for query in numbered}}
     quietly(numbered, runs, "recall@1", unjudged="bounds", unretrieved_relevant=2)
 
@@ -192,30 +141,21 @@ def test_an_assumption_that_means_nothing_is_refused(
 
 
 def test_sampling_and_ignorance_are_one_sentence() -> None:
-    qrels = {f"q{at}": {"a": 1, "b": 0, "c": 0} for at in range(12)}
+    qrels = {f"q{number}": {"a": 1, "b": 0, "c": 0} for number in range(12)}
     old = {query: ["b", "a", "c"] for query in qrels}
     new = old | {query: ["a", "b", "c"] for query in list(qrels)[:3]}
-    (few,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
-    assert few.kind == "not_significant"
-    assert "better" not in few.sentence
-    assert few.sentence.endswith(", and nothing is unjudged among the first 3.")
+    (conclusion,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
+    assert conclusion.kind == "not_significant"
+    assert "better" not in conclusion.sentence
+    assert conclusion.sentence.endswith(", and nothing is unjudged among the first 3.")
     (same,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
     assert same.sentence == (
         "new and old have the same value for every query in recall@5, and nothing is unjudged among the first 5."
     )
 
 
-def test_ties_of_the_rules_decide_what_is_among_the_first() -> None:
-    qrels = {f"q{at}": {"z": 1} for at in range(8)}
-    one, two = ({query: dict(scores) for query in qrels} for scores in ({"b": 1.0, "z": 1.0}, {"z": 2.0, "b": 1.0}))
-    for rules in ({"rules": "llama_index"}, {"ties": "input"}, {"ties": "expected"}):
-        comparison = quietly(qrels, {"one": one, "two": two}, "precision@1", unjudged="bounds", **rules)
-        assert comparison.conclusions.get("precision@1").kind == "depends_on_unjudged"
-        assert comparison.to_judge(1)
-
-
 def test_condensed_rankings_say_whom_they_favour() -> None:
-    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(12)}
+    qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(12)}
     runs = {
         "old": {query: ["z", "a"] for query in qrels},
         "new": {query: ["u1", "u2", "u3", "u4", "u5", "a"] for query in qrels},
@@ -231,7 +171,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
 
 def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     truth = {"q": {"d": 1, "x": 0}}
-    run = {"q": [*(f"u{at}" for at in range(14)), "d"]}
+    run = {"q": [*(f"u{number}" for number in range(14)), "d"]}
     comparison = quietly(truth, {"a": run, "b": {"q": ["d", "x"]}}, "map@20", unjudged="bounds")
     bounds = comparison.unjudged
     assert bounds is not None
@@ -239,32 +179,6 @@ def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     assert bounds.means["map@20"]["a"] == (0, 1)
     assert bounds.differences["map@20", "b", "a"] == (-1, 1)
     assert "outer bounds: too many grades to try in 1 query" in str(comparison)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_ndcg_of_queries_with_too_many_completions_is_bounded_exactly(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chance, documents = random.Random(seed), [f"d{at}" for at in range(7)]
-    truth = {
-        query: {one: chance.choice([0, 1, 3]) for one in chance.sample(documents, 2)} | {"r": 1, "s": 3}
-        for query in range(5)
-    }
-    runs = {
-        name: {query: chance.sample([*documents, "r", "s"], chance.randint(1, 6)) for query in truth} for name in "ab"
-    }
-    options = {"unjudged": "bounds", "unretrieved_relevant": chance.choice([None, 1, 2]), "resamples": 20}
-    tried = quietly(truth, runs, ["ndcg@4", "ndcg"], **options).unjudged
-    monkeypatch.setattr("retrieval_metrics.comparison.unjudged_bounds.MOST_OF_A_QUERY", 1)
-    counted = quietly(truth, runs, ["ndcg@4", "ndcg"], **options).unjudged
-    assert tried is not None
-    assert counted is not None
-    assert counted.exact
-    for key, ends in tried.differences.items():
-        assert counted.differences[key] == pytest.approx(ends, abs=1e-12)
-    for metric, of_systems in tried.means.items():
-        for system, ends in of_systems.items():
-            assert counted.means[metric][system] == pytest.approx(ends, abs=1e-12)
 
 
 def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:
@@ -292,87 +206,12 @@ def test_repeats_of_judged_documents_keep_their_place_in_a_condensed_ranking() -
     assert rm.evaluate(truth, run, "mrr", unjudged="condensed").means["mrr"] == pytest.approx(1 / 3)
 
 
-def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
-    truth, runs = pooled(5)
-    comparison = quietly(truth, runs, "ndcg@4")
-    chosen = comparison.to_judge(5)
-    assert len(chosen) == 5
-    first, base = chosen[0], comparison.difference("ndcg@4").mean
-    assert "B" in first.ranks
-    query = str(first.query)
-    graded = {**truth, query: {**truth[query], str(first.document): 1}}
-    moved = quietly(graded, runs, "ndcg@4").difference("ndcg@4").mean
-    assert abs(moved - base) == pytest.approx(first.effect)
-    assert [one.effect for one in chosen] == sorted((one.effect for one in chosen), reverse=True)
-    for query, document in (("q0", "d0"), ("q1", "d1")):
-        if document in {*runs["A"][query], *runs["B"][query]} and document not in truth[query]:
-            other: dict[str, dict[str, int]] = {**truth, query: {**truth[query], document: 1}}
-            assert abs(quietly(other, runs, "ndcg@4").difference("ndcg@4").mean - base) <= first.effect + 1e-12
-
-
-def effects(runs: dict[str, Run], metrics: str | list[str], grade: int = 1) -> dict[object, float]:
-    qrels = {"p": {"a": 1, "z": 0}, "q": {"a": grade, "z": 0}}
-    return {one.document: one.effect for one in quietly(qrels, runs, metrics).to_judge()}
-
-
-def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> None:
-    old, new = {"p": ["a", "z"], "q": ["u", "z"]}, {"p": ["a", "v"], "q": ["u", "a"]}
-    # "v" would raise new by 1/2 in one of two queries; "u" would raise both systems, which moves no difference.
-    assert effects({"old": old, "new": new}, "precision@2") == {"v": 1 / 2 / 2, "u": 0}
-    third = {"p": ["a", "v"], "q": ["z", "a"]}  # without "u"
-    assert effects({"old": old, "new": new, "third": third}, "precision@2") == {"v": 1 / 4, "u": 1 / 4}
-    # The metric that moves most counts: here the reciprocal rank, by 1/2, then precision@5, by 1/5.
-    for metrics in (["mrr@2", "precision@5"], ["precision@5", "mrr@2"]):
-        first, last = ({"p": ranking, "q": ["a"]} for ranking in (["w", "a"], ["a", "z", "w"]))
-        assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": first}, metrics)["w"] == pytest.approx(1 / 2 / 2)
-        assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": last}, metrics)["w"] == pytest.approx(1 / 5 / 2)
-
-
-def candidates(run: Any, metrics: str | list[str], **options: Any) -> dict[object, Any]:
-    """Return the documents to judge of one of six alike queries, with their ranks."""
-    qrels = {f"q{at}": {"d": 1, "z": 0} for at in range(6)}
-    runs = {"one": dict.fromkeys(qrels, run), "two": {query: ["d", "z"] for query in qrels}}
-    return {
-        one.document: one.ranks for one in quietly(qrels, runs, metrics, **options).to_judge(99) if one.query == "q0"
-    }
-
-
-def test_what_is_looked_at_reaches_to_the_largest_cutoff_or_to_ten() -> None:
-    run = ["z", *(f"u{rank}" for rank in range(2, 14))]
-    assert candidates(run, "mrr") == {f"u{rank}": {"one": rank} for rank in range(2, 11)}
-    assert candidates(run, ["mrr", "ndcg@3", "precision@4"]) == {f"u{rank}": {"one": rank} for rank in range(2, 5)}
-
-
-def test_what_ties_with_the_last_of_the_first_is_looked_at_too() -> None:
-    run = {"z": 3.0, "d": 2.0, "a": 2.0, "b": 2.0 - 1e-9, "c": 1.0}
-    assert candidates(run, "ndcg@2", ties="expected") == {"a": {"one": 3}}
-    single = rm.Rules(name="mine", ties="expected", scores="single")  # to which "b" has the score of "a"
-    assert candidates(run, "ndcg@2", rules=single) == {"b": {"one": 3}, "a": {"one": 4}}
-    assert candidates(run, "ndcg@2") == {}
-
-
-def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
-    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
-    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
-    comparison = rm.compare(
-        truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
-    )
-    assert comparison.judged_coverage is None
-    assert "judged of" not in str(comparison)
-
-
-def test_a_document_to_judge_is_given_the_highest_grade() -> None:
-    runs: dict[str, Run] = {"old": {"p": ["a"], "q": ["a"]}, "new": {"p": ["a", "u"], "q": ["a"]}}
-    ideal = 3 + 1 / np.log2(3)  # "u" has grade 3 then, and stands below "a", which has 1
-    assert effects(runs, "ndcg@2", grade=3)["u"] == pytest.approx((3 / np.log2(3)) / ideal / 2)
-
-
 @pytest.mark.parametrize(
     ("documents", "unseen", "exact"), [(12, 0, True), (13, 0, False), (11, 1, True), (12, 1, False), (10, 3, True)]
 )
 def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int, *, exact: bool) -> None:
     # 2^12 = 2^11 (1 + 1) = 2^10 (1 + 3): how many unseen ones are relevant is one more choice
-    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    runs = {"a": {"q": [*(f"u{number}" for number in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
     bounds = quietly({"q": {"d": 1, "x": 0}}, runs, "mrr@20", unjudged="bounds", unretrieved_relevant=unseen).unjudged
     assert bounds is not None
     assert (bounds.exact, bounds.queries, bounds.unretrieved_relevant) == (exact, {"mrr@20": 1}, unseen)
@@ -383,7 +222,7 @@ def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int,
 @pytest.mark.parametrize(("documents", "unseen", "exact"), [(7, 0, True), (7, 1, False), (6, 2, True), (6, 3, False)])
 def test_an_unseen_document_has_every_grade_above_0(documents: int, unseen: int, *, exact: bool) -> None:
     # 3^7 = 2187 and 3^7 (1 + 2) = 6561; 3^6 (1 + 2 * 2) = 3645 and 3^6 (1 + 3 * 2) = 5103
-    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    runs = {"a": {"q": [*(f"u{number}" for number in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
     bounds = quietly(
         {"q": {"d": 1, "e": 2, "x": 0}}, runs, "mrr@20", unjudged="bounds", unretrieved_relevant=unseen
     ).unjudged
@@ -395,7 +234,7 @@ def test_unseen_documents_of_numbered_ones_have_numbers_of_their_own() -> None:
     for known, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
         found = []
         for to in (int, str):
-            qrels = {f"q{at}": {to(document): grade for document, grade in known.items()} for at in range(6)}
+            qrels = {f"q{number}": {to(document): grade for document, grade in known.items()} for number in range(6)}
             runs = {name: {query: [*map(to, own)] for query in qrels} for name, own in (("a", [5]), ("b", other))}
             bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unretrieved_relevant=3).unjudged
             assert bounds is not None
@@ -419,7 +258,7 @@ def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monke
     two = {query: ["d"] for query in qrels}
 
     def outer(most: int, *metrics: str) -> dict[str, int]:
-        monkeypatch.setattr(unjudged_bounds, "MOST_OF_ALL", most)
+        monkeypatch.setattr(unjudged_bounds, "MAX_COMPLETIONS", most)
         bounds = quietly(qrels, {"one": one, "two": two}, list(metrics), unjudged="bounds").unjudged
         assert bounds is not None
         assert bounds.queries == dict.fromkeys(metrics, 3)
@@ -433,9 +272,9 @@ def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monke
 
 @pytest.mark.parametrize("clusters", [None, {f"q{at}": at // 2 for at in range(14)}])
 def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[str, int] | None) -> None:
-    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(14)}
-    old = {query: ["z", "a"] if at % 3 else ["a", "z"] for at, query in enumerate(qrels)}
-    new = {query: ["u", "a"] if at % 2 else ["a", "z"] for at, query in enumerate(qrels)}
+    qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(14)}
+    old = {query: ["z", "a"] if number % 3 else ["a", "z"] for number, query in enumerate(qrels)}
+    new = {query: ["u", "a"] if number % 2 else ["a", "z"] for number, query in enumerate(qrels)}
 
     def compared(judged: dict[str, dict[str, int]], **options: Any) -> rm.Comparison:
         return quietly(judged, {"old": old, "new": new}, ["mrr@2", "mrr@1"], clusters=clusters, **options)
@@ -475,7 +314,7 @@ def test_what_cannot_be_completed_is_refused(call: Any, message: str) -> None:
 
 @pytest.mark.parametrize("rules", ["standard", "llama_index", "haystack", "ragas", "mlflow"])
 def test_bounds_follow_the_order_of_ties_under_the_rules(rules: str) -> None:
-    qrels = {f"q{at}": {"z": 1} for at in range(8)}
+    qrels = {f"q{number}": {"z": 1} for number in range(8)}
     tied = {query: {"b": 1.0, "z": 1.0} for query in qrels}
     clear = {query: {"z": 2.0, "b": 1.0} for query in qrels}
     ranked = {query: ["z", "b"] if rules == "standard" else ["b", "z"] for query in qrels}

@@ -2,36 +2,25 @@
 
 import copy
 import math
-import random
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
-from generated import scored_run
-
-
-def quiet(*args: Any, **kwargs: Any) -> rm.Evaluation:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rm.RetrievalWarning)
-        return rm.evaluate(*args, **kwargs)
+from data_warning_kinds import evaluate_silently
 
 
 class TestStandardRules:
     def test_a_missing_query_scores_zero_is_counted_and_warned_of(self) -> None:
-        with pytest.warns(
-            rm.RetrievalWarning, match=r"nothing was retrieved for 1 of 2 judged queries, .* 'q2'; they score 0"
-        ):
+        with pytest.warns(rm.RetrievalWarning, match=r"1 of 2 judged queries, .* 'q2'"):
             result = rm.evaluate({"q1": ["a"], "q2": ["a"]}, {"q1": ["a"]}, ["map"])
         assert result.means["map"] == 0.5
         assert result.counts["missing"] == 1
         assert result.n["map"] == result.counts["scored"] == 2
-        assert "1 with nothing retrieved, scored 0" in str(result)
 
     def test_an_empty_ranking_is_a_missing_query(self) -> None:
-        result = quiet({"q1": ["a"], "q2": ["a"]}, {"q1": ["a"], "q2": []}, ["map", "judged@5"])
+        result = evaluate_silently({"q1": ["a"], "q2": ["a"]}, {"q1": ["a"], "q2": []}, ["map", "judged@5"])
         assert result.counts["missing"] == 1
         assert result.per_query["map"] == {"q1": 1, "q2": 0}
         assert math.isnan(result.per_query["judged@5"]["q2"])
@@ -46,7 +35,6 @@ class TestStandardRules:
             {"map": 0.75, "ndcg": (1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3)), "precision@4": 0.5}
         )
         assert result.counts["duplicates"] == 1
-        assert "1 repeated documents, which earn nothing" in str(result)
 
     def test_a_negative_grade_is_judged_and_gains_nothing(self) -> None:
         result = rm.evaluate({"q": {"a": 1, "bad": -1}}, {"q": ["bad", "a"]}, ["ndcg", "judged", "bpref"])
@@ -55,13 +43,13 @@ class TestStandardRules:
         assert result.means["bpref"] == 1
 
 
-WORKED_TRUTH = [["test-1", "test-2"], ["test-3"]]
+WORKED_QRELS = [["test-1", "test-2"], ["test-3"]]
 WORKED_RANKING = ["test-1", "pred-1", "test-2", "pred-3"]
 
 
 class TestGroups:
     @pytest.mark.parametrize(
-        ("semantics", "expected"),
+        ("rules", "expected"),
         [
             (
                 "standard",
@@ -73,8 +61,8 @@ class TestGroups:
             ),
         ],
     )
-    def test_the_worked_example(self, semantics: str, expected: dict[str, float]) -> None:
-        result = rm.evaluate({"q": WORKED_TRUTH}, {"q": WORKED_RANKING}, list(expected), rules=semantics)
+    def test_the_worked_example(self, rules: str, expected: dict[str, float]) -> None:
+        result = rm.evaluate({"q": WORKED_QRELS}, {"q": WORKED_RANKING}, list(expected), rules=rules)
         assert dict(result.means) == pytest.approx(expected, abs=1e-15)
 
     def test_one_item_that_satisfies_two_groups_gives_two_hit_rows(self) -> None:
@@ -95,20 +83,23 @@ class TestOtherRules:
 
     def test_own_rules_are_data(self) -> None:
         rules = rm.Rules(name="mine", missing="skip", no_relevant="zero", parameters={"map": {"norm": "retrieved"}})
-        result = quiet({"q": ["a", "b"], "p": ["a"], "z": {"a": 0}}, {"q": ["a"], "z": ["a"]}, ["map"], rules=rules)
+        result = evaluate_silently(
+            {"q": ["a", "b"], "p": ["a"], "z": {"a": 0}}, {"q": ["a"], "z": ["a"]}, ["map"], rules=rules
+        )
         assert result.per_query["map"] == {"q": 1, "z": 0}
         assert "3 queries, mine rules" in str(result)
 
     def test_what_a_name_says_wins_over_the_rules(self) -> None:
         rules = rm.Rules(name="mine", parameters={"ndcg": {"gain": "exponential"}})
-        truth, run = {"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}
-        assert rm.evaluate(truth, run, "ndcg(gain=binary)", rules=rules).means["ndcg(gain=binary)"] == 1
-        assert rm.evaluate(truth, run, "ndcg", rules=rules).means["ndcg"] < 0.75
+        qrels = {"q": {"a": 1, "b": 3}}
+        run = {"q": ["a", "b"]}
+        assert rm.evaluate(qrels, run, "ndcg(gain=binary)", rules=rules).means["ndcg(gain=binary)"] == 1
+        assert rm.evaluate(qrels, run, "ndcg", rules=rules).means["ndcg"] < 0.75
 
     def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
-        with pytest.raises(ValueError, match="unknown rules 'trec'; the rule sets are standard, trec_eval"):
+        with pytest.raises(ValueError, match=r"unknown rules 'trec'.*standard, trec_eval"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, rules="trec")
-        with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
+        with pytest.raises(TypeError, match=r"rule.* got int"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, rules=1)  # type: ignore[arg-type]  # the point of the test
 
 
@@ -145,7 +136,7 @@ def test_nothing_that_was_handed_over_is_changed() -> None:
     qrels: Any = {"q": [{"a": 2, "b": 1}, ["c"]], "p": {"a": 0}, "r": ["z", "z"]}
     run: Any = {"q": {"c": 1.0, "a": 1.0}, "p": ["a", "a"], "s": []}
     before = copy.deepcopy((qrels, run))
-    quiet(qrels, run)
+    evaluate_silently(qrels, run)
     assert (qrels, run) == before
 
 
@@ -161,57 +152,3 @@ def test_warnings_point_at_the_caller() -> None:
 
 METRICS = [*rm.DEFAULT_METRICS, "err@5", "rbp(p=0.5)", "bpref", "judged@5", "alpha_ndcg@10", "r_precision", "f1@5"]
 unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-
-
-@unwarned
-def test_every_row_is_that_of_the_whole_set() -> None:
-    qrels, run = scored_run(random.Random(3), 30, depth=20, ties=0.4, judged=0.4)
-    qrels["q0"] = dict.fromkeys(qrels["q0"], 0)
-    run["q1"] = {}
-    whole = rm.evaluate(qrels, run, METRICS)
-    largest = max(grade for graded in qrels.values() for grade in graded.values())
-    for query, relevant in qrels.items():
-        row = rm.evaluate_ranking(relevant, run[query], METRICS, max_grade=largest)
-        expected = {name: values[query] for name, values in whole.per_query.items()}
-        assert row == pytest.approx(expected, abs=0, rel=0, nan_ok=True)
-
-
-@unwarned
-@pytest.mark.parametrize(
-    ("relevant", "retrieved", "match"),
-    [
-        ([["a", "b"], ["c"]], ["b", "a"], "id"),
-        ([{"a": 2, "b": 1}], ["b", "b"], "id"),
-        (["s"], [rm.Retrieved("c1", source="s"), rm.Retrieved("c2", source="t")], "source"),
-        ([rm.Quote("wraps a block")], [rm.Retrieved("c1", "Next."), rm.Retrieved("c2", "It wraps a block.")], "id"),
-    ],
-)
-def test_groups_and_pieces_are_judged_as_everywhere(relevant: Any, retrieved: Any, match: str) -> None:
-    whole = rm.evaluate({"q": relevant}, {"q": retrieved}, ["ndcg", "recall@2", "map"], match=match)
-    assert rm.evaluate_ranking(relevant, retrieved, ["ndcg", "recall@2", "map"], match=match) == whole.means
-
-
-@unwarned
-def test_it_is_a_dict_that_reads_every_spelling() -> None:
-    row = rm.evaluate_ranking(["d7"], ["d3", "d7"], "ap")
-    assert isinstance(row, dict)
-    assert row == {"map": 0.5}
-    assert row["ap"] == 0.5
-
-
-@unwarned
-def test_what_one_row_cannot_know_is_asked_for() -> None:
-    with pytest.raises(
-        ValueError, match=r"err@5 divides by the largest grade .* pass max_grade=, .*err\(max_grade=3\)"
-    ):
-        rm.evaluate_ranking({"a": 2}, ["a"], ["mrr", "err@5"])
-    assert rm.evaluate_ranking({"a": 2}, ["a"], "err(max_grade=3)")["err(max_grade=3)"] == 0.375
-    with pytest.raises(ValueError, match="must be between 2, the largest of these judgments"):
-        rm.evaluate_ranking({"a": 2}, ["a"], "err", max_grade=1)
-
-
-@unwarned
-def test_nothing_is_warned_of(recwarn: pytest.WarningsRecorder) -> None:
-    assert rm.evaluate_ranking(["a"], [], "mrr") == {"mrr": 0.0}
-    assert math.isnan(rm.evaluate_ranking([], ["a"], "mrr")["mrr"])
-    assert not recwarn

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.evaluate import score_run
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}
@@ -42,10 +42,13 @@ def test_a_metric_that_was_not_computed_is_named(result: rm.Evaluation) -> None:
 def test_means_do_not_depend_on_the_order_of_the_queries() -> None:
     rng = random.Random(1)
     queries = [f"q{number}" for number in range(500)]
-    run = {query: [str(rng.randrange(9)) for _ in range(9)] for query in queries}
+    run = {}
+    for query in queries:
+        run[query] = [str(rng.randrange(9)) for _ in range(9)]
     shuffled = rng.sample(queries, len(queries))
-    one, other = (rm.evaluate({query: ["3"] for query in order}, run, ["mrr", "ndcg"]) for order in (queries, shuffled))
-    assert dict(one.means) == dict(other.means)
+    result = rm.evaluate(dict.fromkeys(queries, ("3",)), run, ["mrr", "ndcg"])
+    reordered = rm.evaluate(dict.fromkeys(shuffled, ("3",)), run, ["mrr", "ndcg"])
+    assert dict(result.means) == dict(reordered.means)
 
 
 def test_the_text_is_an_aligned_table_with_notes(result: rm.Evaluation) -> None:
@@ -119,32 +122,32 @@ def test_the_largest_grade_of_the_whole_is_not_written_into_the_judgments_of_a_p
 
 
 JUDGED: Any = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}, "q3": {"d": 0}}
-FOUND: Any = {"q1": ["x", "b"], "q2": ["c"], "q3": ["e"]}
+RETRIEVED: Any = {"q1": ["x", "b"], "q2": ["c"], "q3": ["e"]}
 
 
 def test_evaluations_with_the_same_numbers_are_equal_whatever_they_were_computed_from() -> None:
-    one = rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"])
-    assert one == rm.evaluate(JUDGED, {**FOUND, "q1": ["y", "b"]}, ["mrr", "ndcg"])
-    assert len({one, rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"])}) == 1
-    assert one != "an evaluation"
+    result = rm.evaluate(JUDGED, RETRIEVED, ["mrr", "ndcg"])
+    assert result == rm.evaluate(JUDGED, {**RETRIEVED, "q1": ["y", "b"]}, ["mrr", "ndcg"])
+    assert len({result, rm.evaluate(JUDGED, RETRIEVED, ["mrr", "ndcg"])}) == 1
+    assert result != "an evaluation"
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize(
     "other",
     [
-        lambda: rm.evaluate(JUDGED, {**FOUND, "q1": ["b"]}, ["mrr", "ndcg"]),
-        lambda: rm.evaluate(JUDGED, FOUND, ["mrr"]),
-        lambda: rm.evaluate(JUDGED, FOUND, ["ndcg", "mrr"]),
-        lambda: rm.evaluate({**JUDGED, "q3": {"d": 1}}, FOUND, ["mrr", "ndcg"]),
-        lambda: rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], rules="trec_eval"),
-        lambda: rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], clusters={"q1": 1, "q2": 1, "q3": 2}),
-        lambda: rm.merge([rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"], clusters=None).totals()]),
+        lambda: rm.evaluate(JUDGED, {**RETRIEVED, "q1": ["b"]}, ["mrr", "ndcg"]),
+        lambda: rm.evaluate(JUDGED, RETRIEVED, ["mrr"]),
+        lambda: rm.evaluate(JUDGED, RETRIEVED, ["ndcg", "mrr"]),
+        lambda: rm.evaluate({**JUDGED, "q3": {"d": 1}}, RETRIEVED, ["mrr", "ndcg"]),
+        lambda: rm.evaluate(JUDGED, RETRIEVED, ["mrr", "ndcg"], rules="trec_eval"),
+        lambda: rm.evaluate(JUDGED, RETRIEVED, ["mrr", "ndcg"], clusters={"q1": 1, "q2": 1, "q3": 2}),
+        lambda: rm.merge([rm.evaluate(JUDGED, RETRIEVED, ["mrr", "ndcg"], clusters=None).totals()]),
     ],
     ids=["values", "metrics", "their order", "what is undefined", "rules", "clusters", "totals"],
 )
 def test_evaluations_that_differ_in_anything_are_not_equal(other: Callable[[], rm.Evaluation]) -> None:
-    assert rm.evaluate(JUDGED, FOUND, ["mrr", "ndcg"]) != other()
+    assert rm.evaluate(JUDGED, RETRIEVED, ["mrr", "ndcg"]) != other()
 
 
 def test_scores_of_others_with_other_bounds_are_not_equal() -> None:

@@ -1,54 +1,29 @@
-"""Texts of a page: each once, shortened around the needed words, and the marks where these are left."""
+"""The data of a page hold every query."""
 
-from itertools import pairwise
+from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from retrieval_metrics.evaluation.query_report import TextStore, fitting, kept
+import retrieval_metrics as rm
+from reported import QRELS, TEXTS, data_of, read
 
 
-def test_a_text_is_stored_once_for_the_same_name_and_source() -> None:
-    passages = TextStore()
-    assert passages.add("d", "s", "text") == passages.add("d", "s", "text") == 0
-    assert passages.add("d", None, "text") == 1
-    assert passages.shortened(10).rows == [["d", "s", "text"], ["d", None, "text"]]
-
-
-def test_needed_words_survive_the_shortening_and_keep_their_marks() -> None:
-    text = "x" * 300 + "needed words" + "y" * 300
-    passages = TextStore()
-    at = passages.add("d", None, text, [(300, 312)])
-    shortened = passages.shortened(60)
-    _, _, shown, short = shortened.rows[at]
-    assert short == 1
-    assert len(shown) < 70
-    ((start, end),) = shortened.marks(at, [(300, 312)])
-    assert shown[start:end] == "needed words"
-
-
-MARKS = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 60)), max_size=6)
-
-
-@given(MARKS, st.integers(20, 500))
-def test_no_text_is_longer_than_asked_and_marks_stay_inside_it(marks: list[tuple[int, int]], length: int) -> None:
-    text = "".join(chr(0x4E00 + at) for at in range(460))
-    places = sorted({(start, start + size) for start, size in marks})
-    stretches = kept(len(text), places, length)
-    assert sum(end - start for start, end in stretches) <= length
-    assert all(one[1] < other[0] for one, other in pairwise(stretches))
-    passages = TextStore()
-    at = passages.add("d", None, text, places)
-    shortened = passages.shortened(length)
-    shown = shortened.rows[at][2]
-    covered = {text[position] for start, end in places for position in range(start, end)}
-    for start, end in shortened.marks(at, places):
-        assert set(shown[start:end]) <= covered | set(" \u2026 ")
-
-
-@given(st.lists(st.integers(0, 5000), max_size=30), st.integers(10_000, 100_000))
-def test_texts_cut_to_the_fitting_length_fit(lengths: list[int], total: int) -> None:
-    length = fitting(lengths, total)
-    assert sum(min(one, length) for one in lengths) <= total
-    if sum(lengths) <= total:
-        assert all(one <= length for one in lengths)
+def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_back(
+    evaluation: rm.Evaluation, tmp_path: Path
+) -> None:
+    parities = ["even", "odd"]
+    labels = {query: parities[number % 2] for number, query in enumerate(QRELS)}
+    evaluation.report(tmp_path / "report.html", queries=TEXTS, corpus={"d": "the text of d"}, slices=labels)
+    data = data_of(read(tmp_path / "report.html")[0])
+    assert data["ids"] == list(QRELS)
+    assert data["texts"][0] == TEXTS["q0"]
+    assert [data["slices"][label] for label in data["slice"][:2]] == ["even", "odd"]
+    assert [column[1] for column in data["values"][0]] == [0.5, 1, 0]
+    assert [data["kinds"][kind] for kind in data["missed"][data["missing"][0][0]]] == ["never retrieved"]
+    first = data["shown"]["0"]
+    second = data["shown"]["1"]
+    x, y = first["results"][0]  # unjudged, so their numbers alone
+    assert [data["documents"][number] for number in (x, y)] == [["x"], ["y"]]
+    number, state, score, grade, satisfies = second["results"][0][1]
+    assert data["documents"][number] == ["d", None, "the text of d"]
+    assert (state, score, grade, satisfies) == (0, None, 1.0, [0])
+    assert second["needed"][0][0] == number  # the text is there once
+    assert second["needed"][0][3] == [[data["kinds"].index("found"), 2, data["details"].index("found")]]

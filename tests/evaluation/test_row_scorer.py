@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
+from conformance import CASES, Case
+from retrieval_metrics.evaluation.row_scorer import ROW, make_first_answer_check
 from retrieval_metrics.inputs import hosts
 from retrieval_metrics.integration_api import EvaluationTask, HostAdapter, RowScorer, Scorer
+from retrieval_metrics.types import MergedRanking
 
 QRELS: dict[str, Any] = {"a": {"d1": 1}, "b": {"d1": 3}, "c": ["d2"]}
 
 
 def test_what_is_refused_alone_is_left_out_with_the_reason_and_the_scale_stays_that_of_all() -> None:
     run = rm.RetrievedRun({"a": ["x", "d1"], "b": [7], "c": []}, {"c": KeyError("c")})
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 2"):
-        evaluation, refused = Scorer(["err", "mrr"]).evaluation(QRELS, run)
-    assert {query: type(error) for query, error in refused.items()} == {"b": TypeError}
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2"):
+        evaluation, refusals = Scorer(["err", "mrr"]).evaluation(QRELS, run)
+    assert {query: type(error) for query, error in refusals.items()} == {"b": TypeError}
     assert evaluation.per_query["mrr"] == {"a": 0.5, "c": 0.0}
     assert evaluation.per_query["err"]["a"] == 1 / 8 / 2  # (2 ** 1 - 1) / 2 ** 3, at rank 2
     assert evaluation.counts["failed"] == 1
@@ -29,8 +31,8 @@ def test_what_is_refused_alone_is_left_out_with_the_reason_and_the_scale_stays_t
 def test_the_calls_and_seconds_of_what_is_not_refused_are_kept() -> None:
     rankings: dict[str, Any] = {"a": ["x", "d1"], "b": [7]}
     run = rm.RetrievedRun(rankings, seconds={"a": 0.5, "b": 0.25}, calls={"a": [1, 2], "b": [1]})
-    evaluation, refused = Scorer("recall@2calls").evaluation({"a": ["d1"], "b": ["d2"]}, run)
-    assert list(refused) == ["b"]
+    evaluation, refusals = Scorer("recall@2calls").evaluation({"a": ["d1"], "b": ["d2"]}, run)
+    assert list(refusals) == ["b"]
     assert evaluation.means["recall@2calls"] == 1.0
     assert evaluation.seconds == {"a": 0.5}
 
@@ -48,31 +50,32 @@ def test_a_row_for_which_nothing_was_retrieved_is_0_under_every_budget() -> None
     for failure in (None, "the application failed"):
         scores = RowScorer(metrics).row(["d1"], list, failure=failure)
         assert [score.value for score in scores.values()] == [0.0, 0.0, 0.0]
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 2 of 2"):
+    with pytest.warns(rm.RetrievalWarning, match="2 of 2"):
         whole = rm.evaluate({"a": ["d1"], "b": ["d2"]}, {"a": [], "b": []}, metrics)
     assert whole.means == dict.fromkeys(metrics, 0.0)
     with pytest.raises(ValueError, match="the rankings hold only ids"):
         RowScorer(metrics).row(["d1"], lambda: ["d1"])
 
 
-@pytest.mark.parametrize("wrong", ["3", True, -1, 0, float("nan")])
-def test_a_largest_grade_that_cannot_be_one_is_refused_before_any_row(wrong: Any) -> None:
-    for make in (Scorer, RowScorer):
+@pytest.mark.parametrize("max_grade", ["3", True, -1, 0, float("nan")])
+def test_a_largest_grade_that_cannot_be_one_is_refused_before_any_row(max_grade: Any) -> None:
+    for scorer_type in (Scorer, RowScorer):
         with pytest.raises((TypeError, ValueError), match="max_grade must be"):
-            make("err", max_grade=wrong)
+            scorer_type("err", max_grade=max_grade)
 
 
 QUESTIONS = rm.EvaluationSet({"q1": "one?", "q2": "two?"}, {"q1": ["d1"], "q2": {"d2": 2, "d3": 1}})
-FOUND: Any = {"one?": [rm.Retrieved("x"), rm.Retrieved("d1")], "two?": [rm.Retrieved("d3"), rm.Retrieved("d2")]}
+RESULTS: Any = {"one?": [rm.Retrieved("x"), rm.Retrieved("d1")], "two?": [rm.Retrieved("d3"), rm.Retrieved("d2")]}
 
 
 def test_what_was_asked_is_evaluated_as_by_the_core() -> None:
-    asked = EvaluationTask(QUESTIONS, ["mrr", "ndcg"])
-    run = rm.retrieve(FOUND.__getitem__, **asked.retrieve_arguments)
-    evaluation = asked.evaluation(run)
+    task = EvaluationTask(QUESTIONS, ["mrr", "ndcg"])
+    run = rm.retrieve(RESULTS.__getitem__, **task.retrieve_arguments)
+    evaluation = task.evaluation(run)
     assert evaluation.means == rm.evaluate(QUESTIONS, run, ["mrr", "ndcg"]).means
-    assert asked.query_scores(evaluation) == asked.query_scores(run)
-    assert [score.relevant_ranks for score in asked.query_scores(run)[evaluation.metrics[0]].values()] == [(2,), (1, 2)]
+    scores = task.query_scores(run)
+    assert task.query_scores(evaluation) == scores
+    assert [score.relevant_ranks for score in scores[evaluation.metrics[0]].values()] == [(2,), (1, 2)]
 
 
 def test_documents_are_called_for_only_if_a_span_is_judged() -> None:
@@ -80,15 +83,15 @@ def test_documents_are_called_for_only_if_a_span_is_judged() -> None:
         raise AssertionError("nobody needs the documents")
 
     assert EvaluationTask(QUESTIONS, "mrr", documents=never).sources == set()
-    judged = [("what?", [rm.Span("book", 0, 5)])]
-    asked = EvaluationTask(judged, "recall@1", documents=lambda: {"book": "first second"})
-    assert asked.sources == {"book"}
-    run = rm.retrieve(lambda _: [rm.Retrieved("c", "first", source="book")], **asked.retrieve_arguments)
-    assert asked.evaluation(run).means["recall@1"] == 1.0
+    questions = [("what?", [rm.Span("book", 0, 5)])]
+    task = EvaluationTask(questions, "recall@1", documents=lambda: {"book": "first second"})
+    assert task.sources == {"book"}
+    run = rm.retrieve(lambda _: [rm.Retrieved("c", "first", source="book")], **task.retrieve_arguments)
+    assert task.evaluation(run).means["recall@1"] == 1.0
 
 
 TEXTS = [f"text {number}" for number in range(500)]
-ASKED = rm.EvaluationSet.from_dataset([(text, ["d1"]) for text in TEXTS])
+MANY_QUESTIONS = rm.EvaluationSet.from_dataset([(text, ["d1"]) for text in TEXTS])
 WITHOUT_ID = rm.Retrieved(None, "A closure is a function.", metadata={"file": "a.md", "title": "Closures"})
 
 
@@ -108,34 +111,35 @@ class Search:
 
     def __init__(self, *pages: Page) -> None:
         self.pages = pages
-        self.asked = 0
+        self.n_calls = 0
 
     def look_up(self, _: str) -> list[Page]:
-        self.asked += 1
+        self.n_calls += 1
         return list(self.pages)
 
 
-def items_of(pages: Sequence[Page]) -> list[rm.Retrieved]:
+def convert_pages(pages: Sequence[Page]) -> list[rm.Retrieved]:
     return [rm.Retrieved(page.name) for page in pages]
 
 
 @pytest.fixture
 def pages_host(monkeypatch: pytest.MonkeyPatch) -> None:
     host = HostAdapter(
-        name="pages", resolve_retriever=lambda thing: getattr(thing, "look_up", None), convert_items=items_of
+        name="pages", resolve_retriever=lambda thing: getattr(thing, "look_up", None), convert_items=convert_pages
     )
     point = SimpleNamespace(load=lambda: host)
     monkeypatch.setattr(hosts, "_entry_point_by_module", lambda: {"pages_host": point})
 
 
-def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
-    asked: list[str] = []
+def make_retriever(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
+    """Return a retriever with the same answer for each text, and the texts it was called with."""
+    texts: list[str] = []
 
     def retriever(text: str) -> Any:
-        asked.append(text)
+        texts.append(text)
         return answer
 
-    return retriever, asked
+    return retriever, texts
 
 
 @pytest.mark.parametrize(
@@ -162,57 +166,59 @@ def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
 def test_what_cannot_be_evaluated_is_raised_after_one_question(
     answer: Any, error: type[Exception], message: str
 ) -> None:
-    retriever, asked = asked_for(answer)
+    retriever, texts = make_retriever(answer)
     with pytest.raises(error, match=message) as caught:
-        rm.retrieve(retriever, ASKED)
-    assert asked == ["text 0"]
+        rm.retrieve(retriever, MANY_QUESTIONS)
+    assert texts == ["text 0"]
     assert caught.value.__notes__ == ["this is the first answer, for query 'text 0': 'text 0'"]
 
 
 @pytest.mark.parametrize("answer", [["d1"], ("d1", "d2"), {"d1": 0.5}, np.array(["d1"]), [rm.Retrieved("d1")], []])
 def test_every_kind_of_ranking_is_taken(answer: Any) -> None:
-    retriever, asked = asked_for(answer)
-    run = rm.retrieve(retriever, ASKED)
-    assert len(asked) == 500
+    retriever, texts = make_retriever(answer)
+    run = rm.retrieve(retriever, MANY_QUESTIONS)
+    assert len(texts) == 500
     assert run.errors == {}
     assert len(run["text 7"]) == len(answer)
 
 
 def test_an_id_is_not_missed_where_judgments_ask_for_something_else() -> None:
-    retriever, _ = asked_for([WITHOUT_ID])
+    retriever, _ = make_retriever([WITHOUT_ID])
     by_quote = rm.EvaluationSet.from_dataset([("what is a closure?", [rm.Quote("a closure is")])])
     assert rm.retrieve(retriever, by_quote)["what is a closure?"] == [WITHOUT_ID]
-    assert rm.retrieve(retriever, ASKED.queries)["text 3"] == [WITHOUT_ID]  # nobody said what they are judged by
-    assert not rm.retrieve(retriever, ASKED, match="metadata:file").errors
-    assert not rm.retrieve(retriever, ASKED, match=rm.Matching(by=lambda item: item.value("title"))).errors
+    assert rm.retrieve(retriever, MANY_QUESTIONS.queries)["text 3"] == [
+        WITHOUT_ID
+    ]  # nobody said what they are judged by
+    assert not rm.retrieve(retriever, MANY_QUESTIONS, match="metadata:file").errors
+    assert not rm.retrieve(retriever, MANY_QUESTIONS, match=rm.Matching(by=lambda item: item.value("title"))).errors
 
 
 def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> None:
-    retriever, asked = asked_for([WITHOUT_ID])
+    retriever, texts = make_retriever([WITHOUT_ID])
     with pytest.raises(ValueError, match="value for match='metadata:page'; the metadata of the first has 'file', 't"):
-        rm.retrieve(retriever, ASKED, match="metadata:page")
-    assert len(asked) == 1
+        rm.retrieve(retriever, MANY_QUESTIONS, match="metadata:page")
+    assert len(texts) == 1
     with pytest.raises(ValueError, match="the first has 'file', 'title'; write match='metadata:file'"):
-        rm.retrieve(retriever, ASKED, match="metadata:files")
-    asked.pop()
+        rm.retrieve(retriever, MANY_QUESTIONS, match="metadata:files")
+    texts.pop()
     with pytest.raises(ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"):
-        rm.retrieve(retriever, ASKED, match="page")
-    assert len(asked) == 1
+        rm.retrieve(retriever, MANY_QUESTIONS, match="page")
+    assert len(texts) == 1
 
 
 def test_ids_alone_are_too_little_for_quotes() -> None:
-    retriever, asked = asked_for(["d1"])
+    retriever, texts = make_retriever(["d1"])
     questions = rm.EvaluationSet.from_dataset([(text, [rm.Quote("a closure is")]) for text in TEXTS])
     with pytest.raises(TypeError, match="returned only ids for query 'text 0', but the judgments or match= need"):
         rm.retrieve(retriever, questions)
-    assert len(asked) == 1
+    assert len(texts) == 1
 
 
 @pytest.mark.parametrize(
     ("judgment", "match"), [(rm.Quote("wiki"), "id"), (rm.Quote("long enough"), rm.Matching(min_quote_length=40))]
 )
 def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quote, match: Any) -> None:
-    retriever, asked = asked_for([rm.Retrieved("d1", "a text that is long enough")])
+    retriever, texts = make_retriever([rm.Retrieved("d1", "a text that is long enough")])
     questions = rm.EvaluationSet.from_dataset(
         [*((text, [rm.Text("a text of five words here")]) for text in TEXTS), ("q", [judgment])]
     )
@@ -223,7 +229,7 @@ def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quot
     too_long = rm.EvaluationSet.from_dataset([("q", [rm.Span("d", 0, 30)])]).with_sources({"d": "A short text."})
     with pytest.raises(ValueError, match="for query 'q' ends beyond its source, which has 13 characters"):
         rm.retrieve(retriever, too_long)
-    assert not asked
+    assert not texts
     assert len(rm.retrieve(retriever, questions, match=rm.Matching(min_quote_length=3))) == len(questions)
 
 
@@ -239,52 +245,56 @@ def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quot
 def test_what_metrics_and_rules_need_is_tried_on_the_first_answer(
     answer: Any, metrics: str, options: dict[str, Any], message: str
 ) -> None:
-    retriever, asked = asked_for(answer)
-    check = make_first_answer_check(ASKED.qrels, metrics, **options)
+    retriever, texts = make_retriever(answer)
+    check = make_first_answer_check(MANY_QUESTIONS.qrels, metrics, **options)
     with pytest.raises(ValueError, match=message):
-        rm.retrieve(retriever, ASKED, check=check)
-    assert len(asked) == 1
+        rm.retrieve(retriever, MANY_QUESTIONS, check=check)
+    assert len(texts) == 1
 
 
 def test_the_check_sees_the_first_answer_that_holds_something_and_no_other() -> None:
-    seen: list[Any] = []
+    checked_runs: list[Any] = []
 
     def retriever(text: str) -> list[str]:
         if text == "text 0":
             raise ConnectionError("not yet there")
         return [] if text == "text 1" else [text]
 
-    run = rm.retrieve(retriever, ASKED, workers=1, check=seen.append)
-    assert seen == [{"text 2": ["text 2"]}]
+    run = rm.retrieve(retriever, MANY_QUESTIONS, workers=1, check=checked_runs.append)
+    assert checked_runs == [{"text 2": ["text 2"]}]
     assert list(run.errors) == ["text 0"]
 
 
 def test_a_later_answer_that_cannot_be_read_is_the_failure_of_its_query() -> None:
     def retriever(text: str) -> Any:
-        return [WITHOUT_ID] if text == "text 7" else ["d1"] if text != "text 8" else None
+        if text == "text 7":
+            return [WITHOUT_ID]
+        if text == "text 8":
+            return None
+        return ["d1"]
 
-    run = rm.retrieve(retriever, ASKED)
+    run = rm.retrieve(retriever, MANY_QUESTIONS)
     assert list(run.errors) == ["text 7", "text 8"]
     assert "have no id" in str(run.errors["text 7"])
     assert run["text 7"] == run["text 8"] == []
     with pytest.raises(ValueError, match="have no id") as caught:
-        rm.retrieve(retriever, ASKED, workers=1, raise_on_error=True)
+        rm.retrieve(retriever, MANY_QUESTIONS, workers=1, raise_on_error=True)
     assert caught.value.__notes__ == ["while retrieving for query 'text 7'"]
 
 
 @pytest.mark.usefixtures("pages_host")
 def test_a_retriever_of_a_host_is_asked_as_its_integration_says() -> None:
     search = Search(Page("d2"), Page("d1"))
-    run = rm.retrieve(search, ASKED)
-    assert search.asked == 500
+    run = rm.retrieve(search, MANY_QUESTIONS)
+    assert search.n_calls == 500
     assert run["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
-    assert rm.evaluate(ASKED.qrels, run, "mrr").means["mrr"] == 0.5
+    assert rm.evaluate(MANY_QUESTIONS.qrels, run, "mrr").means["mrr"] == 0.5
 
 
 @pytest.mark.usefixtures("pages_host")
 def test_documents_of_a_host_are_read_from_a_plain_function_too() -> None:
     search = Search(Page("d2"), Page("d1"))
-    assert rm.retrieve(search.look_up, ASKED)["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
+    assert rm.retrieve(search.look_up, MANY_QUESTIONS)["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
 
 
 @pytest.mark.usefixtures("pages_host")
@@ -294,17 +304,17 @@ def test_an_integration_may_convert_the_answers_itself() -> None:
     def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
         return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
 
-    run = rm.retrieve(search, ASKED, convert=by_rank)
+    run = rm.retrieve(search, MANY_QUESTIONS, convert=by_rank)
     assert [item.value("rank") for item in run["text 3"]] == [1, 2]
-    assert rm.retrieve(search.look_up, ASKED, convert=by_rank) == run
+    assert rm.retrieve(search.look_up, MANY_QUESTIONS, convert=by_rank) == run
 
 
 @pytest.mark.usefixtures("pages_host")
 def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
     search = Search(Page("d1"), Page(None))
     with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no id"):
-        rm.retrieve(search, ASKED)
-    assert search.asked == 1
+        rm.retrieve(search, MANY_QUESTIONS)
+    assert search.n_calls == 1
 
 
 def test_a_store_is_not_a_retriever() -> None:
@@ -313,17 +323,37 @@ def test_a_store_is_not_a_retriever() -> None:
             return self
 
     with pytest.raises(TypeError, match=r"got Store; write as_retriever\(\) behind it"):
-        rm.retrieve(Store(), ASKED)
+        rm.retrieve(Store(), MANY_QUESTIONS)
 
 
 def test_a_row_whose_application_failed_did_not_abstain() -> None:
     scorer = RowScorer(["leak@5", "recall@5"])
-    values = [
-        [one.value for one in found.values()]
-        for found in (
-            scorer.row({"a": 1, "z": -1}, list),
-            scorer.row({"a": 1, "z": -1}, list, failure="out of memory"),
-            scorer.row({"a": 1, "z": -1}, lambda: ["z"], failure="the answer timed out"),
-        )
-    ]
-    assert [[str(value) for value in row] for row in values] == [["0.0", "0.0"], ["nan", "0.0"], ["1.0", "0.0"]]
+    judgments = {"a": 1, "z": -1}
+
+    def score_row(ranking: list[str], failure: str | None = None) -> list[str]:
+        scores = scorer.row(judgments, lambda: ranking, failure=failure)
+        return [str(score.value) for score in scores.values()]
+
+    assert score_row([]) == ["0.0", "0.0"]
+    assert score_row([], failure="out of memory") == ["nan", "0.0"]
+    assert score_row(["z"], failure="the answer timed out") == ["1.0", "0.0"]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("rules", ["standard", "haystack", "autorag"])
+def test_the_values_of_a_row_are_those_of_a_run_to_the_last_bit(case: Case, rules: str) -> None:
+    metrics = ["mrr", "map@5", "ndcg@10", "recall@5", "judged@3", "rbp(max_grade=3)", "leak@5"]
+    scorer = RowScorer(metrics, rules=rules)
+    for query, judgments in case.qrels.items():
+        ranking = case.run.get(query, [])
+        row_scores = scorer.row(judgments, lambda ranking=ranking: ranking)  # type: ignore[misc]  # bound for this query
+        run_scores = Scorer(metrics, rules=rules).queries({ROW: judgments}, {ROW: ranking})
+        for metric, score in row_scores.items():
+            assert repr(score) == repr(run_scores[metric][ROW])
+
+
+def test_calls_that_a_cutoff_hides_are_warned_of() -> None:
+    merged = MergedRanking(["a", "b", "c"], origins=((1, 1), (1, 2), (2, 1)))
+    with pytest.warns(rm.RetrievalWarning, match="recall@2"):
+        RowScorer(["recall@2", "recall@1calls"]).row(["a"], lambda: merged)

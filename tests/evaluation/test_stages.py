@@ -84,18 +84,22 @@ def test_clusters_reach_the_stages() -> None:
         assert result.stages[name].intervals() == alone.intervals()
 
 
+def sort_by_grade(documents: list[str], grades: dict[str, int]) -> list[str]:
+    return sorted(documents, key=lambda document: -grades.get(document, 0))
+
+
 def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
     stages = rm.evaluate(QRELS, RUN, [*METRICS, "mrr"]).stages
     for metric in (*METRICS, "mrr"):
         ceilings = stages.ceiling(metric)
         for name, run in STEPS.items():
-            best = {q: sorted(run[q], key=lambda one, of=QRELS[q]: -of.get(one, 0)) for q in QRELS}  # type: ignore[misc]
+            best = {query: sort_by_grade(run[query], QRELS[query]) for query in QRELS}
             assert ceilings[name] == rm.evaluate(QRELS, best, metric).means[metric]
             assert ceilings[name] >= stages[name].means[metric]
-    items = {
-        query: [rm.Retrieved(id=f"chunk {at}", metadata={"of": one}) for at, one in enumerate([*ids, *ids[:1]])]
-        for query, ids in STEPS["bm25"].items()
-    }
+    items = {}
+    for query, ids in STEPS["bm25"].items():
+        with_repeat = enumerate([*ids, *ids[:1]])
+        items[query] = [rm.Retrieved(f"chunk {number}", metadata={"of": document}) for number, document in with_repeat]
     chunks = rm.RetrievedRun(items, stages={"bm25": items})
     by_document = rm.evaluate(QRELS, chunks, "mrr", match="metadata:of").stages  # a second chunk adds nothing
     assert by_document.ceiling("mrr")["bm25"] == stages.ceiling("mrr")["bm25"]
@@ -112,10 +116,10 @@ def test_scores_of_others_are_no_part_of_the_stages() -> None:
 
 
 def test_what_was_found_has_the_interval_of_recall() -> None:
-    truth = {f"q{at}": ["a"] for at in range(9)} | {"q9": ["a", "b"]}
-    steps = {"s": {query: ["a", "b"] for query in truth}, "r": {query: ["a"] for query in truth}}
+    qrels = {f"q{number}": ["a"] for number in range(9)} | {"q9": ["a", "b"]}
+    steps = {"s": {query: ["a", "b"] for query in qrels}, "r": {query: ["a"] for query in qrels}}
     run = rm.RetrievedRun(steps["r"], stages=steps)
-    evaluation = rm.evaluate(truth, run, "recall@2")
-    found = evaluation.stages.losses("recall@2")
-    assert found.means["found"] == evaluation.means["recall@2"]
-    assert found.intervals()["found"] == evaluation.intervals()["recall@2"]
+    evaluation = rm.evaluate(qrels, run, "recall@2")
+    losses = evaluation.stages.losses("recall@2")
+    assert losses.means["found"] == evaluation.means["recall@2"]
+    assert losses.intervals()["found"] == evaluation.intervals()["recall@2"]

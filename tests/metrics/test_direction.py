@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.comparison_tables import format_value_counts, values_chart
+from retrieval_metrics.evaluation.value_counts import format_value_counts, values_chart
 from retrieval_metrics.integration_api.pytest_support import check_ceiling, require_useful_bound
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.comparison_tables import evaluation_mean_charts, sorted_changes
+from retrieval_metrics.comparison.comparison_charts import sorted_changes
+from retrieval_metrics.evaluation.evaluation_charts import evaluation_mean_charts
 from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
 

@@ -11,12 +11,12 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.files.saved_format import signed
 
-QUERIES: dict[Any, str] = {at: f"what is {at}?" for at in range(24)}
+QUERIES: dict[Any, str] = {number: f"what is {number}?" for number in range(24)}
 RUNS: dict[str, Any] = {
     "old": {query: ["d1", "d2", "d3"] for query in QUERIES},
     "new": {query: [["d2", "d1", "d3"], ["d3", "d4"]][query % 2] for query in QUERIES},
 }
-CORPUS = {f"d{at}": f"Text {at}, in two lines\u2028of Größe {at}." for at in range(1, 5)}
+CORPUS = {f"d{number}": f"Text {number}, in two lines\u2028of Größe {number}." for number in range(1, 5)}
 POOL = rm.pool(QUERIES, RUNS, CORPUS)
 
 
@@ -28,7 +28,7 @@ MODEL = POOL.grade(rm.Model(grade, name="a model"))
 SAMPLE = POOL.sample(12, graded=MODEL, runs=RUNS)
 PEOPLE = POOL.for_queries(SAMPLE).grade(rm.Model(lambda prompt: grade(prompt[:-1]), name="Ada"))
 KINDS = {query: f"kind {query % 2}" for query in QUERIES}
-KEPT: dict[str, Any] = {
+SAVED: dict[str, Any] = {
     "pool": POOL,
     "pool with effects": rm.pool(
         rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"d1": 3}, "q2": {"d2": 1}}),
@@ -48,20 +48,20 @@ KEPT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", ["kept.json", "kept.json.gz"])
-@pytest.mark.parametrize("what", KEPT)
-def test_what_is_loaded_equals_what_was_saved(what: str, name: str, tmp_path: Path) -> None:
-    KEPT[what].save(tmp_path / name)
+@pytest.mark.parametrize("kind", SAVED)
+def test_what_is_loaded_equals_what_was_saved(kind: str, name: str, tmp_path: Path) -> None:
+    SAVED[kind].save(tmp_path / name)
     loaded = rm.load(tmp_path / name)
-    assert loaded == KEPT[what]
-    assert type(loaded) is type(KEPT[what])
-    assert str(loaded) == str(KEPT[what])
+    assert loaded == SAVED[kind]
+    assert type(loaded) is type(SAVED[kind])
+    assert str(loaded) == str(SAVED[kind])
     loaded.save(tmp_path / f"again-{name}")
     assert rm.load(tmp_path / f"again-{name}") == loaded
 
 
 def test_what_differs_is_not_equal() -> None:
-    for what, one in KEPT.items():
-        assert [other for other, two in KEPT.items() if one == two] == [what]
+    for kind, saved in SAVED.items():
+        assert [other_kind for other_kind, other in SAVED.items() if saved == other] == [kind]
     assert POOL.sample(12, seed=3) == POOL.sample(12, seed=3)
     assert POOL.sample(12, seed=3) != POOL.sample(12, seed=4)
     assert POOL.top(3) != POOL
@@ -69,14 +69,15 @@ def test_what_differs_is_not_equal() -> None:
 
 
 def replace_one_grade(labels: rm.Labels) -> rm.Labels:
-    first, *others = labels.labels
-    return rm.Labels([replace(first, grade=3.0 if first.grade != 3 else 0.0), *others], labels.notes, labels.scale)
+    first, *further = labels.labels
+    return rm.Labels([replace(first, grade=3.0 if first.grade != 3 else 0.0), *further], labels.notes, labels.scale)
 
 
 def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
     POOL.save(tmp_path / "pool.json")
     SAMPLE.save(tmp_path / "sample.json")
-    pool, sample = rm.load(tmp_path / "pool.json"), rm.load(tmp_path / "sample.json")
+    pool = rm.load(tmp_path / "pool.json")
+    sample = rm.load(tmp_path / "sample.json")
     pages = [
         pool.for_queries(sample).labelling_page(tmp_path / "again.html"),
         POOL.for_queries(SAMPLE).labelling_page(tmp_path / "a.html"),
@@ -84,7 +85,7 @@ def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
     assert pages[0][0].read_bytes() == pages[1][0].read_bytes()
     assert pool.grade(rm.Model(grade, name="a model")) == MODEL
     estimate = rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], human=PEOPLE, model=MODEL, sample=sample)
-    assert estimate == KEPT["estimate"]
+    assert estimate == SAVED["estimate"]
 
 
 def test_a_stratum_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:

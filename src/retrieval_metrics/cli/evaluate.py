@@ -18,6 +18,7 @@ from retrieval_metrics.cli.arguments import (
     add_text_options,
     add_trace_options,
 )
+from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.input_files import (
     paths_by_name,
     read_named_inputs,
@@ -34,7 +35,8 @@ from retrieval_metrics.cli.trec_eval_lines import (
     with_relevance_level,
 )
 from retrieval_metrics.cli.trec_eval_lines import select_measures as trec_eval_names
-from retrieval_metrics.evaluation.summary import check_ceiling, require_useful_bound, summary_table
+from retrieval_metrics.evaluation.mean_limits import check_ceiling, require_useful_bound
+from retrieval_metrics.evaluation.summary_table import summary_table
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import as_metric
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     add_file_arguments(parser, runs="+")
     add_metric_options(parser)
@@ -102,7 +104,7 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser, "qrels", "run")
 
 
-def run_evaluate(arguments: argparse.Namespace) -> bool:
+def run(arguments: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
     paths = paths_by_name(arguments.runs)
     measures = _select_measures(arguments)
@@ -316,3 +318,6 @@ def means_below(evaluations: Mapping[str, rm.Evaluation], floors: list[tuple[rm.
             if isnan(mean) or mean < floor:
                 lines.append(f"{metric}{suffix} is {numbers.format_distinct(mean, floor)[0]}, below {floor:g}")
     return lines
+
+
+COMMAND = Command(add_arguments, run)

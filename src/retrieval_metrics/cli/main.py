@@ -17,6 +17,8 @@ from retrieval_metrics.cli import output
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.cli.command import Command
+
 
 # Exit codes: a threshold is missed; the call or a file is invalid; a bug in this package; Ctrl-C.
 BELOW = 1
@@ -133,19 +135,19 @@ def _parser(called_command: str | None) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        summary = command.description.partition(". ")[0].removesuffix(".")
+    for name, description in COMMANDS.items():
+        summary = description.text.partition(". ")[0].removesuffix(".")
         parser = commands.add_parser(
             name,
             help=summary[0].lower() + summary[1:],
-            description=command.description,
-            epilog=command.examples,
+            description=description.text,
+            epilog=description.examples,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == called_command:
-            module = import_module(f"{__package__}.{command.module}")
-            getattr(module, f"add_to_{name}")(parser)
-            parser.set_defaults(run_command=getattr(module, f"run_{name}"))
+            command: Command = import_module(f"{__package__}.{name}").COMMAND
+            command.add_arguments(parser)
+            parser.set_defaults(run_command=command.run)
     return top
 
 
@@ -174,11 +176,10 @@ class Version(argparse.Action):
         parser.exit()
 
 
-class Command(NamedTuple):
-    """A command: the module that is imported if it is called, what it does in sentences, and calls of it."""
+class Description(NamedTuple):
+    """What the help says of a command: what it does, in sentences, and calls of it."""
 
-    module: str
-    description: str
+    text: str
     examples: str
 
 
@@ -206,9 +207,8 @@ exit codes:
 """
 
 
-COMMANDS: Mapping[str, Command] = {
-    "evaluate": Command(
-        "evaluate",
+COMMANDS: Mapping[str, Description] = {
+    "evaluate": Description(
         "Score a run against judgments, or several side by side. Use compare to test whether they differ.",
         """\
 examples:
@@ -223,8 +223,7 @@ examples:
   zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
 """,
     ),
-    "compare": Command(
-        "compare_commands",
+    "compare": Description(
         "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
         "which metrics they differ.",
         """\
@@ -235,8 +234,7 @@ examples:
   retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
 """,
     ),
-    "changes": Command(
-        "compare_commands",
+    "changes": Description(
         "Say what changed between two runs of the same queries. No judgments are needed.",
         """\
 examples:
@@ -245,8 +243,7 @@ examples:
   retrieval-metrics changes before.jsonl after.jsonl --report changes.html --queries queries.tsv --corpus corpus.jsonl
 """,
     ),
-    "tune": Command(
-        "compare_commands",
+    "tune": Description(
         "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
         "questions is an honest one: it takes the choice into account.",
         """\
@@ -256,8 +253,7 @@ examples:
   retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
 """,
     ),
-    "audit": Command(
-        "compare_commands",
+    "audit": Description(
         "Score a run by the rules of several libraries, and show which rule makes the difference.",
         """\
 examples:
@@ -265,8 +261,7 @@ examples:
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --rules standard --rules llama_index
 """,
     ),
-    "lint": Command(
-        "data_files",
+    "lint": Description(
         "Find problems in questions and their judgments. No model is needed.",
         """\
 examples:
@@ -276,8 +271,7 @@ examples:
   retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
 """,
     ),
-    "convert": Command(
-        "data_files",
+    "convert": Description(
         "Write a run or judgments in another format. Numbers stay the same to the last bit.",
         """\
 examples:
@@ -286,8 +280,7 @@ examples:
   retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
 """,
     ),
-    "history": Command(
-        "saved_files",
+    "history": Description(
         "Keep the numbers of saved evaluations, and show them over time. The file only ever grows.",
         """\
 examples:
@@ -297,8 +290,7 @@ examples:
   retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
 """,
     ),
-    "report": Command(
-        "saved_files",
+    "report": Description(
         "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing.",
         """\
 examples:

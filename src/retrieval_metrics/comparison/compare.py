@@ -9,48 +9,40 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 
-import numpy as np
-
 from retrieval_metrics._internal.validation import (
-    argument_name,
-    format_argument,
     integer,
     positive_integer,
     positive_number,
     proportion,
-    python_or_cli_text,
     warn,
 )
+from retrieval_metrics.comparison.common_ground import find_common_ground
 from retrieval_metrics.comparison.comparison import Comparison
-from retrieval_metrics.comparison.difference import Differences, PairedValues
-from retrieval_metrics.comparison.system_ranking import judged_coverage_note
+from retrieval_metrics.comparison.comparison_wording import common_ground_notes, judged_coverage_note
+from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.comparison.documents_to_judge import measure_judged_coverage
+from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.comparison.tests_of_pairs import (
     compute_differences,
     list_pairs,
     merge_clusters,
     select_ranking_metrics,
 )
-from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged, measure_judged_coverage
+from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
-from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
-from retrieval_metrics.evaluation.summary import percentage_hint
+from retrieval_metrics.evaluation.mean_limits import percentage_hint
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.source_texts import with_source_texts
-from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
-from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
-from retrieval_metrics.reports.numbers import format_query_count as queries_said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.evaluation.scores import Scores
@@ -61,12 +53,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.rules import Rules
 
 
-# Compare systems that were evaluated: find their common ground, test all differences together, and keep one record.
-
-LEVEL, RESAMPLES = 0.95, 10_000
+LEVEL = 0.95
+RESAMPLES = 10_000
 UNJUDGED = ("bounds", *get_args(UnjudgedRule))
-FINENESS = 5
-"""With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
+# With a choice from many pairs, the smallest p value is at most a fifth of what a significant difference needs.
+MIN_RESAMPLES_PER_LOOK = 5
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -86,16 +77,16 @@ class ComparisonOptions(TypedDict, total=False):
 def compare_evaluations(
     evaluations: Mapping[str, Evaluation],
     metrics: str | Metric | Iterable[str | Metric] | None = None,
-    **terms: Unpack[ComparisonOptions],
+    **options: Unpack[ComparisonOptions],
 ) -> Comparison:
     """Compare evaluations on the queries with the same id, text and judgments in all of them."""
-    require_comparable(list(evaluations), terms)
-    if terms.get("unjudged") not in {None, "bounds"}:
+    require_comparable(list(evaluations), options)
+    if options.get("unjudged") not in {None, "bounds"}:
         refuse_fixed(["unjudged"])
-    whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
-    wanted = None if metrics is None else as_metrics(metrics, computed=False)
-    scores, common, notes = common_ground(whole, wanted)
-    return compare_scores(scores, common, notes, **terms)
+    scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
+    chosen = None if metrics is None else as_metrics(metrics, computed=False)
+    ground = find_common_ground(scores, chosen)
+    return compare_scores(ground.scores, ground.metrics, common_ground_notes(ground), **options)
 
 
 def compare_scores(
@@ -114,16 +105,20 @@ def compare_scores(
     show_progress: bool = False,
 ) -> Comparison:
     """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
-    if any(one.origin is None or one.origin.judged.n_retrieved.any() for one in scores.values()):  # no rehearsal
+    if not _is_rehearsal(scores):
         require_judged_documents(scores)
     _refuse_vain_margin(margin, metrics)
-    clusters, ranked = merge_clusters(scores), select_ranking_metrics(metrics)
-    budgets, aligned = measure_budget_use(scores, ranked), PairedValues.from_scores(scores, metrics, clusters)
-    resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
+    clusters = merge_clusters(scores)
+    ranking_metrics = select_ranking_metrics(metrics)
+    budgets = measure_budget_use(scores, ranking_metrics)
+    paired_values = PairedValues.from_scores(scores, metrics, clusters)
+    if looks > 1:
+        # With fewer choices of signs, no p value could be small enough once it is multiplied by the looks.
+        resamples = max(resamples, round(MIN_RESAMPLES_PER_LOOK * looks / (1 - level)))
     differences = compute_differences(
         scores,
-        aligned,
-        ranked,
+        paired_values,
+        ranking_metrics,
         baseline,
         level=1 - (1 - level) / looks,
         resamples=resamples,
@@ -133,15 +128,13 @@ def compare_scores(
         show_progress=show_progress,
     )
     if looks > 1:
-        differences = Differences(
-            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), selected_from=looks) for each in differences
-        )
+        differences = _correct_for_looks(differences, looks)
     bounds = None
     if unjudged == "bounds":
         bounds = bound_unjudged(
             scores,
-            aligned,
-            ranked,
+            paired_values,
+            ranking_metrics,
             differences,
             resamples=resamples,
             seed=seed,
@@ -150,13 +143,13 @@ def compare_scores(
     return Comparison(
         scores=scores,
         metrics=metrics,
-        paired_values=aligned,
+        paired_values=paired_values,
         baseline=baseline,
         level=level,
         differences=differences,
         margin=margin,
         clusters=clusters,
-        judged_coverage=measure_judged_coverage(scores, ranked),
+        judged_coverage=measure_judged_coverage(scores, ranking_metrics),
         unjudged=bounds,
         notes=tuple(notes),
         budgets=budgets,
@@ -164,48 +157,66 @@ def compare_scores(
     )
 
 
+def _is_rehearsal(scores: Mapping[str, Scores]) -> bool:
+    """Return whether nothing was retrieved by any system, as before the first call of `compare_retrievers`."""
+    for system_scores in scores.values():
+        origin = system_scores.origin
+        if origin is None or origin.judged.n_retrieved.any():
+            return False
+    return True
+
+
+def _correct_for_looks(differences: Differences, looks: int) -> Differences:
+    """Return the differences of two results that were chosen from `looks` pairs by what they showed."""
+    corrected = []
+    for difference in differences:
+        p_corrected = min(difference.p_corrected * looks, 1.0)
+        corrected.append(replace(difference, p_corrected=p_corrected, selected_from=looks))
+    return Differences(corrected)
+
+
 def refuse_fixed(options: Iterable[str]) -> None:
     """Raise if there are options that decide how queries are scored, which is done."""
-    if said := list(map(argument_name, options)):
-        raise ValueError(
-            f"{', '.join(said)} cannot be changed for evaluations; pass {'it' if len(said) == 1 else 'them'} to "
-            + python_or_cli_text("evaluate(...)", "evaluate")
-        )
+    names = list(options)
+    if names:
+        pronoun = "it" if len(names) == 1 else "them"
+        raise ValueError(f"{', '.join(names)} cannot be changed for evaluations; pass {pronoun} to evaluate(...)")
 
 
 def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None:
     """Raise if no two values of any metric differ by a margin, which nothing can then exceed."""
-    widest = max((one.definition.bounds[1] - one.definition.bounds[0] for one in metrics), default=inf)
-    if margin is not None and margin > widest:
+    if margin is None:
+        return
+    ranges = [metric.definition.bounds[1] - metric.definition.bounds[0] for metric in metrics]
+    widest = max(ranges, default=inf)
+    if margin > widest:
         raise ValueError(
-            f"{argument_name('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by "
-            f"at most "
+            f"margin is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
             f"{widest:g}{percentage_hint(margin, widest)}"
         )
 
 
-def require_comparable(systems: Sequence[Any], terms: ComparisonOptions) -> None:
-    """Raise before any work if systems cannot be compared on these terms."""
+def require_comparable(systems: Sequence[Any], options: ComparisonOptions) -> None:
+    """Raise before any work if systems cannot be compared with these options."""
     for name in systems:
         if not isinstance(name, str):
             raise TypeError(f"the name of a system must be text, got {name!r} ({type(name).__name__})")
         if not name.strip():
             raise ValueError(f"the name of a system must not be empty, got {name!r}; sentences and charts name it")
-    list_pairs(systems, terms.get("baseline"))
-    proportion(terms.get("level", LEVEL), "level")
-    positive_integer(terms.get("resamples", RESAMPLES), "resamples")
-    if (seed := integer(terms.get("seed", 0), "seed")) < 0:
-        raise ValueError(f"{argument_name('seed')} must be 0 or more, got {seed}")
-    if (margin := terms.get("margin")) is not None:
+    list_pairs(systems, options.get("baseline"))
+    proportion(options.get("level", LEVEL), "level")
+    positive_integer(options.get("resamples", RESAMPLES), "resamples")
+    seed = integer(options.get("seed", 0), "seed")
+    if seed < 0:
+        raise ValueError(f"seed must be 0 or more, got {seed}")
+    margin = options.get("margin")
+    if margin is not None:
         positive_number(margin, "margin")
-    unjudged = terms.get("unjudged")
+    unjudged = options.get("unjudged")
     if unjudged not in (None, *UNJUDGED):
-        raise ValueError(f"{argument_name('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
-    if terms.get("unretrieved_relevant") is not None and unjudged != "bounds":
-        raise ValueError(
-            f"{format_argument('unretrieved_relevant')} has a meaning only with {format_argument('unjudged', 'bounds')}"
-            + python_or_cli_text(f", got unjudged={unjudged!r}")
-        )
+        raise ValueError(f"unjudged must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
+    if options.get("unretrieved_relevant") is not None and unjudged != "bounds":
+        raise ValueError(f"unretrieved_relevant= has a meaning only with unjudged='bounds', got unjudged={unjudged!r}")
 
 
 def compare(
@@ -292,7 +303,7 @@ def compare(
         retrieval evaluation.
         P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
     """
-    terms: ComparisonOptions = {
+    options: ComparisonOptions = {
         "baseline": baseline,
         "margin": margin,
         "level": level,
@@ -305,19 +316,47 @@ def compare(
     if _are_evaluations(qrels):
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
-        given = {
+        scoring_options = {
             "rules": rules != "standard",
             "match": match != "id",
             "ties": ties is not None,
             "documents": documents is not None,
             "clusters": clusters != "source",
         }
-        refuse_fixed(name for name, is_given in given.items() if is_given)
-        return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **terms)
-    truths: Any = qrels
+        refuse_fixed(name for name, is_changed in scoring_options.items() if is_changed)
+        return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **options)
+    questions: Any = qrels
+    runs_by_name = _require_named_runs(questions, runs)
+    require_comparable(list(runs_by_name), options)
+    read_qrels = as_qrels(questions)
+    matching = with_source_texts(match, documents, read_qrels, questions)
+    query_clusters = find_clusters(qrels, read_qrels, clusters)
+    scores = {}
+    for name, run in runs_by_name.items():
+        evaluate_run = partial(
+            evaluate,
+            read_qrels,
+            run,
+            metrics,
+            rules=rules,
+            match=matching,
+            ties=ties,
+            clusters=query_clusters,
+            unjudged=None if unjudged == "bounds" else unjudged,
+        )
+        scores[name] = evaluate_system(name, evaluate_run).scores
+    comparison = compare_scores(scores, next(iter(scores.values())).metrics, **options)
+    note = judged_coverage_note(comparison)
+    if note:
+        warn(note)
+    return comparison
+
+
+def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]:
+    """Return the runs by name; raise if they are a single run, or evaluations."""
     if not isinstance(runs, Mapping):
-        got = type(runs).__name__
-        raise TypeError(f"runs must map the name of each system to its run, got {got}; write {_by_name(qrels, runs)}")
+        call = _format_intended_call(qrels, runs)
+        raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}; write {call}")
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
         raise TypeError(
             "runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run; "
@@ -325,185 +364,40 @@ def compare(
         )
     if any(isinstance(run, Evaluation) for run in runs.values()):
         raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")
-    require_comparable(list(runs), terms)
-    truth = as_qrels(truths)
-    options: dict[str, Any] = {
-        "rules": rules,
-        "match": with_source_texts(match, documents, truth, truths),
-        "ties": ties,
-        "clusters": find_clusters(qrels, truth, clusters),
-        "unjudged": None if unjudged == "bounds" else unjudged,
-    }
-    scores = {
-        name: evaluate_system(name, partial(evaluate, truth, run, metrics, **options)).scores
-        for name, run in runs.items()
-    }
-    comparison = compare_scores(scores, next(iter(scores.values())).metrics, **terms)
-    if said := judged_coverage_note(comparison):
-        warn(said)
-    return comparison
+    return runs
 
 
-def _by_name(qrels: Any, runs: Any) -> str:
+def _format_intended_call(qrels: Any, runs: Any) -> str:
     """Return what to write where the second argument of `compare` is no mapping of runs."""
     if isinstance(qrels, Evaluation):
         return 'compare({"a": first, "b": second})'
-    held = qrels.values() if runs is None and isinstance(qrels, Mapping) else ()
-    if any(isinstance(getattr(one, "evaluation", None), Evaluation) for one in held):
-        return "compare({name: one.evaluation for name, one in results.items()})"
+    if runs is None and isinstance(qrels, Mapping):
+        for result in qrels.values():
+            if isinstance(getattr(result, "evaluation", None), Evaluation):
+                return "compare({name: one.evaluation for name, one in results.items()})"
     return 'compare(qrels, {"a": run, "b": other_run})'
 
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
     """Return whether these are evaluations by name."""
+    # The first decides: judgments are never evaluations, and a stray value among evaluations deserves its name.
     if not isinstance(qrels, Mapping) or not isinstance(next(iter(qrels.values()), None), Evaluation):
         return False
-    for name, one in qrels.items():
-        if not isinstance(one, Evaluation):
-            raise TypeError(f"{name!r} must be an Evaluation as the others are, got {type(one).__name__}")
+    for name, evaluation in qrels.items():
+        if not isinstance(evaluation, Evaluation):
+            raise TypeError(f"{name!r} must be an Evaluation as the others are, got {type(evaluation).__name__}")
     return True
 
 
-def evaluate_system(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
+def evaluate_system(name: str, evaluate_run: Callable[[], Evaluation]) -> Evaluation:
     """Evaluate one system, and add its name to warnings and errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            evaluation = evaluate_it()
+            evaluation = evaluate_run()
         except (TypeError, ValueError) as error:
             error.add_note(f"while evaluating the system {name!r}")
             raise
     for warning in caught:
         warn(f"{name}: {warning.message}", warning.category)
     return evaluation
-
-
-def common_ground(
-    scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None = None
-) -> tuple[dict[str, Scores], tuple[Metric, ...], tuple[str, ...]]:
-    """Return the scores on the queries that are the same in all evaluations, their common metrics, and what differs."""
-    (first_name, first), *others = scores.items()
-    said: list[str] = []
-    kept = list(_judged_queries(first))
-    for name, other in others:
-        _require_same_rules(first_name, first, name, other)
-        if _same_truth(first, other):
-            continue
-        ours, theirs = set(_judged_queries(first)), set(_judged_queries(other))
-        reworded, rejudged = _reworded(first, other), _rejudged(first, other)
-        both, n = f"in {first_name!r} and {name!r}", len(ours & theirs)
-        said += _said({f"only in {first_name!r}": ours - theirs}, len(ours))
-        said += _said({f"only in {name!r}": theirs - ours}, len(theirs))
-        said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded}, n)
-        same = theirs - reworded - rejudged
-        kept = [query for query in kept if query in same]
-    if not kept:
-        raise ValueError(
-            f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
-            "saved rankings again with the current questions"
-            + python_or_cli_text(": evaluate(questions, rm.load(path).scores.origin.run)")
-        )
-    common, of_metrics = _common_metrics(scores, metrics)
-    if said:
-        said.append(f"Compared on {queries_said(len(kept))} that are the same in all.")
-    return {name: _of(one, kept) for name, one in scores.items()}, common, (*said, *of_metrics)
-
-
-def _judged_queries(scores: Scores) -> Sequence[QueryId]:
-    """Return the judged queries, including those that the rules leave out because they are missing from the run."""
-    return scores.queries if scores.origin is None else scores.origin.judged.qrels.queries
-
-
-def _same_truth(one: Scores, other: Scores) -> bool:
-    if one.origin is None or other.origin is None:
-        return False
-    return one.origin.judged.qrels is other.origin.judged.qrels
-
-
-def _reworded(one: Scores, other: Scores) -> set[QueryId]:
-    """Return the queries whose texts are known in both and differ."""
-    ours, theirs = _texts(one), _texts(other)
-    return {query for query in ours.keys() & theirs.keys() if ours[query] != theirs[query]}
-
-
-def _texts(scores: Scores) -> Mapping[QueryId, str]:
-    return {} if scores.origin is None else scores.origin.judged.qrels.texts
-
-
-def _rejudged(one: Scores, other: Scores) -> set[QueryId]:
-    """Return the queries whose judgments are known in both and differ."""
-    if one.origin is None or other.origin is None:
-        return set()
-    ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
-    if ours.has_same_columns(theirs):
-        return set()
-    found = set()
-    for at, query in enumerate(ours.queries):
-        if query in theirs.place:
-            left, right = ours.judgments(at), theirs.judgments(theirs.place[query])
-            # Equal values are equal judgments; unequal ones can be, as groups in another order are.
-            if left != right and judgments_fingerprint(left) != judgments_fingerprint(right):
-                found.add(query)
-    return found
-
-
-def _said(found: Mapping[str, Collection[QueryId]], of: int) -> list[str]:
-    return [
-        f"{len(which):,} of {queries_said(of)} {what}, such as {min(which, key=str)!r}."
-        for what, which in found.items()
-        if which
-    ]
-
-
-def _require_same_rules(one_name: str, one: Scores, other_name: str, other: Scores) -> None:
-    differing = describe_rule_differences(one.rules, other.rules)
-    ours, theirs = describe_match(one), describe_match(other)
-    if ours is not None and theirs is not None and ours != theirs:
-        differing.append(f"match is {ours} and {theirs}")
-    if differing:
-        names = f" ({one.rules.name} and {other.rules.name})" if one.rules.name != other.rules.name else ""
-        raise ValueError(
-            f"evaluations under different rules cannot be compared: in {one_name!r} and {other_name!r}{names} "
-            f"{'; '.join(differing)}. Evaluate the rankings of one again under the rules of the other"
-        )
-
-
-def _common_metrics(
-    scores: Mapping[str, Scores], wanted: tuple[Metric, ...] | None
-) -> tuple[tuple[Metric, ...], list[str]]:
-    first = next(iter(scores.values()))
-    said = []
-    every = dict.fromkeys(metric for one in scores.values() for metric in one.metrics)
-    for one in scores.values():
-        require_same_properties(first.metrics, one.metrics)
-    scales = {one.scale for one in scores.values()} - {None}
-    common = []
-    for metric in every if wanted is None else wanted:
-        lacking = [name for name, one in scores.items() if metric not in one.metrics]
-        if lacking:
-            said.append(f"{metric} was not computed in {', '.join(map(repr, lacking))}.")
-        elif len(scales) > 1 and divides_by_largest_grade(metric):
-            said.append(f"{metric} divides by the largest grade, which differs, so it is left out.")
-        else:
-            common.append(metric)
-    if not common:
-        raise ValueError(f"the evaluations have no metric in common: {' '.join(said)}")
-    return tuple(sorted(common, key=first.metrics.index)) if wanted is None else tuple(
-        first.metrics[first.metrics.index(metric)] for metric in common
-    ), said
-
-
-def _of(scores: Scores, queries: list[QueryId]) -> Scores:
-    """Return the scores of those of the queries that were scored."""
-    wanted = set(queries)
-    rows = np.array([at for at, query in enumerate(scores.queries) if query in wanted], dtype=np.int64)
-    if len(rows) == len(scores.queries):
-        return scores
-    counts = scores.counts
-    if scores.origin is None:
-        if all(metric.definition.is_given for metric in scores.metrics):
-            counts = count_given_scores(scores.values[rows])
-    else:
-        among = scores.positions[rows]
-        counts = count_issues(scores.origin.judged, scores.origin.run, scores.rules, kept=among, among=among)
-    return scores.select(rows, counts)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from urllib.parse import quote
 
 from retrieval_metrics._internal.validation import forward_arguments, takes_arguments_of, warn
@@ -25,11 +25,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
+    from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.comparison.comparison import Comparison
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.rules import Rules
+
+
+class FurtherOptions(TypedDict, total=False):
+    """The options that `compare_retrievers` passes on as they are; see `compare`."""
+
+    margin: float | None
+    clusters: ClustersBy
+    unjudged: str | None
+    unretrieved_relevant: int | Mapping[QueryId, int] | None
+    ties: str | None
+    level: float
+    resamples: int
+    seed: int
+    documents: Any
 
 
 class _Retrieval:
@@ -50,72 +67,95 @@ class _Retrieval:
         show_progress: bool = False,
         raise_on_error: bool = False,
         resume: str | PathLike[str] | None = None,
-        **options: Any,
+        **options: Unpack[FurtherOptions],
     ) -> None:
-        options |= {"show_progress": show_progress, "baseline": baseline, "rules": rules, "match": match}
         if not isinstance(retrievers, Mapping):
             raise TypeError(
                 f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
             )
-        list_pairs(list(retrievers), options["baseline"])
-        known = inspect.signature(compare).parameters
-        if unknown := [
-            name for name in options if name not in known or known[name].kind is not known[name].KEYWORD_ONLY
-        ]:
-            raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
-        self.options = options
-        self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        self.questions = read_questions(Questions, questions)
-        self.qrels = as_qrels(self.questions)  # with the texts and sources of the questions
-        options["match"] = with_source_texts(
-            options["match"], options.pop("documents", None), self.qrels, self.questions
+        names = list(retrievers)
+        list_pairs(names, baseline)
+        _refuse_unknown_options(options)
+        self._metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
+        self._questions = read_questions(Questions, questions)
+        self._qrels = as_qrels(self._questions)  # with the texts and sources of the questions
+        self._baseline = baseline
+        self._rules = rules
+        self._match = with_source_texts(match, options.pop("documents", None), self._qrels, self._questions)
+        self._show_progress = show_progress
+        self._options = options
+        unjudged = options.get("unjudged")
+        check = make_first_answer_check(
+            self._qrels,
+            self._metrics,
+            rules=rules,
+            match=self._match,
+            ties=options.get("ties"),
+            unjudged=None if unjudged == "bounds" else unjudged,
         )
-        scoring = {name: options[name] for name in ("rules", "match", "ties", "unjudged") if name in options}
-        if scoring.get("unjudged") == "bounds":
-            del scoring["unjudged"]
-        check = make_first_answer_check(self.qrels, self.metrics, **scoring)
-        self._rehearse(list(retrievers))
+        self._rehearse(names)
         self._retrievers = retrievers
         self._resume = resume
-        self._limits = {
-            "workers": workers,
-            "timeout": timeout,
-            "retries": retries,
-            "raise_on_error": raise_on_error,
-            "match": options["match"],
-            "check": check,
-        }
+        self._plan_retrieval = partial(
+            RetrievalTask,
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+            raise_on_error=raise_on_error,
+            match=self._match,
+            check=check,
+        )
 
-    async def runs(self) -> dict[str, RetrievedRun]:
+    async def retrieve(self) -> dict[str, RetrievedRun]:
         """Ask each retriever every question."""
-        askings = []
-        for name, retriever in self._retrievers.items():
-            try:
-                kept = None if self._resume is None else _file_of(name, self._resume)
-                askings.append(RetrievalTask(retriever, self.questions, name=name, resume=kept, **self._limits))
-            except (TypeError, ImportError) as error:
-                error.add_note(f"this is the retriever of the system {name!r}")
-                raise
-        runs = await run_retrieval(askings, show_progress=self.options["show_progress"])
+        tasks = list(map(self._make_task, self._retrievers))
+        runs = await run_retrieval(tasks, show_progress=self._show_progress)
         return dict(zip(self._retrievers, runs, strict=True))
 
-    def _rehearse(self, names: Sequence[str]) -> None:
+    def _make_task(self, system: str) -> RetrievalTask:
+        try:
+            resume = None if self._resume is None else _answers_path(system, self._resume)
+            return self._plan_retrieval(self._retrievers[system], self._questions, name=system, resume=resume)
+        except (TypeError, ImportError) as error:
+            error.add_note(f"this is the retriever of the system {system!r}")
+            raise
+
+    def _rehearse(self, systems: Sequence[str]) -> None:
         """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
-        pair = dict.fromkeys([self.options["baseline"] or names[0], *names])
-        nothing: Any = dict.fromkeys(self.qrels.queries, ())
+        first = self._baseline or systems[0]
+        second = next(system for system in systems if system != first)
+        empty_run: Any = dict.fromkeys(self._qrels.queries, ())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), self.metrics, **self.options)
+            self._compare({first: empty_run, second: empty_run})
 
-    def compared(self, runs: dict[str, RetrievedRun]) -> Comparison:
+    def compare_runs(self, runs: dict[str, RetrievedRun]) -> Comparison:
         """Compare the runs; warnings point to the caller of the public function."""
         # Not in a thread, even for an asynchronous caller: catching warnings is not thread-safe.
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            comparison = compare(self.qrels, runs, self.metrics, **self.options)
+            comparison = self._compare(runs)
         for warning in caught:
             warn(warning.message, warning.category)
         return comparison
+
+    def _compare(self, runs: Mapping[str, RunMapping | Run]) -> Comparison:
+        return compare(
+            self._qrels,
+            runs,
+            self._metrics,
+            baseline=self._baseline,
+            rules=self._rules,
+            match=self._match,
+            show_progress=self._show_progress,
+            **self._options,
+        )
+
+
+def _refuse_unknown_options(options: FurtherOptions) -> None:
+    unknown = [name for name in options if name not in FurtherOptions.__annotations__]
+    if unknown:
+        raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
 
 
 @takes_arguments_of(_Retrieval)
@@ -167,7 +207,8 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417 
         8
     """
     retrieval = forward_arguments("compare_retrievers", _Retrieval, args, options)
-    return retrieval.compared(run_until_complete(retrieval.runs()))
+    runs = run_until_complete(retrieval.retrieve())
+    return retrieval.compare_runs(runs)
 
 
 @takes_arguments_of(_Retrieval)
@@ -177,10 +218,11 @@ async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
     This is the asynchronous twin of `compare_retrievers`, with the same arguments, result and errors.
     """
     retrieval = forward_arguments("acompare_retrievers", _Retrieval, args, options)
-    return retrieval.compared(await retrieval.runs())
+    runs = await retrieval.retrieve()
+    return retrieval.compare_runs(runs)
 
 
-def _file_of(system: str, folder: str | PathLike[str]) -> Path:
+def _answers_path(system: str, folder: str | PathLike[str]) -> Path:
     """Return the file for the answers of a system, whatever its name holds; the folder is made."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     return Path(folder) / f"{quote(system, safe=' =,()')}.jsonl"

@@ -1,4 +1,4 @@
-"""The result of a comparison: means, differences and a conclusions; printed, plotted, or as a report."""
+"""The result of a comparison: means, differences and conclusions; printed, plotted, or as a report."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics._internal.validation import import_optional, positive_integer, to_data_frame
+from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import comparison_tables
-from retrieval_metrics.comparison.system_ranking import ComparisonRecord, rank_systems
+from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
-from retrieval_metrics.comparison.unjudged_bounds import rank_documents_to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.validation import QueryId
-    from retrieval_metrics.comparison.conclusions import Conclusion, ToJudge
+    from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.system_ranking import SystemRanking
+    from retrieval_metrics.comparison.difference_bounds import ToJudge
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.metric import Metric
@@ -53,7 +53,7 @@ class Comparison(ComparisonRecord, Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        from retrieval_metrics.comparison.saved_results import has_same_numbers  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import has_same_numbers  # noqa: PLC0415  (seldom asked for)
 
         return has_same_numbers(self, other)
 
@@ -64,11 +64,6 @@ class Comparison(ComparisonRecord, Printed):
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each system, by name."""
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
-
-    @cached_property
-    def ranking(self) -> SystemRanking:
-        """The systems by metric, best first, and which are better or worse than the baseline or the best."""
-        return rank_systems(self)
 
     @property
     def summary(self) -> list[str]:
@@ -103,7 +98,7 @@ class Comparison(ComparisonRecord, Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.saved_results import save_comparison  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import save_comparison  # noqa: PLC0415  (seldom asked for)
 
         save_comparison(self, path, labels, rankings=rankings)
 
@@ -120,9 +115,8 @@ class Comparison(ComparisonRecord, Printed):
         Raises:
             ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
         """
-        metrics = select_ranking_metrics(
-            [metric for metric in self.metrics if not metric.definition.is_given] or self.metrics
-        )
+        computed = [metric for metric in self.metrics if not metric.definition.is_given]
+        metrics = select_ranking_metrics(computed or self.metrics)
         return rank_documents_to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
@@ -131,8 +125,12 @@ class Comparison(ComparisonRecord, Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        found = {each.details: each for each in self.conclusions}
-        return to_data_frame([{**_row(each), **_concluded(found[each])} for each in self.differences])
+        conclusion_by_difference = {conclusion.details: conclusion for conclusion in self.conclusions}
+        rows = []
+        for difference in self.differences:
+            conclusion = conclusion_by_difference[difference]
+            rows.append({**_difference_columns(difference), **_conclusion_columns(conclusion)})
+        return to_data_frame(rows)
 
     def plot(
         self,
@@ -198,17 +196,17 @@ class Comparison(ComparisonRecord, Printed):
         from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        known = next(iter(self.scores.values())).query_texts
-        shown = ReportOptions.of(
-            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        judged_texts = next(iter(self.scores.values())).query_texts
+        options = ReportOptions.read(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        comparison_report(self, path, title, shown)
+        comparison_report(self, path, title, options)
 
     def _tables(self) -> Sequence[Table]:
         return comparison_tables(self)
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_report import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.comparison.comparison_html import comparison_html  # noqa: PLC0415  (only needed in a notebook)
 
         return comparison_html(self)
 
@@ -216,32 +214,36 @@ class Comparison(ComparisonRecord, Printed):
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"
 
 
-def _row(one: Difference) -> dict[str, Any]:
-    """Return a difference as a row of a DataFrame."""
-    detectable = one.mde()
+def _difference_columns(difference: Difference) -> dict[str, Any]:
+    """Return a difference as part of a row of a DataFrame."""
+    mde = difference.mde()
     return {
-        "metric": one.metric,
-        "system": one.system,
-        "baseline": one.baseline,
-        "n": one.n,
-        "difference": one.mean,
-        "ci_low": one.interval.low,
-        "ci_high": one.interval.high,
-        "ci_low_uncorrected": one.interval_uncorrected.low,
-        "ci_high_uncorrected": one.interval_uncorrected.high,
-        "p_corrected": one.p_corrected,
-        "p_uncorrected": one.p_uncorrected,
-        "p_t": one.paired.p_t,
-        "effect_size": one.paired.effect_size,
-        "wins": one.paired.wins,
-        "ties": one.paired.ties,
-        "losses": one.paired.losses,
-        "mde": detectable.spread,
-        "mde_sparse": detectable.sparse,
+        "metric": difference.metric,
+        "system": difference.system,
+        "baseline": difference.baseline,
+        "n": difference.n,
+        "difference": difference.mean,
+        "ci_low": difference.interval.low,
+        "ci_high": difference.interval.high,
+        "ci_low_uncorrected": difference.interval_uncorrected.low,
+        "ci_high_uncorrected": difference.interval_uncorrected.high,
+        "p_corrected": difference.p_corrected,
+        "p_uncorrected": difference.p_uncorrected,
+        "p_t": difference.paired.p_t,
+        "effect_size": difference.paired.effect_size,
+        "wins": difference.paired.wins,
+        "ties": difference.paired.ties,
+        "losses": difference.paired.losses,
+        "mde": mde.spread,
+        "mde_sparse": mde.sparse,
     }
 
 
-def _concluded(one: Conclusion) -> dict[str, Any]:
-    margin = one.details.margin
-    outcome = {} if margin is None else {"noninferiority": one.noninferiority, "ci_low_one_sided": margin.low}
-    return {"conclusion": one.kind, **outcome}
+def _conclusion_columns(conclusion: Conclusion) -> dict[str, Any]:
+    """Return a conclusion as part of a row of a DataFrame; those of a margin only if there is one."""
+    columns: dict[str, Any] = {"conclusion": conclusion.kind}
+    margin_test = conclusion.details.margin
+    if margin_test is not None:
+        columns["noninferiority"] = conclusion.noninferiority
+        columns["ci_low_one_sided"] = margin_test.low
+    return columns

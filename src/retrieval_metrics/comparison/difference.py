@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics.comparison.comparison_wording import largest_changes_note
 from retrieval_metrics.files.saved_records import register_record
-from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric, match_metric_name
+from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.statistics import (
@@ -28,14 +29,12 @@ from retrieval_metrics.statistics import (
 from retrieval_metrics.statistics.paired import is_significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
-    from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.statistics import Interval, MarginTest, PairedDifference, QueriesNeeded, RareChange
 
-
+# The conventional power of a comparison.
 POWER = 0.8
 
 
@@ -115,11 +114,12 @@ class Difference:
     @property
     def interval_uncorrected(self) -> Interval:
         """The confidence interval as if nothing else had been compared; never wider than `interval`."""
-        if self.comparisons == 1 or self.n_units < min_significant_units(level := self.paired.level):
+        level = self.paired.level
+        if self.comparisons == 1 or self.n_units < min_significant_units(level):
             return self.interval
-        units = self._units
-        critical = min(student_critical_value(units.effective_units, level), self.paired.critical_value)
-        return difference_interval(units, critical, span=self.max_difference, level=level)
+        single_critical = student_critical_value(self._units.effective_units, level)
+        critical = min(single_critical, self.paired.critical_value)
+        return difference_interval(self._units, critical, span=self.max_difference, level=level)
 
     @cached_property
     def rare_effect(self) -> RareChange:
@@ -129,7 +129,8 @@ class Difference:
     @property
     def rare_effect_matters(self) -> bool:
         """Whether rare differences could shift the mean beyond the interval."""
-        return not self.rare_effect.mean_shift <= (self.interval.high - self.interval.low) / 2
+        half_width = (self.interval.high - self.interval.low) / 2
+        return not self.rare_effect.mean_shift <= half_width  # true if the interval is not known
 
     @property
     def corrected_alpha(self) -> float:
@@ -137,8 +138,9 @@ class Difference:
         alpha = 1 - self.paired.level
         if self.comparisons == 1:
             return alpha
-        found = critical_value_to_p(self.paired.critical_value, self.n_units)
-        return min(max(found, alpha / self.comparisons), alpha)
+        # The joint test is never stricter than Bonferroni, and never laxer than a single test.
+        joint_alpha = critical_value_to_p(self.paired.critical_value, self.n_units)
+        return min(max(joint_alpha, alpha / self.comparisons), alpha)
 
     @property
     def p_uncorrected(self) -> float:
@@ -180,11 +182,20 @@ class Difference:
             power: Probability of finding it.
             max_difference: The largest change of a query; None takes the largest possible difference.
         """
-        reach = self.max_difference if max_difference is None else max_difference
-        if reach <= 0:
+        if power == POWER and max_difference is None:
+            return self._default_mde
+        return self._detectable(power, self.max_difference if max_difference is None else max_difference)
+
+    @cached_property
+    def _default_mde(self) -> Detectable:
+        return self._detectable(POWER, self.max_difference)
+
+    def _detectable(self, power: float, max_difference: float) -> Detectable:
+        if max_difference <= 0:
             return Detectable(inf, inf)
-        level, clusters = self.corrected_alpha, self.clusters
-        return detectable_difference(self.values, power=power, level=level, span=reach, clusters=clusters)
+        return detectable_difference(
+            self.values, power=power, level=self.corrected_alpha, span=max_difference, clusters=self.clusters
+        )
 
     def queries_needed(self, difference: float, power: float = POWER) -> QueriesNeeded:
         """Return how many queries a comparison like this one needs to find a difference of a given size, as a range.
@@ -199,8 +210,14 @@ class Difference:
         Raises:
             ValueError: If there are fewer than two queries, or the difference is 0 or larger than possible.
         """
-        level, span, clusters = self.corrected_alpha, self.max_difference, self.clusters
-        return queries_needed(self.values, difference, power=power, level=level, span=span, clusters=clusters)
+        return queries_needed(
+            self.values,
+            difference,
+            power=power,
+            level=self.corrected_alpha,
+            span=self.max_difference,
+            clusters=self.clusters,
+        )
 
     @cached_property
     def _units(self) -> Units:
@@ -213,18 +230,19 @@ class Difference:
             ValueError: If `n` is not positive.
         """
         positive_integer(n, "n")
-        order = np.argsort(-np.abs(self.values), kind="stable")[:n].tolist()
-        return [(self.queries[at], float(self.values[at])) for at in order if self.values[at] != 0]
+        rows = np.argsort(-np.abs(self.values), kind="stable")[:n].tolist()
+        changes = []
+        for row in rows:
+            change = float(self.values[row])
+            if change != 0:
+                changes.append((self.queries[row], change))
+        return changes
 
     def __repr__(self) -> str:
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
             f"p {numbers.p_value(self.p_uncorrected)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
         )
-
-
-MOVED = 3
-"""The number of queries named as those that moved most."""
 
 
 class Differences(tuple[Difference, ...], Printed):
@@ -235,25 +253,30 @@ class Differences(tuple[Difference, ...], Printed):
     @property
     def by_pair(self) -> dict[tuple[str, str], Differences]:
         """The differences of each pair of systems, under system and baseline."""
-        return {pair: Differences(those) for pair, those in group_pairs((each.pair, each) for each in self).items()}
+        pairs = group_pairs((difference.pair, difference) for difference in self)
+        return {pair: Differences(differences) for pair, differences in pairs.items()}
 
     @property
     def leading(self) -> Difference:
         """The first whose metric is computed, or else the first."""
-        main = str(choose_leading_metric([Metric.parse(each.metric) for each in self]))
-        return next(each for each in self if each.metric == main)
+        leading_metric = choose_leading_metric([Metric.parse(difference.metric) for difference in self])
+        return self[[difference.metric for difference in self].index(str(leading_metric))]
 
     def table(self, *, whole: bool = False) -> Table:
-        """Return the differences of a single pair of systems, a row per metric."""
+        """Return the differences of a single pair of systems, a row per metric.
+
+        Args:
+            whole: Whether to add the effect size and the minimum detectable effect.
+        """
         header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "won/tied/lost"]
-        header += ["effect", "detects"] if whole else []
-        main = self.leading
-        moved = ", ".join(f"{query} {numbers.signed(change)}" for query, change in main.largest_changes(MOVED))
-        notes = [f"moved most in {main.metric}: {moved or 'none'}"]
-        return Table(header, [_row(each, whole=whole) for each in self], notes, f"{main.system} - {main.baseline}")
+        if whole:
+            header += ["effect", "detects"]
+        rows = [_table_row(difference, whole=whole) for difference in self]
+        title = f"{self.leading.system} - {self.leading.baseline}"
+        return Table(header, rows, [largest_changes_note(self.leading)], title)
 
     def _tables(self) -> list[Table]:
-        return [those.table(whole=True) for those in self.by_pair.values()]
+        return [differences.table(whole=True) for differences in self.by_pair.values()]
 
     def __str__(self) -> str:  # of two parents, tuple would win
         return Printed.__str__(self)
@@ -262,108 +285,15 @@ class Differences(tuple[Difference, ...], Printed):
         return f"<{len(self)} differences>"
 
 
-def _row(each: Difference, *, whole: bool) -> list[str]:
-    paired = each.paired
+def _table_row(difference: Difference, *, whole: bool) -> list[str]:
+    paired = difference.paired
     cells = [
-        each.metric,
-        numbers.signed(each.mean),
-        numbers.interval(each.interval, difference=True),
-        numbers.p_value(each.p_corrected),
+        difference.metric,
+        numbers.signed(difference.mean),
+        numbers.interval(difference.interval, difference=True),
+        numbers.p_value(difference.p_corrected),
         f"{paired.wins}/{paired.ties}/{paired.losses}",
     ]
-    return [*cells, numbers.signed(paired.effect_size), numbers.size(each.mde().spread)] if whole else cells
-
-
-# Choose differences by metric and systems.
-
-
-class PairRecord(Protocol):
-    """A difference of two systems in a metric."""
-
-    @property
-    def metric(self) -> str:
-        """The name of the metric."""
-
-    @property
-    def system(self) -> str:
-        """The system."""
-
-    @property
-    def baseline(self) -> str:
-        """The system it is compared with."""
-
-
-PairT = TypeVar("PairT", bound=PairRecord)
-
-
-def select_pairs(differences: Iterable[PairT], metric: str, system: str | None, baseline: str | None) -> list[PairT]:
-    """Return the differences in a metric between a system and a baseline; None stands for any."""
-    return [
-        each
-        for each in differences
-        if each.metric == metric and system in {None, each.system} and baseline in {None, each.baseline}
-    ]
-
-
-def require_one_pair(
-    differences: Sequence[PairT], kind: str, metric: str | Metric, system: str | None, baseline: str | None
-) -> PairT:
-    """Return the one that fits, of `differences` of a kind; the metric is in any spelling."""
-    name = match_metric_name(metric, {each.metric for each in differences})
-    found = select_pairs(differences, name, system, baseline)
-    if len(found) != 1:
-        there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in differences))
-        metrics = ", ".join(dict.fromkeys(each.metric for each in differences))
-        raise KeyError(f"{len(found)} {kind} match {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}")
-    return found[0]
-
-
-@dataclass(frozen=True, slots=True)
-class PairedValues:
-    """The values of systems in metrics, query by query.
-
-    Attributes:
-        systems: The names of the systems.
-        queries: Every query that any system has, in the order of the first system that has it.
-        metrics: The place of each metric.
-        values: Shape (systems, queries, metrics); NaN where a system has no value for a query.
-        labels: Shape (queries,), the cluster of each query; None if queries are independent.
-    """
-
-    systems: tuple[str, ...]
-    queries: Sequence[QueryId]
-    metrics: Mapping[Metric, int]
-    values: FloatArray
-    labels: IntArray | None
-
-    @classmethod
-    def from_scores(
-        cls, scores: Mapping[str, Scores], metrics: Sequence[Metric], clusters: Clusters | None
-    ) -> PairedValues:
-        """Align the scores of systems."""
-        first, *others = scores.values()
-        queries: Sequence[QueryId] = first.queries
-        if not all(other.queries == queries for other in others):
-            queries = list(dict.fromkeys(query for one in scores.values() for query in one.queries))
-        place = {query: at for at, query in enumerate(queries)}
-        values = np.full((len(scores), len(queries), len(metrics)), np.nan)
-        for of_system, one in zip(values, scores.values(), strict=True):
-            rows = [place[query] for query in one.queries]
-            of_system[rows] = np.column_stack([one.column(metric) for metric in metrics])
-        labels = None if clusters is None else clusters.select(queries).labels
-        return cls(tuple(scores), queries, {metric: at for at, metric in enumerate(metrics)}, values, labels)
-
-    def shared_queries(self, rows: IntArray) -> Sequence[QueryId]:
-        """Return the queries at some places."""
-        return self.queries if len(rows) == len(self.queries) else [self.queries[row] for row in rows.tolist()]
-
-    def shared_labels(self, rows: IntArray) -> IntArray | None:
-        """Return the clusters of the queries at some places."""
-        return None if self.labels is None else self.labels[rows]
-
-    def shared(self, metric: Metric, systems: Sequence[str] | None = None) -> tuple[IntArray, FloatArray]:
-        """Return the places of the queries that have a value in all systems, and the values (places, systems)."""
-        chosen = slice(None) if systems is None else [self.systems.index(name) for name in systems]
-        values = self.values[chosen, :, self.metrics[metric]].T
-        rows = np.flatnonzero(~np.isnan(values).any(axis=1))
-        return rows, values[rows]
+    if whole:
+        cells += [numbers.signed(paired.effect_size), numbers.size(difference.mde().spread)]
+    return cells

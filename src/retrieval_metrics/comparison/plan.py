@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, inf, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import import_optional, positive_integer, positive_number, proportion
-from retrieval_metrics.comparison.comparison import Comparison
-from retrieval_metrics.comparison.difference import POWER, Difference
+from retrieval_metrics.comparison.difference import POWER
+from retrieval_metrics.comparison.spread_estimates import estimate_spreads
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import few_clusters_notes, metric_bounds
-from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
-from retrieval_metrics.statistics import Sums, Units, min_units_for_margin
-from retrieval_metrics.statistics.power import min_units_for_power, sd_bounds, variance_allowance
+from retrieval_metrics.statistics import min_units_for_margin
+from retrieval_metrics.statistics.power import min_units_for_power, variance_allowance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from retrieval_metrics._internal.validation import IntArray, QueryId
+    from retrieval_metrics.comparison.comparison import Comparison
+    from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.inputs.clusters import ClustersBy
 
 
 SPARSE_SCENARIO = "if few carry it: a few questions change by as much as they can, the others not at all"
-CURVE = 60  # sizes at which the curve is drawn
-MATTERS = 1.005  # a smaller surplus is not worth a line
+# The number of sizes at which the curve is drawn.
+N_CURVE_POINTS = 60
+# A smaller surplus for the error of a pilot is not worth a line.
+MIN_PRINTED_ALLOWANCE = 1.005
 
 
 class PlanScenario(NamedTuple):
@@ -51,6 +50,11 @@ class PlanScenario(NamedTuple):
     df: float
     n_questions: int
     n_questions_sparse: int | None
+
+    @property
+    def label(self) -> str:
+        """Its name with its spread."""
+        return f"{self.name} ({self.sd:.2f})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,34 +101,40 @@ class Plan(Printed):
         return self.scenarios[0].n_questions, self.scenarios[-1].n_questions
 
     @property
-    def _more_for_error(self) -> float:
-        level = 2 * (1 - self.level) if self.difference is None else (1 - self.level) / self.comparisons
-        return variance_allowance(self.scenarios[len(self.scenarios) // 2].df, self.power, level)
+    def _variance_allowance(self) -> float:
+        """By how much the plan exceeds what the spread of the pilot alone would take."""
+        alpha = 2 * (1 - self.level) if self.difference is None else (1 - self.level) / self.comparisons
+        return variance_allowance(self.scenarios[len(self.scenarios) // 2].df, self.power, alpha)
 
     def _tables(self) -> list[Table]:
-        wanted = self.margin if self.difference is None else self.difference
-        what = (
-            f"no worse by more than {wanted:g}, if equal" if self.difference is None else f"a difference of {wanted:g}"
-        )
+        is_margin = self.difference is None
         header = ["differences vary as", "standard deviation", "questions"]
-        rows = [[each.name, numbers.value(each.sd), f"{each.n_questions:,}"] for each in self.scenarios]
-        notes = [f"found in {100 * self.power:g} % of such evaluations at {100 * self.level:g} %; {self.spread_source}"]
+        if not is_margin:
+            header.append("if few carry it")
+        rows = []
+        for scenario in self.scenarios:
+            row = [scenario.name, numbers.value(scenario.sd), f"{scenario.n_questions:,}"]
+            if not is_margin:
+                row.append(f"{scenario.n_questions_sparse:,}")
+            rows.append(row)
+        target = f"{self.target:g}"
+        goal = f"no worse by more than {target}, if equal" if is_margin else f"a difference of {target}"
+        return [Table(header, rows, self._notes(), f"{self.metric}: {goal} takes {self.n_questions:,} questions")]
+
+    def _notes(self) -> list[str]:
+        power = f"{100 * self.power:g} %"
+        level = f"{100 * self.level:g} %"
+        notes = [f"found in {power} of such evaluations at {level}; {self.spread_source}"]
         if self.difference is not None:
-            header = [*header, "if few carry it"]
-            rows = [[*row, f"{each.n_questions_sparse:,}"] for row, each in zip(rows, self.scenarios, strict=True)]
             notes.append(SPARSE_SCENARIO)
-        if self._more_for_error > MATTERS:
-            found = f"{100 * self.power:g} % are found on average over such pilots"
-            notes.append(f"the middle row has {100 * (self._more_for_error - 1):.0f} % more, so that {found}")
+        if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
+            surplus = f"{100 * (self._variance_allowance - 1):.0f} %"
+            notes.append(f"the middle row has {surplus} more, so that {power} are found on average over such pilots")
         if self.comparisons > 1:
-            notes.append(f"each of {self.comparisons} comparisons at {100 * self.level:g} % for all of them together")
+            notes.append(f"each of {self.comparisons} comparisons at {level} for all of them together")
         if self.design_effect > 1:
             notes.append(f"design effect {self.design_effect:.2g}: clustered questions say less than independent ones")
-        return [
-            Table(
-                header, rows, notes, f"{self.metric}: {what.format(self.target)} takes {self.n_questions:,} questions"
-            )
-        ]
+        return notes
 
     def plot(self) -> Figure:
         """Draw the difference, or margin, that can be told over the number of questions, for each spread.
@@ -135,35 +145,36 @@ class Plan(Printed):
         import_optional("matplotlib", "plot")
         from retrieval_metrics.reports.plots import Panel, count_name_rows, figure  # noqa: PLC0415  (matplotlib is an extra)
 
-        return figure([Panel(self._draw, count_name_rows([self._named(each) for each in self.scenarios]))])
-
-    @staticmethod
-    def _named(row: PlanScenario) -> str:
-        return f"{row.name} ({row.sd:.2f})"
+        names = [scenario.label for scenario in self.scenarios]
+        return figure([Panel(self._draw, count_name_rows(names))])
 
     def _draw(self, axes: Axes) -> None:
         from retrieval_metrics.reports.charts import TIED_COLOUR, line_style  # noqa: PLC0415  (likewise)
         from retrieval_metrics.reports.plots import add_title, label_line_ends, line_dashes, simplify_axes  # noqa: PLC0415  (matplotlib is an extra)
 
-        wanted = self.target
-        sizes = np.geomspace(min(wanted * 4, self.max_difference), wanted / 8, CURVE)
-        most, ends = 3 * max(row.n_questions for row in self.scenarios), []
-        for at, row in enumerate(self.scenarios):
-            counts = [_needed(self, row.sd, row.df, size)[0] for size in sizes.tolist()]
-            shown = [each for each in zip(counts, sizes.tolist(), strict=True) if each[0] <= most]
-            axes.plot(*zip(*shown, strict=True), color=line_style(at).colour, linestyle=line_dashes(at), linewidth=1.8)
-            ends.append((self._named(row), *shown[-1]))
-            axes.plot(
-                [row.n_questions], [wanted], marker=line_style(at).marker, color=line_style(at).colour, markersize=6
-            )
-        axes.axhline(wanted, color=TIED_COLOUR, linewidth=0.9, linestyle=":")
+        sizes = np.geomspace(min(self.target * 4, self.max_difference), self.target / 8, N_CURVE_POINTS).tolist()
+        max_questions = 3 * max(scenario.n_questions for scenario in self.scenarios)
+        line_ends = []
+        for index, scenario in enumerate(self.scenarios):
+            xs = []
+            ys = []
+            for size in sizes:
+                n_questions = _count_questions(self, scenario.sd, scenario.df, size).even
+                if n_questions <= max_questions:
+                    xs.append(n_questions)
+                    ys.append(size)
+            style = line_style(index)
+            axes.plot(xs, ys, color=style.colour, linestyle=line_dashes(index), linewidth=1.8)
+            axes.plot([scenario.n_questions], [self.target], marker=style.marker, color=style.colour, markersize=6)
+            line_ends.append((scenario.label, xs[-1], ys[-1]))
+        axes.axhline(self.target, color=TIED_COLOUR, linewidth=0.9, linestyle=":")
         axes.set_xscale("log")
         axes.set_xlabel("questions")
         axes.set_ylabel("margin" if self.difference is None else "difference found")
         add_title(axes, self.metric)
         axes.set_ylim(bottom=0)
         simplify_axes(axes, grid="y")
-        label_line_ends(axes, ends)
+        label_line_ends(axes, line_ends)
 
 
 def plan(
@@ -232,182 +243,77 @@ def plan(
     """
     if (difference is None) == (margin is None):
         raise ValueError("plan needs either a difference to find or a margin, such as plan(0.03) or plan(margin=0.02)")
-    for name, given in (("difference", difference), ("margin", margin)):
-        if given is not None:
-            positive_number(given, name)
+    if difference is not None:
+        positive_number(difference, "difference")
+    if margin is not None:
+        positive_number(margin, "margin")
     if clusters != "source" and (pilot is None or design_effect is not None):
         raise ValueError(
             "clusters= are those of a pilot's queries; a number in their place, or without a pilot, is design_effect="
         )
-    of = metric if isinstance(metric, Metric) else Metric.parse(metric)
-    if isinstance(pilot, Evaluation) and of in pilot.metrics:
-        of = pilot.metrics[pilot.metrics.index(of)]
-    if pilot is None and of.definition.is_given:
-        raise ValueError(f"nothing is known of the spread of {of}; pass a pilot, an evaluation or a comparison with it")
+    planned_metric = _find_metric(metric, pilot)
     proportion(power, "power")
     proportion(level, "level")
     if power <= 1 - level:
         raise ValueError(f"power must exceed 1 - level, which a test reaches without any difference; got {power}")
-    known = known_spreads(of, pilot, clusters)
-    found = Plan(
-        metric=str(of),
+    estimates = estimate_spreads(planned_metric, pilot, clusters)
+    if design_effect is not None:
+        positive_number(design_effect, "design_effect")
+    unfinished = Plan(
+        metric=str(planned_metric),
         difference=difference,
         margin=margin,
         power=power,
         level=level,
         comparisons=positive_integer(comparisons, "comparisons"),
-        design_effect=known.design_effect if design_effect is None else positive_number(design_effect, "design_effect"),
-        spread_source=known.basis,
-        max_difference=known.span,
+        design_effect=estimates.design_effect if design_effect is None else design_effect,
+        spread_source=estimates.source,
+        max_difference=estimates.max_difference,
         scenarios=(),
     )
-    if found.target > known.span:
-        raise ValueError(f"the largest possible difference in {of} is {known.span:g}, got {found.target:g}")
-    rows = tuple(PlanScenario(*each, *_needed(found, *each[1:], found.target)) for each in known.spreads)
-    return replace(found, scenarios=rows)
-
-
-def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[int, int | None]:
-    """Return how many questions a difference or margin of that size takes, and how many if few questions carry it."""
-    alpha, variance, effect = 1 - asked.level, spread**2, max(asked.design_effect, 1.0)
-    if asked.difference is None:
-        equal = min_units_for_power(wanted, variance, 0.0, asked.power, 2 * alpha, df=freedom)
-        return ceil(max(equal, min_units_for_margin(wanted, span=asked.max_difference, alpha=alpha)) * effect), None
-    each = alpha / asked.comparisons
-    alike = min_units_for_power(wanted, variance, 0.0, asked.power, each, df=freedom)
-    if wanted >= asked.max_difference:  # every question changes by as much as it can
-        return ceil(alike * effect), ceil(alike * effect)
-    uneven = min_units_for_power(wanted, variance, asked.max_difference, asked.power, each, df=freedom)
-    return ceil(alike * effect), ceil(max(alike, uneven) * effect)
-
-
-# How much the values of a metric spread: in a pilot, in one evaluation, or usually.
-
-MIN_PILOT_QUERIES = 2
-"""Queries, or clusters of them, that show a spread."""
-
-
-class SpreadEstimates(NamedTuple):
-    """Names, spreads and their degrees of freedom; where they come from; and the largest possible difference."""
-
-    spreads: Sequence[tuple[str, float, float]]
-    basis: str
-    design_effect: float
-    span: float
-
-
-def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> SpreadEstimates:
-    """Return what is known of the spread of differences in a metric, before the comparison is made."""
-    if pilot is None:
-        names = "the most similar pair", "the median pair", "the most different pair"
-        spreads = usual_spread(metric)
-        where = f"spreads of {metric.name}" if metric.name in SPREADS else "spreads of other metrics"
-        basis = f"{where} in 13 pairs of retrievers on two public collections; yours may differ"
-        return SpreadEstimates(
-            [(name, spread, inf) for name, spread in zip(names, spreads, strict=True)], basis, 1.0, 1.0
-        )
-    if isinstance(pilot, Evaluation):
-        return _of_one_system(metric, pilot, clusters)
-    if isinstance(pilot, Comparison):
-        found = [each for each in pilot.differences if each.metric == str(metric)]
-        if len(found) != 1:
-            raise ValueError(
-                f"the pilot has {len(found)} differences in {metric}; pass one, such as "
-                f"pilot.difference({str(metric)!r}, system, baseline)"
-            )
-        pilot = found[0]
-    if not isinstance(pilot, Difference):
-        raise TypeError(f"pilot must be a Comparison, a Difference or an Evaluation, got {type(pilot).__name__}")
-    if pilot.metric != str(metric):
-        raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
-    labels = pilot.clusters if clusters == "source" else _cluster_labels(pilot.queries, clusters)
-    units = Units.from_values(pilot.values, labels)
-    if len(units.sizes) < MIN_PILOT_QUERIES or not pilot.values.any():
+    if unfinished.target > estimates.max_difference:
         raise ValueError(
-            f"the pilot shows no spread: {numbers.format_query_count(pilot.n)}, of which "
-            f"{np.count_nonzero(pilot.values)} differ"
+            f"the largest possible difference in {planned_metric} is {estimates.max_difference:g}, got "
+            f"{unfinished.target:g}"
         )
-    spread = float(pilot.values.std(ddof=1))
-    low, high = sd_bounds(max(units.effective_units, MIN_PILOT_QUERIES))
-    around = [
-        ("the least that the pilot allows", low * spread, inf),
-        ("in the pilot", spread, max(units.effective_units, MIN_PILOT_QUERIES) - 1),
-        ("the most that the pilot allows", high * spread, inf),
-    ]
-    effect = 1.0 if labels is None else max(units.design_effect, 1.0)
-    basis = f"a pilot of {numbers.format_query_count(pilot.n)}"
-    if labels is not None:
-        basis = "; ".join(
-            [f"{basis} in {numbers.format_count(len(units.sizes), 'cluster')}", *few_clusters_notes(len(units.sizes))]
+    scenarios = []
+    for spread in estimates.spreads:
+        counts = _count_questions(unfinished, spread.sd, spread.df, unfinished.target)
+        scenarios.append(PlanScenario(spread.name, spread.sd, spread.df, counts.even, counts.sparse))
+    return replace(unfinished, scenarios=tuple(scenarios))
+
+
+def _find_metric(metric: str | Metric, pilot: object) -> Metric:
+    """Return the metric to plan for; one that was given is known to the pilot alone."""
+    planned_metric = metric if isinstance(metric, Metric) else Metric.parse(metric)
+    if isinstance(pilot, Evaluation) and planned_metric in pilot.metrics:
+        planned_metric = pilot.metrics[pilot.metrics.index(planned_metric)]
+    if pilot is None and planned_metric.definition.is_given:
+        raise ValueError(
+            f"nothing is known of the spread of {planned_metric}; pass a pilot, an evaluation or a comparison with it"
         )
-    return SpreadEstimates(around, basis, effect, pilot.max_difference)
+    return planned_metric
 
 
-def _cluster_labels(
-    queries: Sequence[QueryId], clusters: Mapping[Any, Any] | Callable[[Any], Any] | Clusters | None
-) -> IntArray | None:
-    found = clusters if clusters is None or isinstance(clusters, Clusters) else cluster_queries(queries, clusters)
-    return None if found is None else found.select(queries).labels
+class _QuestionCounts(NamedTuple):
+    """How many questions it takes: if all carry the difference alike, and if few do (None for a margin)."""
+
+    even: int
+    sparse: int | None
 
 
-def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> SpreadEstimates:
-    if metric not in pilot.metrics:
-        raise ValueError(f"the pilot has no {metric}; it has {', '.join(map(str, pilot.metrics))}")
-    column = pilot.scores.column(metric)
-    defined = ~np.isnan(column)
-    values = column[defined]
-    if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
-        raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
-    spread = float(values.std(ddof=1))
-    low, high = metric_bounds(pilot.scores, metric, Sums.from_values(values))
-    span = high - max(low, 0.0) if not metric.definition.is_given else high - low
-    basis = f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.value(spread)}"
-    labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
-    effect = (
-        1.0 if labels is None else Units.from_values(values, labels[defined]).design_effect
-    )  # of differences it is less
-    largest = float(span) if span not in {0.0, float("inf")} else max(float(np.ptp(values)), sqrt(spread))
-    spreads = [(f"{by:g} times the values of the evaluation", by * spread, inf) for by in OF_VALUES]
-    return SpreadEstimates(spreads, basis, effect if effect > 1 else 1.0, largest)
-
-
-# How much the per-query differences of two retrievers usually vary, by metric.
-
-
-class SpreadRange(NamedTuple):
-    """Standard deviations of per-query differences.
-
-    Attributes:
-        smallest: Of the most similar pair of systems.
-        usual: Of the median pair.
-        largest: Of the pair that differs most.
-    """
-
-    smallest: float
-    usual: float
-    largest: float
-
-
-# tests/benchmarks/spreads.py measures them: Cranfield (225 questions; BM25, TF-IDF, embeddings, two fusions) and
-# Chroma's chunking evaluation (472 questions; BM25 over three sizes of chunks), 13 pairs.
-SPREADS = {
-    "hit_rate": SpreadRange(0.27, 0.39, 0.54),
-    "full_recall": SpreadRange(0.13, 0.22, 0.50),
-    "precision": SpreadRange(0.07, 0.17, 0.23),
-    "recall": SpreadRange(0.15, 0.19, 0.43),
-    "mrr": SpreadRange(0.29, 0.35, 0.46),
-    "map": SpreadRange(0.11, 0.15, 0.37),
-    "ndcg": SpreadRange(0.14, 0.20, 0.37),
-}
-OF_ANY = SpreadRange(
-    min(each.smallest for each in SPREADS.values()), 0.3, max(each.largest for each in SPREADS.values())
-)
-"""For a metric that was not measured: from the least to the most of all, and what is usual for binary ones."""
-
-OF_VALUES = SpreadRange(0.5, 0.8, 1.2)
-"""The spread of differences, in standard deviations of one system's values: the same pairs, all metrics together."""
-
-
-def usual_spread(metric: Metric) -> SpreadRange:
-    """Return how much differences in a metric usually vary."""
-    return SPREADS.get(metric.name, OF_ANY)
+def _count_questions(plan: Plan, sd: float, df: float, size: float) -> _QuestionCounts:
+    """Return how many questions a difference or margin of that size takes."""
+    variance = sd**2
+    design_effect = max(plan.design_effect, 1.0)
+    alpha = 1 - plan.level
+    if plan.difference is None:
+        n_by_power = min_units_for_power(size, variance, 0.0, plan.power, 2 * alpha, df=df)
+        n_by_margin = min_units_for_margin(size, span=plan.max_difference, alpha=alpha)
+        return _QuestionCounts(ceil(max(n_by_power, n_by_margin) * design_effect), None)
+    corrected_alpha = alpha / plan.comparisons
+    even = min_units_for_power(size, variance, 0.0, plan.power, corrected_alpha, df=df)
+    if size >= plan.max_difference:  # every question changes by as much as it can
+        return _QuestionCounts(ceil(even * design_effect), ceil(even * design_effect))
+    sparse = min_units_for_power(size, variance, plan.max_difference, plan.power, corrected_alpha, df=df)
+    return _QuestionCounts(ceil(even * design_effect), ceil(max(even, sparse) * design_effect))

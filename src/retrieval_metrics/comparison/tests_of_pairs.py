@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import reduce
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite, isinf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.difference import Difference, Differences
 from retrieval_metrics.evaluation.summary import metric_bounds
-from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
 from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins
@@ -22,22 +19,51 @@ from retrieval_metrics.statistics.paired import subtract_exactly
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
-    from retrieval_metrics.comparison.difference import PairedValues
+    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.evaluation.budget_coverage import BudgetUse
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import MarginTest, PairedDifference
 
-FEWEST_SYSTEMS = 2
+MIN_SYSTEMS = 2
 
 
-class _Hypothesis(NamedTuple):
-    """That two systems do not differ in a metric, each by its place."""
+@dataclass(frozen=True, slots=True)
+class _Hypothesis:
+    """That two systems do not differ in a metric.
 
-    metric: int
-    system: int
-    baseline: int
+    Attributes:
+        metric: The metric.
+        system: The system.
+        baseline: The system it is compared with.
+        metric_position: The position of the metric among those that are tested.
+        system_position: The position of the system in the aligned values.
+        baseline_position: The position of the baseline there.
+    """
+
+    metric: Metric
+    system: str
+    baseline: str
+    metric_position: int
+    system_position: int
+    baseline_position: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The differences of one hypothesis on the queries that have one.
+
+    Attributes:
+        rows: Shape (n,), the rows of these queries in the aligned values.
+        values: Shape (n,), the difference of each.
+        clusters: Shape (n,), the cluster of each; None if queries are independent.
+    """
+
+    rows: IntArray
+    values: FloatArray
+    clusters: IntArray | None
 
 
 def compute_differences(
@@ -53,29 +79,36 @@ def compute_differences(
     budgets: Sequence[BudgetUse],
     show_progress: bool,
 ) -> Differences:
-    """Return the differences of all pairs in all metrics, tested together."""
+    """Return the differences of all pairs in all metrics, tested together.
+
+    Args:
+        scores: The scores of each system.
+        aligned: Their values on the same queries.
+        metrics: The metrics to test.
+        baseline: The system that all others are compared with; None compares every pair.
+        level: Confidence level of the intervals.
+        resamples: Number of random choices of signs if the test cannot be exact.
+        seed: Seed of the random choices.
+        margin: The largest acceptable loss; None if there is no margin.
+        budgets: How the systems fill each budget among the metrics.
+        show_progress: Show a progress bar of the test on stderr.
+    """
     pairs = list_pairs(aligned.systems, baseline)
     values = aligned.values[:, :, [aligned.metrics[metric] for metric in metrics]]
-    spans = [_span(metric, scores, values[:, :, at]) for at, metric in enumerate(metrics)]
-    place = {name: at for at, name in enumerate(aligned.systems)}
-    hypotheses = [_Hypothesis(at, place[system], place[other]) for at in range(len(metrics)) for system, other in pairs]
-    differences = np.column_stack(
-        [
-            subtract_exactly(values[each.system, :, each.metric], values[each.baseline, :, each.metric])
-            for each in hypotheses
-        ]
-    )
-    of_each = [spans[each.metric] for each in hypotheses]
-    doing = (
+    hypotheses = _list_hypotheses(metrics, pairs, aligned.systems)
+    differences = np.column_stack([_subtract(values, hypothesis) for hypothesis in hypotheses])
+    metric_spans = [_largest_difference(metric, scores, values[:, :, m]) for m, metric in enumerate(metrics)]
+    spans = [metric_spans[hypothesis.metric_position] for hypothesis in hypotheses]
+    task = (
         f"testing {numbers.format_count(len(hypotheses), 'difference')} on "
         f"{numbers.format_query_count(len(aligned.queries))} with "
         f"{resamples:,} choices of signs"
     )
-    less = python_or_cli_text("fewer systems, metrics or resamples= take less", "fewer systems or metrics take less")
-    with track_steps("testing", resamples, doing, less, show_progress=show_progress) as advance:
-        found = paired_differences(
+    remedy = "fewer systems, metrics or resamples= take less"
+    with track_steps("testing", resamples, task, remedy, show_progress=show_progress) as advance:
+        tests = paired_differences(
             differences,
-            spans=of_each,
+            spans=spans,
             level=level,
             resamples=resamples,
             seed=seed,
@@ -83,88 +116,153 @@ def compute_differences(
             contrasts=_contrasts(values, differences, hypotheses),
             advance=advance,
         )
-    rows = [np.flatnonzero(~np.isnan(column)) for column in differences.T]
-    columns = [column[defined] for column, defined in zip(differences.T, rows, strict=True)]
-    labels = [aligned.shared_labels(defined) for defined in rows]
-    signs = [metrics[each.metric].definition.sign for each in hypotheses]
-    margins: Sequence[MarginTest | None] = [None] * len(hypotheses)
+    samples = [_sample(column, aligned) for column in differences.T]
+    margin_tests: Sequence[MarginTest | None] = [None] * len(hypotheses)
     if margin is not None:
-        gains = [Units.from_values(sign * column, of) for sign, column, of in zip(signs, columns, labels, strict=True)]
-        margins = within_margins(gains, of_each, margin, alpha=1 - level)
-    unequal = {(name, *pair) for use in budgets for name in use.metrics for pair in use.unequal(pairs)}
-    names = [(str(metric), *pair) for metric in metrics for pair in pairs]
+        gains = list(map(_gain_units, samples, hypotheses))
+        margin_tests = within_margins(gains, spans, margin, alpha=1 - level)
+    # Systems that fill a budget unequally are tested all the same, but their difference is never significant.
+    not_comparable = _list_not_comparable(budgets, pairs)
     return Differences(
         Difference(
-            metric=name[0],
-            system=name[1],
-            baseline=name[2],
-            queries=aligned.shared_queries(rows[at]),
-            values=columns[at],
-            paired=found.differences[at] if signs[at] == 1 else _mirrored(found.differences[at]),
-            higher_is_better=signs[at] == 1,
+            metric=str(hypothesis.metric),
+            system=hypothesis.system,
+            baseline=hypothesis.baseline,
+            queries=aligned.shared_queries(samples[h].rows),
+            values=samples[h].values,
+            paired=_orient(tests.differences[h], hypothesis.metric),
+            higher_is_better=hypothesis.metric.definition.sign == 1,
             comparisons=len(hypotheses),
-            p_corrected=found.corrected[at],
-            max_difference=of_each[at],
-            clusters=labels[at],
-            margin=margins[at],
-            comparable=name not in unequal,
+            p_corrected=tests.corrected[h],
+            max_difference=spans[h],
+            clusters=samples[h].clusters,
+            margin=margin_tests[h],
+            comparable=(str(hypothesis.metric), hypothesis.system, hypothesis.baseline) not in not_comparable,
         )
-        for at, name in enumerate(names)
+        for h, hypothesis in enumerate(hypotheses)
     )
 
 
-def _mirrored(paired: PairedDifference) -> PairedDifference:
-    """Return a difference in which a lower value wins."""
+def _list_hypotheses(
+    metrics: Sequence[Metric], pairs: Sequence[tuple[str, str]], systems: Sequence[str]
+) -> list[_Hypothesis]:
+    position_by_system = {system: position for position, system in enumerate(systems)}
+    hypotheses = []
+    for metric_position, metric in enumerate(metrics):
+        for system, baseline in pairs:
+            hypothesis = _Hypothesis(
+                metric=metric,
+                system=system,
+                baseline=baseline,
+                metric_position=metric_position,
+                system_position=position_by_system[system],
+                baseline_position=position_by_system[baseline],
+            )
+            hypotheses.append(hypothesis)
+    return hypotheses
+
+
+def _subtract(values: FloatArray, hypothesis: _Hypothesis) -> FloatArray:
+    """Return the difference of each query; NaN where one of the systems has no value."""
+    column = hypothesis.metric_position
+    return subtract_exactly(
+        values[hypothesis.system_position, :, column], values[hypothesis.baseline_position, :, column]
+    )
+
+
+def _sample(differences: FloatArray, aligned: PairedValues) -> _Sample:
+    rows = np.flatnonzero(~np.isnan(differences))
+    return _Sample(rows, differences[rows], aligned.shared_labels(rows))
+
+
+def _gain_units(sample: _Sample, hypothesis: _Hypothesis) -> Units:
+    """Return how much better the system is, by unit."""
+    return Units.from_values(hypothesis.metric.definition.sign * sample.values, sample.clusters)
+
+
+def _orient(paired: PairedDifference, metric: Metric) -> PairedDifference:
+    """Return a difference in which the better value wins, which may be the lower one."""
+    if metric.definition.sign == 1:
+        return paired
     return replace(paired, wins=paired.losses, losses=paired.wins)
 
 
+def _list_not_comparable(budgets: Sequence[BudgetUse], pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str, str]]:
+    """Return the metrics, systems and baselines that cannot be compared, as the systems fill a budget unequally."""
+    not_comparable = set()
+    for budget in budgets:
+        for system, baseline in budget.unequal(pairs):
+            not_comparable |= {(metric, system, baseline) for metric in budget.metrics}
+    return not_comparable
+
+
 def _contrasts(values: FloatArray, differences: FloatArray, hypotheses: Sequence[_Hypothesis]) -> Contrasts:
-    """Return the differences as those of one column per system and metric."""
+    """Return the differences as those of one column per system and metric.
+
+    A metric that is undefined for different queries of different systems has a column of its own for each hypothesis.
+    """
     undefined = np.isnan(values)
-    shared = (undefined == undefined[0]).all(axis=(0, 1)).tolist()
+    has_shared_queries = (undefined == undefined[0]).all(axis=(0, 1)).tolist()
+    n_metrics = len(has_shared_queries)
     # Relative to one system, because small differences of large values would lose digits.
-    of_systems = np.hstack([subtract_exactly(each, values[0]) for each in values])
+    system_columns = np.hstack([subtract_exactly(system_values, values[0]) for system_values in values])
     plus: list[int] = []
     minus: list[int] = []
-    own: list[int] = []
-    for at, (metric, system, baseline) in enumerate(hypotheses):
-        alike = shared[metric]
-        plus.append(system * len(shared) + metric if alike else of_systems.shape[1] + len(own))
-        minus.append(baseline * len(shared) + metric if alike else -1)
-        own += [] if alike else [at]
-    columns = np.nan_to_num(np.hstack([of_systems, differences[:, own]]))
+    own_columns: list[int] = []
+    for h, hypothesis in enumerate(hypotheses):
+        metric_position = hypothesis.metric_position
+        if has_shared_queries[metric_position]:
+            plus.append(hypothesis.system_position * n_metrics + metric_position)
+            minus.append(hypothesis.baseline_position * n_metrics + metric_position)
+        else:
+            plus.append(system_columns.shape[1] + len(own_columns))
+            minus.append(-1)
+            own_columns.append(h)
+    columns = np.nan_to_num(np.hstack([system_columns, differences[:, own_columns]]))
     return Contrasts(columns, np.array(plus), np.array(minus))
 
 
 def merge_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
     """Return the clusters of all queries, taken from all systems."""
-    known = [one.clusters for one in scores.values() if one.clusters is not None]
-    return reduce(Clusters.merge, known) if known else None
+    merged: Clusters | None = None
+    for system_scores in scores.values():
+        clusters = system_scores.clusters
+        if clusters is not None:
+            merged = clusters if merged is None else merged.merge(clusters)
+    return merged
 
 
-def _span(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> float:
+def _largest_difference(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> float:
     """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
     if metric.definition.is_given:
         low, high = metric.definition.bounds
-        return high - low if isfinite(high - low) else _observed(values)
+        if isfinite(high - low):
+            return high - low
+        return _observed_range(values)
     largest = 0.0
     for scores, column in zip(systems.values(), values, strict=True):
         sums = Sums.from_defined_values(column)
         upper = metric_bounds(scores, metric, sums)[1]
-        largest = max(largest, sums.largest if isinf(upper) else upper)
+        if isinf(upper):
+            upper = sums.largest
+        largest = max(largest, upper)
     return largest or 1.0
 
 
-def _observed(values: FloatArray) -> float:
-    """Return the range of what was seen in the queries that any pair has in common."""
-    paired = values[:, (~np.isnan(values)).sum(axis=0) > 1]
-    return float(np.nanmax(paired) - np.nanmin(paired)) or 1.0 if paired.size else 1.0
+def _observed_range(values: FloatArray) -> float:
+    """Return the range of the values of queries that any two systems have in common; 1 if it is empty."""
+    n_systems_per_query = (~np.isnan(values)).sum(axis=0)
+    paired = values[:, n_systems_per_query > 1]
+    if not paired.size:
+        return 1.0
+    return float(np.nanmax(paired) - np.nanmin(paired)) or 1.0
 
 
 def list_pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     """Return (system, baseline) for each comparison; without a baseline, each system with those before it."""
-    if len(systems) < FEWEST_SYSTEMS:
-        raise ValueError(f"a comparison needs at least two systems, got {', '.join(map(repr, systems)) or 'none'}")
+    if len(systems) < MIN_SYSTEMS:
+        names = ", ".join(map(repr, systems))
+        raise ValueError(f"a comparison needs at least two systems, got {names or 'none'}")
     if baseline is None:
         return [(later, earlier) for earlier, later in combinations(systems, 2)]
     if baseline not in systems:

@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, inf, isinf, log, log1p, nan
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import argument_name, import_optional
-from retrieval_metrics.evaluation.data_warnings import distances_note
-from retrieval_metrics.evaluation.evaluate import score_run
-from retrieval_metrics.evaluation.summary import intervals, means, sum_clustered_values
+from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics.comparison.scored_rankings import find_best_scores, keep_above
+from retrieval_metrics.comparison.threshold_choice import (
+    UNKNOWN_MEAN,
+    FalseAnswers,
+    ThresholdCost,
+    choose_curve_points,
+)
+from retrieval_metrics.comparison.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
 from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import as_metric, with_relevance_threshold
-from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
-from retrieval_metrics.statistics import Interval, interval_from_sums
-from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.figure import Figure
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, RunMapping
-    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.statistics import Interval
 
-POINTS = 60
-"""The number of cut-offs of the curve."""
-HALF = 0.5
-"""A threshold that costs more of the metric than this share is not worth it."""
-
-T = TypeVar("T")
+# A threshold that costs more of the metric than this share is not worth it.
+MAX_COST = 0.5
 
 
 class ThresholdPoint(NamedTuple):
@@ -116,40 +112,13 @@ class Threshold(SavedFields):
     @property
     def is_useful(self) -> bool:
         """Whether there is a score, and it costs at most half of the metric."""
-        return self.score is not None and not self.mean_before - self.mean_after > HALF * self.mean_before
+        cost = self.mean_before - self.mean_after
+        return self.score is not None and not cost > MAX_COST * self.mean_before
 
     @property
     def conclusion(self) -> str:
         """What to do, in a sentence."""
-        asked = "questions without an answer"
-        if self.score is None:
-            worth = f"{self.effective_n:.0f}" if self.effective_n >= 2 else "fewer than 2"
-            by = "" if self.effective_n >= self.n_unanswerable else f", worth {worth} independent ones,"
-            promised = "nothing" if self.false_answer_bound > HALF else f"{100 * self.false_answer_bound:.1f} %"
-            return (
-                f"No threshold: {self.n_unanswerable} {asked}{by} cannot promise {_percent(self.max_false_answers)}, "
-                f"whatever they "
-                f"score: at least {self.min_n} are needed if none of them gets an answer; these can promise "
-                f"{promised}."
-            )
-        if isinf(self.score):
-            return (
-                f"Nothing needs to be cut: {self.false_answers} of {self.n_unanswerable} {asked} get one, which "
-                f"bounds new ones at "
-                f"{100 * self.false_answer_bound:.1f} %."
-            )
-        promised = (
-            f"Keep what scores above {_short(self.score)}: with {_percent(self.level)} confidence at most "
-            f"{_percent(self.max_false_answers)} of new {asked}, if they are like these {self.n_unanswerable}, then "
-            f"get one (here "
-            f"{self.false_answers}; the bound is {100 * self.false_answer_bound:.1f} %)."
-        )
-        if not self.n_answerable:
-            return f"{promised} No question with an answer is in the run, so what it costs is unknown."
-        cost = f"{promised} It costs {self.mean_before - self.mean_after:.3f} of {self.metric}"
-        if self.is_useful:
-            return f"{cost}."
-        return f"{cost}: the scores hardly tell the two kinds of question apart, so no threshold is worth it."
+        return format_threshold_conclusion(self)
 
     def apply(self, run: RunMapping | Run) -> RetrievedRun:
         """Return the part of a run that scores above the threshold; failures and times stay.
@@ -165,7 +134,7 @@ class Threshold(SavedFields):
         """
         if self.score is None:
             raise ValueError(f"there is no threshold to apply. {self.conclusion}")
-        return _above(run, self.score)
+        return keep_above(run, self.score)
 
     def plot(self) -> Figure:
         """Return a figure of false answers, their bound and the metric over the score.
@@ -174,37 +143,37 @@ class Threshold(SavedFields):
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.comparison_plots import threshold_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.comparison.threshold_plot import threshold_figure  # noqa: PLC0415  (brings matplotlib)
 
         return threshold_figure(self)
 
     def _tables(self) -> list[Table]:
-        notes = [self.conclusion]
-        if self.kinds:
-            notes.append(
-                "By kind: " + ", ".join(f"{kind} {wrong} of {n}" for kind, (wrong, n) in self.kinds.items()) + "."
-            )
+        notes = threshold_notes(self)
         if self.score is None or isinf(self.score):
             return [Table((), (), notes)]
-        every = self.curve[0]
+        unlimited = self.curve[0]
+        n_unanswerable = self.n_unanswerable
         rows = [
             [
                 "false answers",
-                f"{every.false_answers} of {self.n_unanswerable}",
-                f"{self.false_answers} of {self.n_unanswerable}",
+                f"{unlimited.false_answers} of {n_unanswerable}",
+                f"{self.false_answers} of {n_unanswerable}",
             ]
         ]
         if self.n_answerable:
-            here = next(one for one in self.curve if one.score == self.score)
-            both = (self.mean_before, self.mean_before_interval), (self.mean_after, self.mean_after_interval)
-            rows.append([self.metric, *(numbers.mean(*one) for one in both)])
+            chosen = next(point for point in self.curve if point.score == self.score)
             rows.append(
                 [
-                    "answered",
-                    *(f"{round(one.answered * self.n_answerable)} of {self.n_answerable}" for one in (every, here)),
+                    self.metric,
+                    numbers.mean(self.mean_before, self.mean_before_interval),
+                    numbers.mean(self.mean_after, self.mean_after_interval),
                 ]
             )
-        return [Table(["", "all", f"above {_short(self.score)}"], rows, notes)]
+            rows.append(["answered", self._format_answered(unlimited), self._format_answered(chosen)])
+        return [Table(["", "all", f"above {format_score(self.score)}"], rows, notes)]
+
+    def _format_answered(self, point: ThresholdPoint) -> str:
+        return f"{round(point.answered * self.n_answerable)} of {self.n_answerable}"
 
     def __repr__(self) -> str:
         return f"<Threshold: {self.conclusion}>"
@@ -264,176 +233,86 @@ def threshold(
         Annals of Applied Statistics 19.
     """
     if not 0 < max_false_answers < 1:
-        raise ValueError(f"{argument_name('max_false_answers')} must be above 0 and below 1, got {max_false_answers!r}")
-    if not HALF < level < 1:
-        raise ValueError(f"{argument_name('level')} must be above 0.5 and below 1, got {level!r}")
-    truth = as_qrels(questions)
-    (chosen,) = with_relevance_threshold([as_metric(metric)], truth.relevant_from)
-    if not chosen.definition.higher_is_better or not chosen.definition.needs_relevant:
-        raise ValueError(f"{chosen} does not show what a threshold costs; name a metric such as hit_rate@5")
-    count_common_queries(run, truth)
+        raise ValueError(f"max_false_answers must be above 0 and below 1, got {max_false_answers!r}")
+    if not 0.5 < level < 1:
+        raise ValueError(f"level must be above 0.5 and below 1, got {level!r}")
+    qrels = as_qrels(questions)
+    (cost_metric,) = with_relevance_threshold([as_metric(metric)], qrels.relevant_from)
+    if not cost_metric.definition.higher_is_better or not cost_metric.definition.needs_relevant:
+        raise ValueError(f"{cost_metric} does not show what a threshold costs; name a metric such as hit_rate@5")
+    count_common_queries(run, qrels)
     rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
     errors = run.errors if isinstance(run, RetrievedRun) else {}
-    rel: Any = dict(chosen.parameters).get("rel")
-    answered = np.bincount(truth.group_query[is_relevant(truth.group_grade, rel)], minlength=len(truth)) > 0
-    given = {query: bool(has) for query, has in zip(truth.queries, answered, strict=True) if query in rankings}
-    asked = [query for query, has in given.items() if not has and query not in errors]
-    if not asked:
+    rel: Any = dict(cost_metric.parameters).get("rel")
+    n_relevant = np.bincount(qrels.group_query[is_relevant(qrels.group_grade, rel)], minlength=len(qrels))
+    answerable: list[QueryId] = []
+    unanswerable: list[QueryId] = []
+    judgments: dict[Any, Any] = {}
+    for position, query in enumerate(qrels.queries):
+        if query not in rankings:
+            continue
+        if n_relevant[position]:
+            answerable.append(query)
+            judgments[query] = qrels.judgments(position)
+        elif query not in errors:
+            unanswerable.append(query)
+    if not unanswerable:
         raise ValueError(
-            f"there is nothing to choose by: of the {int((~answered).sum())} questions without an answer, for which "
-            "nothing has a grade above 0, none is in the run and was answered"
+            f"there is nothing to choose by: of the {int((n_relevant == 0).sum())} questions without an answer, for "
+            "which nothing has a grade above 0, none is in the run and was answered"
         )
-    best = _best_scores({query: rankings[query] for query in given})
-    judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if given.get(query)}
-    known = find_clusters(questions, truth, clusters)
-    choice = _ThresholdChoice(
-        np.array([best[query] for query in asked]), None if known is None else known.select(asked).labels, level
-    )
-    cost = _ThresholdCost(
-        judged,
-        {query: rankings[query] for query in judged},
-        chosen,
-        with_source_texts(match, documents, truth, questions),
-    )
-    score = choice.lowest(max_false_answers)
-    shown = inf if score is None else score
-    firsts = np.array([best[query] for query in judged], dtype=np.float64)
-    before, after = cost.at(-inf), (nan, Interval(nan, nan)) if score is None else cost.at(score)
-    kinds: dict[str, list[bool]] = {}
-    for query, top in zip(asked, choice.best.tolist(), strict=True):
-        if (made := truth.provenance.get(query)) is not None and made.kind is not None:
-            kinds.setdefault(made.kind, []).append(top > (-inf if score is None else score))
+    best_scores = find_best_scores({query: rankings[query] for query in qrels.queries if query in rankings})
+    question_clusters = find_clusters(questions, qrels, clusters)
+    labels = None if question_clusters is None else question_clusters.select(unanswerable).labels
+    best_unanswerable = np.array([best_scores[query] for query in unanswerable])
+    best_answerable = np.array([best_scores[query] for query in answerable], dtype=np.float64)
+    false_answers = FalseAnswers(best_unanswerable, labels, level)
+    matching = with_source_texts(match, documents, qrels, questions)
+    cost = ThresholdCost(judgments, {query: rankings[query] for query in answerable}, cost_metric, matching)
+    score = false_answers.find_lowest_threshold(max_false_answers)
+    before = cost.measure(-inf)
+    after = UNKNOWN_MEAN if score is None else cost.measure(score)
+    curve = []
+    for point in choose_curve_points(np.concatenate([best_unanswerable, best_answerable]), score):
+        curve.append(
+            ThresholdPoint(
+                score=point,
+                false_answers=false_answers.count(point),
+                false_answer_bound=false_answers.bound(point),
+                mean=cost.measure(point).mean,
+                answered=float(np.mean(best_answerable > point)) if answerable else nan,
+            )
+        )
+    # Without a threshold, a bound from no false answer at all is the least that these questions can promise.
+    strictest = inf if score is None else score
+    is_false_answer = best_unanswerable > (-inf if score is None else score)
     return Threshold(
         score=score,
         max_false_answers=max_false_answers,
         level=level,
-        metric=str(chosen),
-        n_unanswerable=len(asked),
-        effective_n=choice.worth,
+        metric=str(cost_metric),
+        n_unanswerable=len(unanswerable),
+        effective_n=false_answers.effective_n,
         min_n=ceil(log(1 - level) / log1p(-max_false_answers) - 1e-12),
-        false_answers=choice.wrong(shown),
-        false_answer_bound=choice.upper(shown),
-        n_answerable=len(judged),
-        mean_before=before[0],
-        mean_before_interval=before[1],
-        mean_after=after[0],
-        mean_after_interval=after[1],
-        curve=tuple(
-            ThresholdPoint(
-                at, choice.wrong(at), choice.upper(at), cost.at(at)[0], float(np.mean(firsts > at)) if judged else nan
-            )
-            for at in _tried(np.concatenate([choice.best, firsts]), score)
-        ),
-        kinds={kind: (sum(wrong), len(wrong)) for kind, wrong in kinds.items()},
+        false_answers=false_answers.count(strictest),
+        false_answer_bound=false_answers.bound(strictest),
+        n_answerable=len(answerable),
+        mean_before=before.mean,
+        mean_before_interval=before.interval,
+        mean_after=after.mean,
+        mean_after_interval=after.interval,
+        curve=tuple(curve),
+        kinds=_count_by_kind(qrels, unanswerable, is_false_answer.tolist()),
     )
 
 
-class _ThresholdChoice:
-    """The best scores of the questions without an answer, and what a cut-off makes of them."""
-
-    def __init__(self, best: FloatArray, labels: IntArray | None, level: float) -> None:
-        self.best, self._labels, self._level = best, labels, level
-        self.worth = float(self._sums(inf).count)
-
-    def _sums(self, score: float) -> Sums:
-        wrong = (self.best > score).astype(np.float64)
-        return Sums.from_values(wrong) if self._labels is None else sum_clustered_values(wrong, self._labels)
-
-    def wrong(self, score: float) -> int:
-        """Return how many questions get an answer above a score."""
-        return int((self.best > score).sum())
-
-    def upper(self, score: float) -> float:
-        """Return the exact one-sided upper end of the share; one-sided at a level is two-sided at twice the error."""
-        return interval_from_sums(self._sums(score), level=2 * self._level - 1, binary=True).high
-
-    def lowest(self, allowed: float) -> float | None:
-        """Return the lowest cut-off before the first, from the strictest down, whose upper end is not allowed."""
-        found = None
-        for score in np.unique([*self.best, -inf])[::-1].tolist():
-            if self.upper(score) > allowed:
-                break
-            found = score
-        return found
-
-
-class _ThresholdCost:
-    """The metric of the questions with an answer at any cut-off."""
-
-    def __init__(self, judged: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
-        self._truth = Qrels(judged) if judged else None
-        self._rankings, self._metric, self._match = rankings, metric, match
-
-    def at(self, score: float) -> tuple[float, Interval]:
-        """Return its mean with its interval; NaN without such questions."""
-        if self._truth is None:
-            return nan, Interval(nan, nan)
-        scores = score_run(self._truth, _above(self._rankings, score), [self._metric], STANDARD, self._match)
-        if score == -inf and (said := distances_note(scores.require_origin("cut").judged, self._rankings)):
-            raise ValueError(said)
-        name = str(self._metric)
-        return means(scores)[name], intervals(scores, 0.95)[name]
-
-
-def _tried(firsts: FloatArray, score: float | None) -> list[float]:
-    """Return the cut-offs of a curve: all, none, and some of the scores at which something changes."""
-    finite = np.unique(firsts[np.isfinite(firsts)])
-    some = finite[np.unique(np.linspace(0, len(finite) - 1, min(POINTS, len(finite))).astype(int))]
-    return [-inf, *np.unique([*some, *([] if score is None or isinf(score) else [score])]).tolist()]
-
-
-def _scores(ranking: Any, query: QueryId) -> list[float]:
-    """Return the scores of a ranking in the order in which it is given."""
-    if isinstance(ranking, Mapping):
-        require_finite_scores(ranking, query)
-        return list(ranking.values())
-    items = as_list(ranking, query)
-    for item in items:
-        if not isinstance(item, Retrieved) or item.score is None:
-            raise ValueError(
-                f"the ranking of query {query!r} has no scores, which a threshold needs; pass documents with their "
-                f"scores, or Retrieved(..., score=...)"
-            )
-    require_finite_scores({at: item.score for at, item in enumerate(items)}, query)
-    return [item.score for item in items]
-
-
-def _best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
-    """Return the best score of each query, minus infinity where nothing came back; distances are refused."""
-    found = {query: _scores(ranking, query) for query, ranking in rankings.items()}
-    listed = [scores for query, scores in found.items() if not isinstance(rankings[query], Mapping)]
-    long = [scores for scores in listed if len(scores) > 1 and scores[0] != scores[-1]]
-    rising = [scores for scores in long if all(np.diff(scores) >= 0)]
-    if len(rising) > len(long) / 2:
-        raise ValueError(
-            f"the scores rise in {len(rising)} of {len(long)} rankings, as distances do, and the first would be cut "
-            "first; pass them negated"
-        )
-    return {query: max(scores, default=-inf) for query, scores in found.items()}
-
-
-def _above(run: RunMapping | Run, score: float) -> RetrievedRun:
-    """Return what scores above, with what is known of the failures."""
-    known = run if isinstance(run, RetrievedRun) else RetrievedRun({})
-    kept: dict[Any, Any] = {}
-    calls: dict[Any, Any] = {}
-    rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
-    for query, ranking in rankings.items():
-        stays = [one > score for one in _scores(ranking, query)]
-
-        def of(values: Sequence[T], stays: Sequence[bool] = stays) -> list[T]:
-            return [value for value, stay in zip(values, stays, strict=True) if stay]
-
-        whole: Any = list(ranking.items()) if isinstance(ranking, Mapping) else as_list(ranking, query)
-        kept[query] = dict(of(whole)) if isinstance(ranking, Mapping) else of(whole)
-        if query in known.calls:
-            calls[query] = of(known.calls[query])
-    return RetrievedRun(kept, known.errors, known.seconds, calls=calls)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
-
-
-def _short(score: float) -> str:
-    return f"{score:.4g}"
+def _count_by_kind(
+    qrels: Qrels, queries: Sequence[QueryId], is_false_answer: Sequence[bool]
+) -> dict[str, tuple[int, int]]:
+    """Return how many questions of each kind get an answer, and how many there are."""
+    by_kind: dict[str, list[bool]] = {}
+    for query, is_false in zip(queries, is_false_answer, strict=True):
+        provenance = qrels.provenance.get(query)
+        if provenance is not None and provenance.kind is not None:
+            by_kind.setdefault(provenance.kind, []).append(is_false)
+    return {kind: (sum(flags), len(flags)) for kind, flags in by_kind.items()}

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
-from retrieval_metrics.comparison.tuning_result import curve, gain_rows, grid
+from retrieval_metrics.comparison.tuning_curves import find_curve, make_grid
+from retrieval_metrics.comparison.tuning_report import gain_rows
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
 from retrieval_metrics.reports.name_key import NameKey
@@ -29,96 +30,125 @@ from retrieval_metrics.reports.plots import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.comparison.tuning_result import Curve, TuningResult
+    from retrieval_metrics.comparison.tuning_curves import Curve
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
     from retrieval_metrics.reports.plots import Plot
 
 
-SHOWN = 12
-"""The largest number of settings that are drawn, the best."""
-NAMED_CELLS = 49
-"""The largest number of cells of a grid in which the gain is written."""
-PALE = 0.45
-"""How opaque the smallest and the largest gain of a grid are: letters stay readable on them."""
+# The largest number of settings that are drawn, the best.
+MAX_DRAWN = 12
+# The largest number of cells of a grid in which the gain is written.
+MAX_NAMED_CELLS = 49
+# How opaque the smallest and the largest gain of a grid are: letters stay readable on them.
+OPACITY = 0.45
 
 
 def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
     """Return the figure of a choice; see `Tuning.plot`."""
-    found = curve(tuning) if kind in {None, "curve"} else None
-    key = NameKey([one.name for one in tuning.settings])
-    if found is not None:
-        panel = Panel(
-            partial(_curve, tuning, found, key), rows=max(10.0, count_name_rows([name for name, _ in found.lines]))
-        )
-        note = f"diamond: what to expect of {tuning.winner} on new questions" if tuning.winner != tuning.default else ""
-        return figure([panel], title=tuning.conclusion, note=note, wide=2, key=key)
+    key = NameKey([setting.name for setting in tuning.settings])
+    if kind in {None, "curve"}:
+        curve = find_curve(tuning)
+        if curve is not None:
+            n_rows = max(10.0, count_name_rows(list(curve.lines)))
+            panel = Panel(partial(_draw_curve, tuning, curve, key), rows=n_rows)
+            note = ""
+            if tuning.winner != tuning.default:
+                note = f"diamond: what to expect of {tuning.winner} on new questions"
+            return figure([panel], title=tuning.conclusion, note=note, wide=2, key=key)
     if kind in {None, "settings"}:
-        left = sum(one.difference is not None for one in tuning.settings) - SHOWN
-        note = f"{numbers.format_count(left, 'setting')} with smaller means left out" if left > 0 else ""
-        return figure([rows_panel(key(gain_rows(tuning, SHOWN)))], title=tuning.conclusion, note=note, key=key)
+        n_left_out = sum(setting.difference is not None for setting in tuning.settings) - MAX_DRAWN
+        note = ""
+        if n_left_out > 0:
+            note = f"{numbers.format_count(n_left_out, 'setting')} with smaller means left out"
+        return figure([rows_panel(key(gain_rows(tuning, MAX_DRAWN)))], title=tuning.conclusion, note=note, key=key)
     if kind == "grid":
-        panel = Panel(partial(_grid, tuning, key), rows=1.6 * len(grid(tuning).rows))
+        panel = Panel(partial(_draw_grid, tuning, key), rows=1.6 * len(make_grid(tuning).rows))
         return figure([panel], title=tuning.conclusion, key=key)
     if kind == "curve":
         raise ValueError("a curve needs a parameter with three numbers or more; plot('settings') draws every setting")
     raise ValueError(f"there is no plot {kind!r} of a tuning; there are curve, settings and grid")
 
 
-def _curve(tuning: TuningResult, found: Curve, key: NameKey, axes: Axes) -> None:
+def _draw_curve(tuning: TuningResult, curve: Curve, key: NameKey, axes: Axes) -> None:
     """Draw the gain over a number, with whole intervals; lines are the values of the other parameters."""
-    xs = sorted({x for _, points in found.lines for x, _ in points})
+    values: set[float] = set()
+    for points in curve.lines.values():
+        values.update(value for value, _ in points)
+    xs = sorted(values)
     step = min(np.diff(xs)) / 8
     axes.axhline(0, color=TIED_COLOUR, linewidth=1, linestyle=":")
-    for at, (_, points) in enumerate(found.lines):
-        colour, marker, _ = line_style(at)
-        places = [x + step * (at - (len(found.lines) - 1) / 2) for x, _ in points]
-        gained = [one.gain for _, one in points]
-        axes.plot(
-            places, gained, color=colour, marker=marker, linestyle=line_dashes(at), linewidth=1.6, markersize=5.5,
-        )  # fmt: skip
-        for place, (_, one) in zip(places, points, strict=True):
-            if one.difference is not None:
-                axes.vlines(place, *one.difference.interval[:2], color=colour, linewidth=1.4, alpha=0.75)
-            words = {tuning.winner: "winner", tuning.default: "default"}
-            if word := words.get(one.name):
-                right = place > (xs[0] + xs[-1]) / 2
-                axes.plot([place], [one.gain], marker="o", markersize=12, markerfacecolor="none", color=colour)
-                axes.annotate(
-                    word, (place, one.gain), xytext=(-9 if right else 9, -9 if word == "default" else 9),
-                    textcoords="offset points", ha="right" if right else "left", va="center", fontsize=SMALL_FONT_SIZE,
-                )  # fmt: skip
-            if one.name == tuning.winner != tuning.default:
-                beside = place + step / 2
-                axes.vlines(beside, *tuning.expected_gain_interval[:2], color=rcParams["text.color"], linewidth=1.1)
-                axes.plot([beside], [tuning.expected_gain], marker="D", markersize=5, color=rcParams["text.color"])
+    for index, points in enumerate(curve.lines.values()):
+        offset = step * (index - (len(curve.lines) - 1) / 2)  # so that intervals of several lines stand side by side
+        _draw_line(tuning, points, index, offset, step, (xs[0] + xs[-1]) / 2, axes)
     axes.margins(x=0.06, y=0.08)
     axes.autoscale_view()
-    axes.set_xlabel(found.parameter)
+    axes.set_xlabel(curve.parameter)
     add_title(axes, key(f"gain in {tuning.metric} over {tuning.default}, {numbers.level_name(tuning.level)}"))
     simplify_axes(axes, grid="y")
-    if len(found.lines) > 1:
-        label_line_ends(axes, [(name, points[-1][0], points[-1][1].gain) for name, points in found.lines])
+    if len(curve.lines) > 1:
+        line_ends = []
+        for name, points in curve.lines.items():
+            last_value, last_setting = points[-1]
+            line_ends.append((name, last_value, last_setting.gain))
+        label_line_ends(axes, line_ends)
 
 
-def _grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
-    held = grid(tuning)
-    gains = np.array([[np.nan if one is None else one.gain for one in row] for row in held.settings])
-    most = float(np.nanmax(np.abs(gains))) or 1.0
-    ends = [to_rgba(LOSS_COLOUR, PALE), to_rgba(LOSS_COLOUR, 0), to_rgba(GAIN, 0), to_rgba(GAIN, PALE)]
+def _draw_line(
+    tuning: TuningResult,
+    points: list[tuple[float, TriedSetting]],
+    index: int,
+    offset: float,
+    step: float,
+    middle: float,
+    axes: Axes,
+) -> None:
+    colour, marker, _ = line_style(index)
+    positions = [value + offset for value, _ in points]
+    gains = [setting.gain for _, setting in points]
+    axes.plot(
+        positions, gains, color=colour, marker=marker, linestyle=line_dashes(index), linewidth=1.6, markersize=5.5,
+    )  # fmt: skip
+    for position, (_, setting) in zip(positions, points, strict=True):
+        if setting.difference is not None:
+            axes.vlines(position, *setting.difference.interval[:2], color=colour, linewidth=1.4, alpha=0.75)
+        label = {tuning.winner: "winner", tuning.default: "default"}.get(setting.name)
+        if label is not None:
+            is_right = position > middle
+            axes.plot([position], [setting.gain], marker="o", markersize=12, markerfacecolor="none", color=colour)
+            axes.annotate(
+                label, (position, setting.gain), xytext=(-9 if is_right else 9, -9 if label == "default" else 9),
+                textcoords="offset points", ha="right" if is_right else "left", va="center", fontsize=SMALL_FONT_SIZE,
+            )  # fmt: skip
+        if setting.name == tuning.winner != tuning.default:
+            beside = position + step / 2
+            axes.vlines(beside, *tuning.expected_gain_interval[:2], color=rcParams["text.color"], linewidth=1.1)
+            axes.plot([beside], [tuning.expected_gain], marker="D", markersize=5, color=rcParams["text.color"])
+
+
+def _draw_grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
+    grid = make_grid(tuning)
+    gains = np.full((len(grid.rows), len(grid.columns)), np.nan)
+    for row, settings in enumerate(grid.settings):
+        for column, setting in enumerate(settings):
+            if setting is not None:
+                gains[row, column] = setting.gain
+    largest_gain = float(np.nanmax(np.abs(gains))) or 1.0
+    ends = [to_rgba(LOSS_COLOUR, OPACITY), to_rgba(LOSS_COLOUR, 0), to_rgba(GAIN, 0), to_rgba(GAIN, OPACITY)]
     colours = LinearSegmentedColormap.from_list("gains", list(zip((0, 0.5, 0.5, 1), ends, strict=True)))
-    axes.imshow(gains, cmap=colours, norm=TwoSlopeNorm(0.0, -most, most), aspect="auto")
-    for at, row in enumerate(held.settings):
-        for across, one in enumerate(row):
-            if one is None:
+    axes.imshow(gains, cmap=colours, norm=TwoSlopeNorm(0.0, -largest_gain, largest_gain), aspect="auto")
+    for row, settings in enumerate(grid.settings):
+        for column, setting in enumerate(settings):
+            if setting is None:
                 continue
-            marks = {tuning.winner: "winner", tuning.default: "default"}.get(one.name, "")
-            said = numbers.signed(float(gains[at, across])) if gains.size <= NAMED_CELLS else ""
+            mark = {tuning.winner: "winner", tuning.default: "default"}.get(setting.name, "")
+            gain = numbers.signed(float(gains[row, column])) if gains.size <= MAX_NAMED_CELLS else ""
             axes.text(
-                across, at, "\n".join(filter(None, [said, marks])), ha="center", va="center", fontsize=SMALL_FONT_SIZE,
+                column, row, "\n".join(filter(None, [gain, mark])), ha="center", va="center", fontsize=SMALL_FONT_SIZE,
                 color=rcParams["text.color"],
             )  # fmt: skip
-    axes.set_xticks(range(len(held.columns)), [wrap_text(f"{value}", 8) for value in held.columns])
-    axes.set_yticks(range(len(held.rows)), [wrap_text(f"{value}", 14) for value in held.rows])
+    axes.set_xticks(range(len(grid.columns)), [wrap_text(f"{value}", 8) for value in grid.columns])
+    axes.set_yticks(range(len(grid.rows)), [wrap_text(f"{value}", 14) for value in grid.rows])
     axes.tick_params(length=0)
-    axes.set_xlabel(held.names[1])
-    axes.set_ylabel(held.names[0])
+    axes.set_xlabel(grid.column_parameter)
+    axes.set_ylabel(grid.row_parameter)
     add_title(axes, key(f"gain in {tuning.metric} over {tuning.default}"))

@@ -437,6 +437,6 @@ class EvaluationSet(Questions):
             >>> rm.load(path).queries
             {'q1': 'why?'}
         """
-        from retrieval_metrics.comparison.saved_results import save_questions  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.files.questions_file import save_questions  # noqa: PLC0415  (seldom asked for)
 
         save_questions(self, path, labels, sources=sources)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.atomic_write import save_text
-from retrieval_metrics.comparison.saved_results import encode_answer_and_conversation
+from retrieval_metrics.files.questions_file import encode_answer_and_conversation
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels

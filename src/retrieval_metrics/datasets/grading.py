@@ -16,7 +16,7 @@ import numpy as np
 from retrieval_metrics._internal.append_log import FORMAT, VERSION
 from retrieval_metrics._internal.validation import group_pairs, integer, positive_integer, warn
 from retrieval_metrics.comparison.compare import evaluate_system
-from retrieval_metrics.datasets.bm25 import content_words
+from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
 from retrieval_metrics.datasets.labels import GRADES, RELEVANT_FROM, RUBRIC, Label, Labels, Scale
 from retrieval_metrics.datasets.llm_client import LlmClient

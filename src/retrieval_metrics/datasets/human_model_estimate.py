@@ -9,9 +9,9 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from retrieval_metrics._internal.validation import to_data_frame
-from retrieval_metrics.comparison.conclusions import format_rare_effect
-from retrieval_metrics.comparison.difference import select_pairs
-from retrieval_metrics.comparison.unjudged_bounds import largest_cutoff
+from retrieval_metrics.comparison.conclusion_wording import format_rare_effect
+from retrieval_metrics.comparison.pair_selection import select_pairs
+from retrieval_metrics.comparison.partly_judged import largest_cutoff
 from retrieval_metrics.datasets.grader_agreement import Agreement
 from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.sample import Sample

@@ -18,9 +18,10 @@ from retrieval_metrics._internal.validation import (
     takes_arguments_of,
     to_data_frame,
 )
+from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
-from retrieval_metrics.comparison.ranking_overlap import distinct_ranking, document_weights, refuse_unbounded
-from retrieval_metrics.datasets.bm25 import CorpusIndex
+from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
+from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.grading import (
     PooledDocument,
     format_found_by,
@@ -380,7 +381,7 @@ def pool(
     if not any(ranks.values()):
         raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
     if corpus is not None:
-        by_id = CorpusIndex.of(corpus).by_id
+        by_id = CorpusIndex.from_corpus(corpus).by_id
         contents |= {
             document: by_id[document].text for held in ranks.values() for document in held if document in by_id
         }
@@ -442,7 +443,7 @@ def _effects_alone(
     runs: dict[str, Any], texts: Mapping[Any, str], metric: Metric, match: Any
 ) -> dict[tuple[Any, Any], float]:
     """Return the effects where nothing is judged: what each document would move a difference by if it alone counted."""
-    refuse_unbounded(metric)
+    require_known_bounds(metric)
     k = metric.k if isinstance(metric.k, int) else None
     worth: dict[tuple[Any, Any], dict[str, float]] = {}
     for name, run in runs.items():

@@ -1,4 +1,4 @@
-"""Count and describe issues of the data."""
+"""Count issues of the data."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ import numpy as np
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
-
-
-NOTHING_JUDGED_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
-ID_MISMATCH_HINT = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
 
 
 class Counts(TypedDict):
@@ -36,10 +31,10 @@ class Counts(TypedDict):
         ties: Queries in which a judged document has the same score as another document.
         unlocated: Retrieved items that could not be compared with a span, because their position in its source is
             unknown.
-        invalid_offsets: Retrieved items whose offsets do not fit their text or their source, so they were searched for by
-            their text; those not found are unlocated too.
-        ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with a judged
-            span was used, else the first.
+        invalid_offsets: Retrieved items whose offsets do not fit their text or their source, so they were searched for
+            by their text; those not found are unlocated too.
+        ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with
+            a judged span was used, else the first.
     """
 
     queries: int
@@ -62,24 +57,48 @@ def count_issues(
     kept: IntArray | None = None,
     among: IntArray | None = None,
 ) -> Counts:
-    """Count the issues."""
-    looked_at: slice | IntArray = slice(None) if among is None else among
-    undefined = judged.n_relevant() == 0
-    enters = counts_in_means(~(undefined if kept is None else undefined[kept]), rules)
-    tied = judged.tied_queries()
-    unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
+    """Count the issues.
+
+    Args:
+        judged: The judged run.
+        run: The run, as given.
+        rules: The rule set.
+        kept: The positions of the queries that are scored; None: all.
+        among: The positions of the queries of a slice, whose issues alone are counted; None: all. What is only known
+            of the whole run, such as unjudged queries, is not counted in a slice.
+    """
+    is_undefined = judged.n_relevant() == 0
+    is_scored = counts_in_means(~(is_undefined if kept is None else is_undefined[kept]), rules)
+    is_missing = expects_results(judged, run) & (judged.n_retrieved == 0)
+    tied_queries = judged.tied_queries()
+    n_failed = len(find_failed_queries(judged, run, among))
+    if among is not None:
+        return Counts(
+            queries=len(among),
+            scored=int(np.count_nonzero(is_scored)),
+            missing=int(np.count_nonzero(is_missing[among])),
+            failed=n_failed,
+            unjudged_queries=0,
+            no_relevant=int(np.count_nonzero(is_undefined[among])),
+            duplicates=int(judged.n_duplicates[among].sum()),
+            ties=len(np.intersect1d(tied_queries, among)),
+            unlocated=0,
+            invalid_offsets=0,
+            ambiguous_locations=0,
+        )
+    n_judged_in_run = sum(map(run.__contains__, judged.qrels.queries))
     return Counts(
-        queries=judged.n_queries if among is None else len(among),
-        scored=int(np.count_nonzero(enters)),
-        missing=int(np.count_nonzero((expects_results(judged, run) & (judged.n_retrieved == 0))[looked_at])),
-        failed=len(find_failed_queries(judged, run, among)),
-        unjudged_queries=unjudged,
-        no_relevant=int(np.count_nonzero(undefined[looked_at])),
-        duplicates=int(judged.n_duplicates[looked_at].sum()),
-        ties=len(tied if among is None else np.intersect1d(tied, among)),
-        unlocated=len(judged.unlocated) if among is None else 0,
-        invalid_offsets=judged.invalid_offsets if among is None else 0,
-        ambiguous_locations=judged.ambiguous_locations if among is None else 0,
+        queries=judged.n_queries,
+        scored=int(np.count_nonzero(is_scored)),
+        missing=int(np.count_nonzero(is_missing)),
+        failed=n_failed,
+        unjudged_queries=len(run) - n_judged_in_run,
+        no_relevant=int(np.count_nonzero(is_undefined)),
+        duplicates=int(judged.n_duplicates.sum()),
+        ties=len(tied_queries),
+        unlocated=len(judged.unlocated),
+        invalid_offsets=judged.invalid_offsets,
+        ambiguous_locations=judged.ambiguous_locations,
     )
 
 
@@ -88,10 +107,10 @@ def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
 
     Where nothing is relevant, returning nothing is right.
     """
-    wanting: BoolArray = judged.n_relevant() > 0
+    is_expected: BoolArray = judged.n_relevant() > 0
     for query in find_failed_queries(judged, run):
-        wanting[judged.qrels.place[query]] = True
-    return wanting
+        is_expected[judged.qrels.place[query]] = True
+    return is_expected
 
 
 def count_given_scores(values: FloatArray) -> Counts:
@@ -124,37 +143,6 @@ def find_failed_queries(
     if not errors:
         return {}
     queries = judged.qrels.queries
-    chosen = queries if among is None else [queries[at] for at in among.tolist()]
-    return {query: errors[query] for query in chosen if query in errors}
-
-
-_REPEATS = {
-    "ignore": "earn nothing",
-    "count": "are hits again",
-    "error": "are refused",
-}
-
-
-def describe_counts(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()) -> list[str]:
-    """Return the issues in words, one line each, without those that did not occur."""
-    others = any(not (one.definition.higher_is_better or one.definition.needs_relevant) for one in metrics)
-    out = ", out of the means that need one" if others else ", undefined and out of the means"
-    scored_zero = ", scored 0"
-    said: dict[str, str] = {
-        "missing": "with nothing retrieved"
-        + (scored_zero if rules.missing == "zero" else "; those not in the run left out"),
-        "failed": "for which the retriever failed" + (scored_zero if rules.missing == "zero" else ""),
-        "unjudged_queries": "in the run but not judged, left out",
-        "no_relevant": "without a relevant document" + (scored_zero if rules.no_relevant == "zero" else out),
-        "ties": "in which a judged document ties with another",
-        "duplicates": f"repeated documents, which {_REPEATS[rules.duplicates]}",
-        "unlocated": "retrieved items whose position in a source is unknown, so no span was found in them",
-        "invalid_offsets": "retrieved items whose offsets do not fit their text or source and were ignored",
-        "ambiguous_locations": "items that occur in their source more than once; a place with a judged span was used",
-    }
-    numbers: Mapping[str, int] = {**counts, "missing": max(counts["missing"] - counts["failed"], 0)}  # type: ignore[dict-item]  # all are numbers
-    queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"
-    first = queries if rules.name == "standard" else f"{queries}, {rules.name} rules"
-    if rules.unjudged == "condensed":
-        first += ", unjudged documents removed from the rankings"
-    return [first, *(f"{numbers[key]} {text}" for key, text in said.items() if numbers[key])]
+    if among is not None:
+        queries = [queries[position] for position in among.tolist()]
+    return {query: errors[query] for query in queries if query in errors}

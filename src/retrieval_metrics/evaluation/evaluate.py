@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from retrieval_metrics._internal.validation import warn
-from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
+from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.ids import count_common_queries
-from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.source_texts import with_source_texts
-from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
-from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
-from retrieval_metrics.metrics.base.rules import STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
+from retrieval_metrics.metrics.base.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from retrieval_metrics._internal.validation import FloatArray
-    from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.inputs.clusters import ClustersBy
-    from retrieval_metrics.inputs.items import Judgments, Key, Ranking, RunMapping
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.ranking_order import Matching
@@ -96,107 +88,19 @@ def evaluate(
     """
     if unjudged == "bounds":
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
-    rules, chosen, truth = as_rules(rules, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
-    chosen = with_relevance_threshold(chosen, truth.relevant_from)
-    count_common_queries(run, truth)
+    rules = as_rules(rules, ties, unjudged)
+    parsed_metrics = as_metrics(metrics)
+    read_qrels = as_qrels(qrels)
+    parsed_metrics = with_relevance_threshold(parsed_metrics, read_qrels.relevant_from)
+    count_common_queries(run, read_qrels)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
-    matching = with_source_texts(match, documents, truth, qrels)
-    scores = score_run(truth, run, chosen, rules, matching)
-    if (known := find_clusters(qrels, truth, clusters)) is not None:
-        scores = scores.clustered(known)
-    for doubt in find_data_warnings(scores):
-        warn(doubt.message)
+    matching = with_source_texts(match, documents, read_qrels, qrels)
+    scores = score_run(read_qrels, run, parsed_metrics, rules, matching)
+    found_clusters = find_clusters(qrels, read_qrels, clusters)
+    if found_clusters is not None:
+        scores = scores.clustered(found_clusters)
+    for data_warning in find_data_warnings(scores):
+        warn(data_warning.message)
+    prepare_summary(scores)
     return Evaluation(scores)
-
-
-def score_run(
-    truth: Qrels,
-    run: RunMapping | Run,
-    metrics: Sequence[Metric],
-    rules: Rules,
-    match: str | Key | Matching = "id",
-    *,
-    scale: float | None = None,
-) -> Scores:
-    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
-    truth = apply_rules_to_qrels(truth, rules)
-    if scale is not None:
-        truth = truth.with_largest_grade(scale)
-    judged = judge(truth, run, match, rules.order)
-    require_accepted_queries(judged, rules)
-    return score_judged_run(Origin(judged, run, match), metrics, rules)
-
-
-def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
-    """Return the scores of a judged run."""
-    judged, run, _, _ = origin
-    truth = judged.qrels
-    columns: dict[tuple[Column, Metric], FloatArray | None] = {}
-    for metric in metrics:
-        scored = score(judged, metric, rules)
-        columns["value", metric] = scored.values
-        columns["residual", metric] = scored.residual
-        columns["lowest", metric], columns["highest", metric] = scored.lowest, scored.highest
-    scores = Scores(
-        metrics=tuple(metrics),
-        queries=tuple(truth.queries),
-        columns={key: column for key, column in columns.items() if column is not None},
-        counts=count_issues(judged, run, rules),
-        rules=rules,
-        origin=origin,
-        scale=truth.largest_grade,
-    )
-    if rules.missing == "zero":
-        return scores
-    kept = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
-    return scores.select(kept, count_issues(judged, run, rules, kept=kept))
-
-
-_QUERY = "the query"
-"""The name of the query in messages."""
-
-
-def evaluate_ranking(
-    relevant: Judgments,
-    retrieved: Ranking,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    max_grade: float | None = None,
-    match: str | Key | Matching = "id",
-) -> dict[str, float]:
-    """Return the metrics of one ranking, for tools that score one row at a time.
-
-    The values are those of `evaluate` for this query, NaN if a metric is undefined. There are no warnings, because what
-    is missing in one row may be normal in a whole run. If you have all rows, pass them to `evaluate` together: only
-    then are problems counted and confidence intervals computed.
-
-    Args:
-        relevant: The judgments of the query: ids, grades by id, or groups; as in `evaluate`.
-        retrieved: The ranking: ids or `Retrieved`, best first, or scores by id; as in `evaluate`.
-        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
-        match: What an id of the judgments is compared with, as in `evaluate`.
-
-    Returns:
-        The value of each metric by its name, under any spelling.
-
-    Raises:
-        TypeError: As in `evaluate`.
-        ValueError: As in `evaluate`; or if a metric divides by the largest grade of all judgments and neither
-            `max_grade` nor its name sets it, or a grade is larger.
-
-    Example:
-        >>> evaluate_ranking(["d7", "d9"], ["d3", "d7"], ["mrr", "recall@10"])  # first found at rank 2; 1 of 2 found
-        {'mrr': 0.5, 'recall@10': 0.5}
-        >>> evaluate_ranking({"d7": 2}, ["d7"], "err", max_grade=3)  # (2^2 - 1) / 2^3
-        {'err': 0.375}
-    """
-    chosen = as_metrics(metrics)
-    truth = Qrels({_QUERY: relevant})
-    if max_grade is not None:
-        truth = truth.with_largest_grade(max_grade)
-    else:
-        require_known_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
-    judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.order)
-    return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})

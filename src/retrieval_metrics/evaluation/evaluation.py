@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from retrieval_metrics._internal.validation import import_optional
 from retrieval_metrics.evaluation import summary
 from retrieval_metrics.evaluation.scores import Scores
-from retrieval_metrics.evaluation.summary import TieRange
+from retrieval_metrics.evaluation.summary_table import summary_table
+from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import FloatArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
-    from retrieval_metrics.evaluation.merge_and_slices import Slices
     from retrieval_metrics.evaluation.scores import ByMetric, Totals
+    from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
@@ -41,13 +42,14 @@ TOTALS_WITHOUT_CLUSTERS = (
 )
 
 
-_ELSEWHERE = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
+# What to write in place of names that data frames and other evaluations have.
+_REPLACEMENTS = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
 
 
-def _found_under(name: Any) -> str:
+def _missing_name_hint(name: Any) -> str:
     """Return what to write in place of a name that an evaluation does not have; empty if it means nothing here."""
-    if isinstance(name, str) and name in _ELSEWHERE:
-        return f"; write {_ELSEWHERE[name]}"
+    if isinstance(name, str) and name in _REPLACEMENTS:
+        return f"; write {_REPLACEMENTS[name]}"
     try:
         metric = str(as_metric(name))
     except (TypeError, ValueError):
@@ -127,7 +129,7 @@ class Evaluation(Printed):
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
-        from retrieval_metrics.evaluation.merge_and_slices import make_given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.given_scores import make_given_scores  # noqa: PLC0415  (seldom asked for)
 
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
 
@@ -165,7 +167,7 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.merge_and_slices import make_given_scores, read_scores_frame  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.given_scores import make_given_scores, read_scores_frame  # noqa: PLC0415  (as above)
 
         scores = read_scores_frame(frame, query, metric, value)
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
@@ -195,18 +197,18 @@ class Evaluation(Printed):
             >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
             {'mrr': 0.5, 'latency': 0.25}
         """
-        from retrieval_metrics.evaluation.merge_and_slices import with_given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.given_scores import with_given_scores  # noqa: PLC0415  (seldom asked for)
 
         return Evaluation(with_given_scores(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
     if not TYPE_CHECKING:  # type checkers find such names by themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            said = "" if name.startswith("_") else _found_under(name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
+            hint = "" if name.startswith("_") else _missing_name_hint(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
         def __getitem__(self, name: Any) -> NoReturn:
-            raise TypeError(f"an Evaluation is no mapping{_found_under(name) or '; its means are result.means'}")
+            raise TypeError(f"an Evaluation is no mapping{_missing_name_hint(name) or '; its means are result.means'}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -268,7 +270,7 @@ class Evaluation(Printed):
     @cached_property
     def tie_range(self) -> TieRange | None:
         """The smallest and the largest means over all orders of equal scores; None unless ties="expected"."""
-        return TieRange.of(self._record)
+        return TieRange.from_record(self._record)
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
@@ -414,9 +416,9 @@ class Evaluation(Printed):
             >>> result.group_by({"q1": "short", "q2": "long"})["short"].means["mrr"]
             1.0
         """
-        from retrieval_metrics.evaluation.merge_and_slices import slices  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.slices import cut_into_slices  # noqa: PLC0415  (seldom asked for)
 
-        return slices(self.scores, labels, Evaluation)
+        return cut_into_slices(self.scores, labels, Evaluation)
 
     def at_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
         """Return the mean of a metric at each of several cut-offs.
@@ -430,7 +432,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.evaluation.summary import mean_by_cutoff  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff  # noqa: PLC0415  (seldom asked for)
 
         return mean_by_cutoff(self.scores, metric, cutoffs)
 
@@ -454,7 +456,7 @@ class Evaluation(Printed):
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.comparison_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.evaluation.evaluation_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
         return evaluation_figure(self._record, kind, metric, across)
 
@@ -491,14 +493,14 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.comparison.comparison_report import evaluation_report  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.evaluation_report import evaluation_report  # noqa: PLC0415  (as above)
         from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
 
-        known = self.scores.query_texts
-        shown = ReportOptions.of(
-            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        judged_texts = self.scores.query_texts
+        options = ReportOptions.read(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        evaluation_report(self.scores, path, title, shown)
+        evaluation_report(self.scores, path, title, options)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
@@ -518,7 +520,7 @@ class Evaluation(Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.saved_results import save_evaluation  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.evaluation_file import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
         save_evaluation(self._record, path, labels, rankings=rankings)
@@ -535,10 +537,10 @@ class Evaluation(Printed):
         return frame
 
     def _tables(self) -> list[Table]:
-        return [summary.summary_table(self._record)]
+        return [summary_table(self._record)]
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_report import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.evaluation.evaluation_html import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
         return evaluation_html(self._record)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics._internal.validation import positive_number, warn
+from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
-from retrieval_metrics.evaluation.evaluate import evaluate, score_run
+from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.summary import query_scores
+from retrieval_metrics.evaluation.query_scores import query_scores, single_query_score
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import decode_judgments
@@ -16,20 +18,24 @@ from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
+from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import as_matching
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import as_rules
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.evaluation.summary import QueryScore
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
+    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.ranking_order import MatchBy, Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
@@ -37,8 +43,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# The query of a single row.
 ROW = "the row"
-"""The query of a single row."""
 
 
 class Scorer:
@@ -68,7 +74,9 @@ class Scorer:
         """Read the arguments, as in `evaluate`."""
         self.metrics = as_metrics(metrics)
         self.rules = as_rules(rules)
-        as_matching(match)
+        if match != "id":
+            # Raises if it cannot be used.
+            as_matching(match)
         self.match = match
         self._documents = documents
         self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
@@ -82,7 +90,7 @@ class Scorer:
             TypeError: As in `evaluate`.
             ValueError: As in `evaluate`, except that the run may be empty.
         """
-        return self._scores(as_qrels(qrels), run)
+        return self._score(as_qrels(qrels), run, self.max_grade)
 
     def evaluation(
         self, qrels: QrelsMapping | Qrels, run: RetrievedRun, *, clusters: ClustersBy = None
@@ -103,20 +111,19 @@ class Scorer:
         Warns:
             RetrievalWarning: As in `evaluate`.
         """
-        truth = as_qrels(qrels)
+        qrels = as_qrels(qrels)
         if self.max_grade is not None:
-            truth = truth.with_largest_grade(self.max_grade)
+            qrels = qrels.with_largest_grade(self.max_grade)
         try:
-            return self._evaluation(truth, run, clusters), {}
+            return self._evaluate(qrels, run, clusters), {}
         except (TypeError, ValueError):
-            refused = self.refusals(truth, run)
-            if not 0 < len(refused) < len(truth):
+            refusals = self.refusals(qrels, run)
+            if not 0 < len(refusals) < len(qrels):
                 raise
-        judged = {query: of_one for query, of_one in truth.as_dict().items() if query not in refused}
-        kept = Qrels(judged).with_largest_grade(truth.largest_grade)
-        return self._evaluation(
-            kept, _of_queries(run, [query for query in run if query not in refused]), clusters
-        ), refused
+        accepted_judgments = {query: judgments for query, judgments in qrels.as_dict().items() if query not in refusals}
+        accepted_qrels = Qrels(accepted_judgments).with_largest_grade(qrels.largest_grade)
+        accepted_run = _select_queries(run, [query for query in run if query not in refusals])
+        return self._evaluate(accepted_qrels, accepted_run, clusters), refusals
 
     def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
         """Return why single queries of a run cannot be scored, where all together are refused.
@@ -126,26 +133,29 @@ class Scorer:
             >>> Scorer("recall@9chars").refusals({"q1": ["d1"], "q2": ["d1"]}, run).keys()
             dict_keys(['q2'])
         """
-        truth = as_qrels(qrels)
-        found: dict[QueryId, TypeError | ValueError] = {}
-        for query, judgments in truth.as_dict().items():
+        qrels = as_qrels(qrels)
+        scale = qrels.largest_grade or 1.0
+        refusals: dict[QueryId, TypeError | ValueError] = {}
+        for query, judgments in qrels.as_dict().items():
             try:
-                self._scores(as_qrels({query: judgments}), _of_queries(run, [query]), truth.largest_grade or 1.0)
+                self._score(as_qrels({query: judgments}), _select_queries(run, [query]), scale)
             except (TypeError, ValueError) as error:
-                found[query] = error
-        return found
+                refusals[query] = error
+        return refusals
 
-    def _evaluation(self, truth: Qrels, run: RetrievedRun, clusters: ClustersBy) -> Evaluation:
-        match = self._matching(truth)
-        return evaluate(truth, run, self.metrics, rules=self.rules, match=match, clusters=clusters)
+    def _evaluate(self, qrels: Qrels, run: RetrievedRun, clusters: ClustersBy) -> Evaluation:
+        match = self._matching(qrels)
+        return evaluate(qrels, run, self.metrics, rules=self.rules, match=match, clusters=clusters)
 
-    def _scores(self, truth: Qrels, run: RunMapping, scale: float | None = None) -> Scores:
-        scale = self.max_grade if scale is None else scale
-        return score_run(truth, run, self.metrics, self.rules, self._matching(truth), scale=scale)
+    def _score(self, qrels: Qrels, run: RunMapping, scale: float | None) -> Scores:
+        return score_run(qrels, run, self.metrics, self.rules, self._matching(qrels), scale=scale)
 
-    def _matching(self, truth: Qrels) -> MatchBy:
+    def _matching(self, qrels: Qrels) -> MatchBy:
         """Return how items are matched: by the texts of the documents where spans are judged."""
-        return with_source_texts(self.match, self._documents if sources_of_spans(truth) else None, truth)
+        if not qrels.has_pieces:
+            return self.match
+        documents = self._documents if sources_of_spans(qrels) else None
+        return with_source_texts(self.match, documents, qrels)
 
     @staticmethod
     def truth(relevant: Any, name: str) -> Qrels:
@@ -180,18 +190,26 @@ class Scorer:
             >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
             [0.25]
         """
-        return _query_scores(self.run(qrels, run))
+        scores = self.run(qrels, run)
+        _warn_about_locations(scores.require_origin("warned of").judged)
+        return query_scores(scores)
 
 
-def _of_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun:
+def _select_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun:
     """Return what a run says of some queries; nothing was retrieved for one that is not in it."""
-
-    def of(held: Mapping[QueryId, T]) -> dict[QueryId, T]:
-        return {query: held[query] for query in queries if query in held}
-
     rankings = {query: run.get(query, []) for query in queries}
-    steps = {name: of(held) for name, held in run.stages.items()}
-    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls), stages=steps)
+    stages = {name: _select_keys(stage, queries) for name, stage in run.stages.items()}
+    return RetrievedRun(
+        rankings,
+        _select_keys(run.errors, queries),
+        _select_keys(run.seconds, queries),
+        calls=_select_keys(run.calls, queries),
+        stages=stages,
+    )
+
+
+def _select_keys(mapping: Mapping[QueryId, T], queries: Collection[QueryId]) -> dict[QueryId, T]:
+    return {query: mapping[query] for query in queries if query in mapping}
 
 
 class RowScorer(Scorer):
@@ -227,32 +245,56 @@ class RowScorer(Scorer):
         Warns:
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
-        truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
+        qrels = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
-            seen = retrieved()
-            failure = failure or (seen.failure if isinstance(seen, MergedRanking) else None)
-            scores = self._of_row(truth, seen, failure)
+            ranking = retrieved()
+            if failure is None and isinstance(ranking, MergedRanking):
+                failure = ranking.failure
+            scores = self._score_row(qrels, ranking, failure)
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error
-            scores = self._of_row(truth, [], failure)
-        return {metric: values[ROW]._replace(failure=failure) for metric, values in scores.items()}
+            scores = self._score_row(qrels, [], failure)
+        return {metric: query_score._replace(failure=failure) for metric, query_score in scores.items()}
 
-    def _of_row(self, truth: Qrels, ranking: Any, failure: str | None) -> dict[Metric, dict[QueryId, QueryScore]]:
-        seen = ranking if isinstance(ranking, MergedRanking) else MergedRanking(ranking)
+    def _score_row(self, qrels: Qrels, ranking: Any, failure: str | None) -> dict[Metric, QueryScore]:
+        """Judge and score one row, without the counts and checks that concern a whole run."""
+        qrels = apply_rules_to_qrels(qrels, self.rules)
+        if self.max_grade is not None:
+            qrels = qrels.with_largest_grade(self.max_grade)
+        run = self._run_of_row(ranking, failure)
+        judged = judge(qrels, run, self._matching(qrels), self.rules.order)
+        require_accepted_queries(judged, self.rules)
+        values = [float(score(judged, metric, self.rules).values[0]) for metric in self.metrics]
+        _warn_about_locations(judged)
+        scores = {}
+        for metric, value in zip(self.metrics, values, strict=True):
+            scores[metric] = single_query_score(judged, metric, value)
+        return scores
+
+    def _run_of_row(self, ranking: Any, failure: str | None) -> RunMapping:
+        """Return the run of one row, and warn if one of its calls hides the later ones."""
+        calls: list[int] = []
+        if isinstance(ranking, MergedRanking):
+            calls = ranking.calls
+            ranking = ranking.ranking
         # What came back before the failure counts; a failure that left nothing is no silence.
-        lost = failure is not None and not len(seen.ranking)
-        failed: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if lost else {}
-        run = RetrievedRun({ROW: seen.ranking}, failed, calls={ROW: seen.calls} if seen.calls else None)
-        if hidden := find_hidden_calls(self.metrics, run):
-            warn(hidden)
-        return _query_scores(self._scores(truth, run))
+        is_lost = failure is not None and not len(ranking)
+        if not calls and not is_lost:
+            return {ROW: ranking}
+        errors: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if is_lost else {}
+        run = RetrievedRun({ROW: ranking}, errors, calls={ROW: calls} if calls else None)
+        hidden_calls = find_hidden_calls(self.metrics, run)
+        if hidden_calls is not None:
+            warn(format_hidden_calls(hidden_calls))
+        return run
 
 
-def _query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
-    for doubt in find_location_warnings(scores.require_origin("warned of").judged):
-        warn(doubt.message)
-    return query_scores(scores)
+def _warn_about_locations(judged: JudgedRun) -> None:
+    """Warn that spans could not be looked for in some items, so that a 0 may be wrong."""
+    if judged.unlocated or judged.line_ending_spans:
+        for data_warning in find_location_warnings(judged):
+            warn(data_warning.message)
 
 
 def row_error(error: Exception, query: QueryId | None, row: str) -> TypeError | ValueError:
@@ -269,11 +311,12 @@ def row_error(error: Exception, query: QueryId | None, row: str) -> TypeError | 
         TypeError("case 'a' cannot be judged: document ids in the judgments are str and those in what was retrieved \
 are int")
     """
-    said = str(error)
-    for ours, theirs in ((f"query {query!r}", row), ("the qrels", "the judgments"), ("the run", "what was retrieved")):
-        said = said.replace(ours, theirs)
-    said = f"{row} cannot be judged: {said}"
-    return TypeError(said) if isinstance(error, TypeError) else ValueError(said)
+    message = str(error)
+    message = message.replace(f"query {query!r}", row)
+    message = message.replace("the qrels", "the judgments")
+    message = message.replace("the run", "what was retrieved")
+    message = f"{row} cannot be judged: {message}"
+    return TypeError(message) if isinstance(error, TypeError) else ValueError(message)
 
 
 class EvaluationTask:
@@ -285,8 +328,8 @@ class EvaluationTask:
         sources: The documents in which spans are judged.
         match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
         key: Returns the value of an item that is compared with ids.
-        asking: What to tell `retrieve`: the questions, what their judgments are compared with, and the check of the
-            first answer.
+        retrieve_arguments: What to tell `retrieve`: the questions, what their judgments are compared with, and the
+            check of the first answer.
     """
 
     def __init__(
@@ -299,19 +342,20 @@ class EvaluationTask:
         clusters: ClustersBy = "source",
         documents: Any = None,
     ) -> None:
-        """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`."""
-        read = read_questions(Questions, questions)
-        self.qrels = as_qrels(read)
-        self.texts: Mapping[Any, str] = read.queries
+        """Read the questions, in any shape of `EvaluationSet.from_dataset`, and the options, as in `evaluate`."""
+        parsed_questions = read_questions(Questions, questions)
+        self.qrels = as_qrels(parsed_questions)
+        self.texts: Mapping[Any, str] = parsed_questions.queries
         self.sources = sources_of_spans(self.qrels)
-        self._metrics, self._rules = as_metrics(metrics), as_rules(rules)
-        self._clusters = find_clusters(read, self.qrels, clusters)
+        self._metrics = as_metrics(metrics)
+        self._rules = as_rules(rules)
+        self._clusters = find_clusters(parsed_questions, self.qrels, clusters)
         if callable(documents):
             documents = documents() if self.sources else None
-        self.match = with_source_texts(match, documents, self.qrels, read)
+        self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
         self.key = get_match_key(match)
         check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
-        self.retrieve_arguments: dict[str, Any] = {"questions": read, "match": match, "check": check}
+        self.retrieve_arguments: dict[str, Any] = {"questions": parsed_questions, "match": match, "check": check}
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.
@@ -353,13 +397,18 @@ def make_first_answer_check(
         ...     print(str(error).partition(";")[0])
         a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
     """
-    rules, chosen, truth = as_rules(rules, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
-    nothing: Any = dict.fromkeys(truth.queries, ())
-    score_run(truth, nothing, chosen, rules, match)
+    rules = as_rules(rules, ties, unjudged)
+    parsed_metrics = as_metrics(metrics)
+    read_qrels = as_qrels(qrels)
+    empty_run: Any = dict.fromkeys(read_qrels.queries, ())
+    score_run(read_qrels, empty_run, parsed_metrics, rules, match)
 
     def check(run: RunMapping) -> None:
-        judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}
-        if judged:
-            score_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
+        judgments: dict[Any, Any] = {}
+        for position, query in enumerate(read_qrels.queries):
+            if query in run:
+                judgments[query] = read_qrels.judgments(position)
+        if judgments:
+            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=read_qrels.largest_grade)
 
     return check

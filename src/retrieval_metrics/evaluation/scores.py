@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -33,10 +32,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.rules import Rules
 
 
+# The columns for each metric: see `Scores.per_query_column`.
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends", "two_valued"]
-"""The columns for each metric: see `Scores.column`."""
 
 COLUMNS: tuple[Column, ...] = get_args(Column)
+
+# Two orders of equal value may differ in the last bits of a sum.
+MAX_ROUNDING_DIFFERENCE = 1e-12
 
 
 class Origin(NamedTuple):
@@ -70,7 +72,8 @@ class Scores:
         rules: The rule set they were computed under.
         origin: What they were computed from; None if the values came without it.
         scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
-        budget_fills: How each query fills the budgets of the metrics, if the values came without their origin, which knows.
+        budget_fills: How each query fills the budgets of the metrics, if the values came without their origin, which
+            knows.
         clusters: The clusters of the queries; None if queries are independent.
     """
 
@@ -86,17 +89,20 @@ class Scores:
 
     def __post_init__(self) -> None:
         views = {key: column.view() for key, column in self.columns.items()}
-        for view in views.values():  # so that the flags of the caller's arrays do not change
+        # Views, so that the flags of the caller's arrays do not change.
+        for view in views.values():
             view.flags.writeable = False
         object.__setattr__(self, "columns", views)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scores):
             return NotImplemented
-        return self._facts() == other._facts() and all(
-            np.array_equal(ours, theirs, equal_nan=True) if ours is not None and theirs is not None else ours is theirs
-            for ours, theirs in zip(self._numbers(), other._numbers(), strict=True)
-        )
+        if self._facts() != other._facts():
+            return False
+        for own_column, other_column in zip(self._numbers(), other._numbers(), strict=True):
+            if not _are_equal(own_column, other_column):
+                return False
+        return True
 
     def __hash__(self) -> int:
         return hash((self.metrics, self.queries))
@@ -108,7 +114,8 @@ class Scores:
     def _numbers(self) -> Iterator[FloatArray | IntArray | None]:
         yield self.labels
         for metric in self.metrics:
-            yield from (self.per_query_column(column, metric) for column in COLUMNS)
+            for column in COLUMNS:
+                yield self.per_query_column(column, metric)
 
     @cached_property
     def values(self) -> FloatArray:
@@ -126,37 +133,60 @@ class Scores:
 
         Args:
             column: `value`: the metric. `ideal`: the value of an ideal ranking, if it can be less than 1. `residual`:
-                how much unjudged and unseen documents could add. `lowest`, `highest` and `depends_on_unjudged`: the range over all
+                how much unjudged and unseen documents could add. `lowest`, `highest` and `depends`: the range over all
                 orders of equal scores, and whether the two differ (1 or 0). `two_valued`: whether a query can only be
                 0 or 1 (1 or 0), if that depends on what it needs.
             metric: One of the metrics.
         """
-        known = self.columns.get((column, metric))
-        if known is None and column == "ideal" and self.origin is not None:
-            ideal = ideal_values(metric, self.origin.judged, self.rules)
-            return None if ideal is None else ideal[self.positions]
-        if known is None and column == "two_valued" and self.origin is not None:
-            return self._two_valued(metric, self.origin)
-        if known is None and column == "depends" and ("lowest", metric) in self.columns:
-            # Two orders of equal value may differ in the last bits of a sum.
-            apart = self.columns["highest", metric] - self.columns["lowest", metric] > 1e-12
-            return apart.astype(np.float64)
-        return known
+        values = self.columns.get((column, metric))
+        if values is not None:
+            return values
+        if column == "depends" and ("lowest", metric) in self.columns:
+            width = self.columns["highest", metric] - self.columns["lowest", metric]
+            return (width > MAX_ROUNDING_DIFFERENCE).astype(np.float64)
+        if column in {"ideal", "two_valued"} and self.origin is not None:
+            return self._column_from_judgments(column, metric, self.origin)
+        return None
+
+    def _column_from_judgments(self, column: Column, metric: Metric, origin: Origin) -> FloatArray | None:
+        """Return what a metric can be for each query, whatever was retrieved: `ideal` or `two_valued`."""
+        key = (column, metric)
+        try:
+            return self._judgment_columns[key]
+        except KeyError:
+            values = self._ideal(metric, origin) if column == "ideal" else self._two_valued(metric, origin)
+            self._judgment_columns[key] = values
+            return values
+
+    @cached_property
+    def _judgment_columns(self) -> dict[tuple[Column, Metric], FloatArray | None]:
+        return {}
+
+    def _ideal(self, metric: Metric, origin: Origin) -> FloatArray | None:
+        ideal = ideal_values(metric, origin.judged, self.rules)
+        return None if ideal is None else ideal[self.positions]
 
     def _two_valued(self, metric: Metric, origin: Origin) -> FloatArray | None:
         """Return the column of that name; a mean over runs or orders of equal scores can be a fraction all the same."""
-        found, values = is_two_valued(metric, origin.judged, self.rules), self.columns.get(("value", metric))
-        if found is None:
+        is_two_valued_by_position = is_two_valued(metric, origin.judged, self.rules)
+        if is_two_valued_by_position is None:
             return None
-        of = found[self.positions].astype(np.float64)
-        return of if values is None else np.where(np.isnan(values), np.nan, of * np.isin(values, (0.0, 1.0)))
+        two_valued = is_two_valued_by_position[self.positions].astype(np.float64)
+        values = self.columns.get(("value", metric))
+        if values is None:
+            return two_valued
+        return np.where(np.isnan(values), np.nan, two_valued * np.isin(values, (0.0, 1.0)))
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""
-        if (column, metric) not in self._sums:
+        key = (column, metric)
+        try:
+            return self._sums[key]
+        except KeyError:
             values = self.per_query_column(column, metric)
-            self._sums[column, metric] = None if values is None else Sums.from_defined_values(values)
-        return self._sums[column, metric]
+            sums = None if values is None else Sums.from_defined_values(values)
+            self._sums[key] = sums
+            return sums
 
     @cached_property
     def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
@@ -173,8 +203,11 @@ class Scores:
     @cached_property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
         """The value of each metric for each query; NaN if it is undefined."""
-        of_metrics = ((str(metric), self.column(metric).tolist()) for metric in self.metrics)
-        return ByMetric({name: dict(zip(self.queries, values, strict=True)) for name, values in of_metrics})
+        values_by_metric = {}
+        for metric in self.metrics:
+            values = self.column(metric).tolist()
+            values_by_metric[str(metric)] = dict(zip(self.queries, values, strict=True))
+        return ByMetric(values_by_metric)
 
     @property
     def labels(self) -> IntArray | None:
@@ -187,8 +220,11 @@ class Scores:
 
         One of calls is not among them: an agent that stops early has used its calls well.
         """
-        budgets = (metric.k for metric in self.metrics)
-        return tuple(dict.fromkeys(k for k in budgets if isinstance(k, Budget) and k.unit != "calls"))
+        budgets: dict[Budget, None] = {}
+        for metric in self.metrics:
+            if isinstance(metric.k, Budget) and metric.k.unit != "calls":
+                budgets[metric.k] = None
+        return tuple(budgets)
 
     def filled(self, budget: Budget) -> BudgetFills | None:
         """Return how each query fills a budget; None if that is unknown."""
@@ -199,15 +235,21 @@ class Scores:
 
     def all_fills(self) -> dict[Budget, BudgetFills]:
         """Return how each query fills each budget of the metrics, as far as that is known."""
-        found = {budget: self.filled(budget) for budget in self.budgets}
-        return {budget: filled for budget, filled in found.items() if filled is not None}
+        fills_by_budget = {}
+        for budget in self.budgets:
+            fills = self.filled(budget)
+            if fills is not None:
+                fills_by_budget[budget] = fills
+        return fills_by_budget
 
     def totals(self) -> Totals:
         """Return the exact sums of all columns, ignoring clusters."""
-        columns = {
-            (column, metric): self.per_query_column(column, metric) for metric in self.metrics for column in COLUMNS
-        }
-        exact = {key: ExactSums.from_values(column) for key, column in columns.items() if column is not None}
+        exact = {}
+        for metric in self.metrics:
+            for column in COLUMNS:
+                values = self.per_query_column(column, metric)
+                if values is not None:
+                    exact[column, metric] = ExactSums.from_values(values)
         return Totals(self.metrics, self.rules, self.counts, exact, self.scale)
 
     @property
@@ -216,29 +258,29 @@ class Scores:
         return self
 
     @cached_property
-    def cache(self) -> dict[str, Any]:
-        """A cache of values computed from the origin that need a pass over the whole run."""
+    def cache(self) -> dict[Any, Any]:
+        """What was computed from these scores and their origin, such as the summary that is printed, by what it is."""
         return {}
 
-    def require_origin(self, done: str) -> Origin:
+    def require_origin(self, purpose: str) -> Origin:
         """Return what the values were computed from.
 
         Args:
-            done: What it is needed for, as in "explained".
+            purpose: What it is needed for, as in "explained".
 
         Raises:
             ValueError: If the values came without it.
         """
         if self.origin is None:
             raise ValueError(
-                f"this evaluation cannot be {done}, because it holds only values"
-                + python_or_cli_text("; use one from evaluate(qrels, run), or the parts of a merged one")
+                f"this evaluation cannot be {purpose}, because it holds only values; "
+                "use one from evaluate(qrels, run), or the parts of a merged one"
             )
         return self.origin
 
-    def rankings(self, done: str) -> OrderedRankings:
-        """Return the rankings of the run in the order in which they were scored; see `needed_origin`."""
-        origin = self.require_origin(done)
+    def rankings(self, purpose: str) -> OrderedRankings:
+        """Return the rankings of the run in the order in which they were scored; see `require_origin`."""
+        origin = self.require_origin(purpose)
         return OrderedRankings(origin.run, origin.match, self.rules.order)
 
     @property
@@ -254,10 +296,10 @@ class Scores:
             ValueError: If the values came without a run.
         """
         self.require_origin("looked into")
-        if query not in self._judged_at:
-            some = ", ".join(map(repr, self.queries[:3]))
-            raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {some}")
-        return self._judged_at[query]
+        if query not in self._position_by_query:
+            examples = ", ".join(map(repr, self.queries[:3]))
+            raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {examples}")
+        return self._position_by_query[query]
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
@@ -273,12 +315,15 @@ class Scores:
     @cached_property
     def positions(self) -> IntArray:
         """The position of each query among the judged ones, shape (queries,)."""
-        return np.fromiter(self._judged_at.values(), np.int64, len(self._judged_at))
+        judged_queries = self.require_origin("looked into").judged.qrels.queries
+        if len(judged_queries) == len(self.queries) and tuple(judged_queries) == self.queries:
+            return np.arange(len(self.queries), dtype=np.int64)
+        return np.fromiter(self._position_by_query.values(), np.int64, len(self._position_by_query))
 
     @cached_property
-    def _judged_at(self) -> dict[QueryId, int]:
-        place = self.require_origin("looked into").judged.qrels.place
-        return {query: place[query] for query in self.queries}
+    def _position_by_query(self) -> dict[QueryId, int]:
+        position_by_query = self.require_origin("looked into").judged.qrels.place
+        return {query: position_by_query[query] for query in self.queries}
 
     def clustered(self, by: ClustersBy) -> Scores:
         """Return the scores with the clusters of their queries.
@@ -291,23 +336,26 @@ class Scores:
             ValueError: If a mapping has none of the queries, or all queries are in one cluster.
         """
         if self.origin is not None:
-            truth = self.origin.judged.qrels
-            by = find_clusters(truth, truth, by)
+            qrels = self.origin.judged.qrels
+            by = find_clusters(qrels, qrels, by)
         elif by == "source":
             by = None
         if by is None:
             return self
-        known = by if isinstance(by, Clusters) else cluster_queries(self.queries, by)
-        return replace(self, clusters=known.select(self.queries))
+        clusters = by if isinstance(by, Clusters) else cluster_queries(self.queries, by)
+        return replace(self, clusters=clusters.select(self.queries))
 
     def with_values(self, values: FloatArray) -> Scores:
         """Return the scores with other values, shape (queries, metrics), of which no range over orders is known."""
-        kept = {key: column for key, column in self.columns.items() if key[0] in {"ideal", "residual"}}
-        return replace(self, columns=kept | columns_by_metric("value", self.metrics, values))
+        columns = columns_by_metric("value", self.metrics, values)
+        for (column, metric), numbers in self.columns.items():
+            if column in {"ideal", "residual"}:
+                columns[column, metric] = numbers
+        return replace(self, columns=columns)
 
     def select(self, rows: IntArray, counts: Counts) -> Scores:
         """Return the scores of some of the queries."""
-        queries = tuple(self.queries[at] for at in rows.tolist())
+        queries = tuple(self.queries[row] for row in rows.tolist())
         return replace(
             self,
             queries=queries,
@@ -375,18 +423,26 @@ class Totals:
             )
         require_same_properties(self.metrics, other.metrics)
         if self.rules != other.rules:
-            raise ValueError(f"parts must be computed under the same rules, got {_difference(self.rules, other.rules)}")
+            raise ValueError(
+                f"parts must be computed under the same rules, got {_format_difference(self.rules, other.rules)}"
+            )
         _check_scale(self, other)
-        theirs = cast("dict[str, int]", other.counts)
-        counts = {name: number + theirs[name] for name, number in cast("dict[str, int]", self.counts).items()}
-        known = [key for key in self.exact if key in other.exact]  # what is unknown of one part is unknown of the whole
-        exact = {key: ExactSums.merge([self.exact[key], other.exact[key]]) for key in known}
-        scale = None if self.scale is None or other.scale is None else max(self.scale, other.scale)
+        own_counts = cast("dict[str, int]", self.counts)
+        other_counts = cast("dict[str, int]", other.counts)
+        counts = {name: number + other_counts[name] for name, number in own_counts.items()}
+        exact = {}
+        # What is unknown of one part is unknown of the whole.
+        for key in self.exact:
+            if key in other.exact:
+                exact[key] = ExactSums.merge([self.exact[key], other.exact[key]])
+        scale = None
+        if self.scale is not None and other.scale is not None:
+            scale = max(self.scale, other.scale)
         return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
 
 
+# The numbers of an evaluation, whether those of single queries are kept or only their sums.
 Record: TypeAlias = Scores | Totals
-"""The numbers of an evaluation, whether those of single queries are kept or only their sums."""
 
 
 def columns_by_metric(
@@ -396,23 +452,31 @@ def columns_by_metric(
     return {(column, metric): values for metric, values in zip(metrics, table.T, strict=True)}
 
 
-def _check_scale(one: Totals, other: Totals) -> None:
-    if one.scale is None or other.scale is None or one.scale == other.scale:
+def _are_equal(column: FloatArray | IntArray | None, other: FloatArray | IntArray | None) -> bool:
+    """Return whether two columns have the same numbers, undefined ones included, or are both unknown."""
+    if column is None or other is None:
+        return column is other
+    return np.array_equal(column, other, equal_nan=True)
+
+
+def _check_scale(totals: Totals, other: Totals) -> None:
+    if totals.scale is None or other.scale is None or totals.scale == other.scale:
         return
-    for metric in one.metrics:
+    for metric in totals.metrics:
         if divides_by_largest_grade(metric):
             raise ValueError(
-                f"{metric} divides by the largest grade, which is {one.scale:g} in one part and {other.scale:g} in "
-                f"another; set it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
+                f"{metric} divides by the largest grade, which is {totals.scale:g} in one part and {other.scale:g} in "
+                f"another; set it: {metric.name}(max_grade={max(totals.scale, other.scale):g})"
             )
 
 
-def _difference(one: Rules, other: Rules) -> str:
-    """Return the first difference of two rule sets in words; their names can be equal, as ties= changes no name."""
-    name = next(field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name))
+def _format_difference(rules: Rules, other: Rules) -> str:
+    """Return the first difference of two rule sets; their names can be equal, as ties= changes no name."""
+    differing = [field.name for field in fields(rules) if getattr(rules, field.name) != getattr(other, field.name)]
+    name = differing[0]
     if name == "name":
-        return f"{one.name} and {other.name}"
-    return f"{one.name} with {name}={getattr(one, name)!r} and with {name}={getattr(other, name)!r}"
+        return f"{rules.name} and {other.name}"
+    return f"{rules.name} with {name}={getattr(rules, name)!r} and with {name}={getattr(other, name)!r}"
 
 
 def _names(metrics: Sequence[Metric]) -> str:
@@ -446,7 +510,9 @@ class ByMetric(dict[str, T]):
 
     def get(self, metric: Any, default: Any = None) -> Any:
         """Return the value of a metric under any spelling, or the default if it was not computed."""
-        return self[metric] if metric in self else default  # noqa: SIM401  (this is get)
+        if metric not in self:
+            return default
+        return self[metric]
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("results cannot be changed; dict(results) returns a copy that can")

@@ -1,11 +1,12 @@
-"""Where it got lost: what each step of a retriever held of what is needed, and which step lost it."""
+"""Where it got lost: what each stage of a retriever held of what is needed, and which stage lost it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,29 +19,19 @@ from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, is_same_rank
 from retrieval_metrics.matching.judge import judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
+    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.outcomes import ExplanationTarget, Outcomes
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
 
-FOUND, CUTOFF_FULL, NOT_RETRIEVED, DROPPED, BELOW_CUTOFF = (
-    "found",
-    "cutoff_full",
-    "not_retrieved",
-    "dropped",
-    "below_cutoff",
-)
-"""What becomes of what is needed; the last two name a step."""
-
-LOSS_LABELS = {
-    CUTOFF_FULL: "no room",
-    NOT_RETRIEVED: "never retrieved",
-    DROPPED: "dropped by",
-    BELOW_CUTOFF: "ranked low by",
-}
-"""What becomes of what is needed, as it is printed."""
+# What becomes of what is needed; the last two name a stage.
+FOUND = "found"
+CUTOFF_FULL = "cutoff_full"
+NOT_RETRIEVED = "not_retrieved"
+DROPPED = "dropped"
+BELOW_CUTOFF = "below_cutoff"
 
 
 def loss_column(fate: str, stage: str) -> str:
@@ -48,209 +39,275 @@ def loss_column(fate: str, stage: str) -> str:
     return f"{fate}:{stage}"
 
 
-def loss_label(column: str) -> str:
-    """Return a column of losses as it is printed.
-
-    Example:
-        >>> loss_label("dropped:fused"), loss_label("not_retrieved")
-        ('dropped by fused', 'never retrieved')
-    """
-    fate, _, stage = column.partition(":")
-    label = LOSS_LABELS.get(fate, fate)
-    return f"{label} {stage}" if stage else label
-
-
-class JudgedStage(NamedTuple):
-    """One step of a retriever, judged: the questions that reached it, and those that failed, which hold nothing."""
+@dataclass(frozen=True, slots=True)
+class JudgedStage:
+    """One stage of a retriever, judged: the questions that reached it, and those that failed, which hold nothing."""
 
     name: str
     run: RetrievedRun
     judged: JudgedRun
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether any question reached it."""
+        return bool(self.run.keys() - self.run.errors.keys())
+
 
 def judge_stages(scores: Scores) -> list[JudgedStage]:
-    """Return the steps of a run, the last of which is the run itself; none if it does not tell them. They are kept."""
-    known = scores.cache
-    if "steps" not in known:
-        known["steps"] = [] if scores.origin is None or scores.origin.rounds > 1 else [*_judged_steps(scores)]
-    steps: list[JudgedStage] = known["steps"]
-    return steps
+    """Return the stages of a run, the last of which is the run itself; none if it does not tell them. They are kept."""
+    cache = scores.cache
+    if "steps" not in cache:
+        has_one_run = scores.origin is not None and scores.origin.rounds == 1
+        cache["steps"] = list(_judge_stages(scores)) if has_one_run else []
+    stages: list[JudgedStage] = cache["steps"]
+    return stages
 
 
-def _judged_steps(scores: Scores) -> Iterable[JudgedStage]:
+def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
     origin = scores.require_origin("followed step by step")
-    run, qrels = origin.run, origin.judged.qrels
+    run = origin.run
     if not isinstance(run, RetrievedRun):
         return
-    for name, held in run.stages.items():
-        if held is run:
+    for name, rankings in run.stages.items():
+        if rankings is run:
             yield JudgedStage(name, run, origin.judged)
-        else:
-            reached = RetrievedRun({**held, **dict.fromkeys(run.errors, ())}, run.errors)
-            try:
-                yield JudgedStage(name, reached, judge(qrels, reached, origin.match, scores.rules.order))
-            except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
-                warn(f"the step {name!r} cannot be judged, so it is left out: {error}")
+            continue
+        stage_run = RetrievedRun({**rankings, **dict.fromkeys(run.errors, ())}, run.errors)
+        try:
+            judged = judge(origin.judged.qrels, stage_run, origin.match, scores.rules.order)
+        except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
+            warn(f"the step {name!r} cannot be judged, so it is left out: {error}")
+            continue
+        yield JudgedStage(name, stage_run, judged)
 
 
 def find_first_stages(scores: Scores) -> list[str]:
-    """Return the steps of a run that are sources; they are kept. See `_sources`."""
-    known = scores.cache
-    if "sources" not in known:
-        known["sources"] = _sources(judge_stages(scores))
-    sources: list[str] = known["sources"]
-    return sources
+    """Return the stages of a run that retrieve: in at least half of their questions, they hold something new.
 
-
-def _sources(steps: Sequence[JudgedStage]) -> list[str]:
-    """Return the steps that hold something that none before them held, in at least half of their questions.
-
-    They retrieve: what another one found and they did not is no loss of theirs. All other steps pass on what they get;
-    that one of these adds a document now and then, a neighbour or a default, does not make it a source.
+    What another one found and they did not is no loss of theirs. All other stages pass on what they get; that one of
+    these adds a document now and then, a neighbour or a default, does not make it a source. The names are kept.
     """
-    if not steps:
-        return []
-    failed = steps[-1].run.errors
-    held: dict[str, Mapping[Any, Any]] = {step.name: step.run for step in steps}
-    total = {name: len(run.keys() - failed.keys()) for name, run in held.items()}
-    left, new = dict(total), dict.fromkeys(held, 0)
-    undecided = list(held)
-    for query in dict.fromkeys(query for run in held.values() for query in run if query not in failed):
-        seen: set[Any] = set()
-        for name, run in held.items():
-            if query in run:
-                ids = _identities(run[query])
-                new[name] += not seen.issuperset(ids)
-                left[name] -= 1
-                seen.update(ids)
-            if name == undecided[-1]:
+    cache = scores.cache
+    if "sources" not in cache:
+        stages = judge_stages(scores)
+        cache["sources"] = _StageSources(stages).find() if stages else []
+    first_stages: list[str] = cache["sources"]
+    return first_stages
+
+
+class _StageSources:
+    """Counts for each stage in how many of its questions it holds what no stage before it held."""
+
+    def __init__(self, stages: Sequence[JudgedStage]) -> None:
+        self._failed: Collection[QueryId] = stages[-1].run.errors.keys()
+        self._rankings_by_stage: dict[str, Mapping[Any, Any]] = {stage.name: stage.run for stage in stages}
+        self._n_queries: dict[str, int] = {}
+        for stage in stages:
+            self._n_queries[stage.name] = len(stage.run.keys() - self._failed)
+        self._n_unread = dict(self._n_queries)
+        self._n_with_new = dict.fromkeys(self._n_queries, 0)
+
+    def find(self) -> list[str]:
+        """Return the stages that hold something new in at least half of their questions."""
+        undecided = list(self._rankings_by_stage)
+        for query in self._queries():
+            self._count_new(query, last_stage=undecided[-1])
+            undecided = [name for name in undecided if self._is_undecided(name)]
+            if not undecided:
                 break
-        undecided = [name for name in undecided if 2 * new[name] < total[name] <= 2 * (new[name] + left[name])]
-        if not undecided:
-            break
-    return [name for name in held if total[name] and 2 * new[name] >= total[name]]
+        return [name for name, n in self._n_queries.items() if n and 2 * self._n_with_new[name] >= n]
+
+    def _queries(self) -> list[QueryId]:
+        queries: dict[QueryId, None] = {}
+        for rankings in self._rankings_by_stage.values():
+            queries |= dict.fromkeys(rankings)
+        return [query for query in queries if query not in self._failed]
+
+    def _count_new(self, query: QueryId, last_stage: str) -> None:
+        """Count the stages, down to one of them, that hold for a query what none before them held."""
+        earlier_ids: set[Any] = set()
+        for name, rankings in self._rankings_by_stage.items():
+            if query in rankings:
+                ids = _identities(rankings[query])
+                if not earlier_ids.issuperset(ids):
+                    self._n_with_new[name] += 1
+                self._n_unread[name] -= 1
+                earlier_ids.update(ids)
+            if name == last_stage:
+                return
+
+    def _is_undecided(self, name: str) -> bool:
+        n = self._n_queries[name]
+        n_with_new = self._n_with_new[name]
+        return 2 * n_with_new < n <= 2 * (n_with_new + self._n_unread[name])
 
 
 def _identities(ranking: Any) -> Any:
-    items = not isinstance(ranking, Mapping) and isinstance(next(iter(ranking), None), Retrieved)
-    return [*map(item_identity, ranking)] if items else ranking
+    if isinstance(ranking, Mapping) or not isinstance(next(iter(ranking), None), Retrieved):
+        return ranking
+    return [item_identity(item) for item in ranking]
 
 
 class StageLosses:
-    """What became of everything that some queries need, step by step.
+    """What became of everything that some queries need, stage by stage.
 
     Attributes:
-        names: The steps, in order.
+        names: The stages, in order.
         sources: Those that retrieve; the others pass on what they get.
-        ranks: Shape (steps, rows), the rank of each document of the outcomes after each step; 0 if it was not there.
+        ranks: Shape (stages, rows), the rank of each document of the outcomes after each stage; 0 if it was not there.
     """
 
-    def __init__(self, scores: Scores, outcomes: Outcomes, question: ExplanationTarget) -> None:
-        """Take the outcomes of the last step for the question."""
-        steps = judge_stages(scores)
-        self.names = [step.name for step in steps]
+    def __init__(self, scores: Scores, outcomes: Outcomes, target: ExplanationTarget) -> None:
+        """Take the outcomes of the last stage for what is looked for."""
+        stages = judge_stages(scores)
+        self.names = [stage.name for stage in stages]
         self.sources = find_first_stages(scores)
-        self._outcomes, self._one_suffices = outcomes, question.one_suffices
-        queries = steps[-1].judged.qrels.queries
-        asked = [queries[at] for at in outcomes.positions.tolist()]
-        self._reached: BoolArray = np.array([[query in step.run for query in asked] for step in steps], dtype=np.bool_)
-        if self.names[-1] == RETURNED_STAGE:  # it is no step of its own where it is what the step before it held
-            self._reached[-1] = [not _is_last(steps[:-1], query, steps[-1].run.get(query)) for query in asked]
+        self._outcomes = outcomes
+        self._one_suffices = target.one_suffices
+        judged_queries = stages[-1].judged.qrels.queries
+        queries = [judged_queries[query_position] for query_position in outcomes.positions.tolist()]
+        self._reached = _reached_queries(stages, queries)
+        self.ranks: IntArray = np.zeros((len(stages), len(outcomes.document)), dtype=np.int64)
+        cutoffs = np.empty_like(self.ranks)
         order = np.argsort(outcomes.document)
-        at, document = outcomes.positions, outcomes.document[order]
-        self.ranks: IntArray = np.zeros((len(steps), len(order)), dtype=np.int64)
-        cuts = np.empty_like(self.ranks)
-        for step, ranks, cut in zip(steps, self.ranks, cuts, strict=True):
-            ranks[order] = retrieved_ranks(step.judged, at, document)[0]
-            k = outcomes.cutoffs.k if question.cuts_at_n_needed else QueryCutoffs(step.judged, question, at).k
-            cut[:] = k[outcomes.query]
-        self._attribute(cuts)
+        for stage_index, stage in enumerate(stages):
+            retrieved = retrieved_ranks(stage.judged, outcomes.positions, outcomes.document[order])
+            self.ranks[stage_index, order] = retrieved.rank
+            k = outcomes.cutoffs.k
+            if not target.cuts_at_n_needed:
+                k = QueryCutoffs(stage.judged, target, outcomes.positions).k
+            cutoffs[stage_index] = k[outcomes.query]
+        self._attribute(cutoffs)
 
-    def _attribute(self, cuts: IntArray) -> None:
-        """Find for each document that is not found whether it was dropped, or ranked low, and by which step."""
-        query, n = self._outcomes.query, len(self.names)
-        places = np.arange(n)
-        passes = self._reached & ~np.isin(self.names, self.sources)[:, None]
-        self._last = n - 1 - np.argmax(self._reached[::-1], axis=0)
-        behind, following = np.empty((n, len(self._last)), dtype=np.int64), self._last.copy()
-        for at in places[::-1]:  # the first step behind each that passes on what it gets; else the last
-            behind[at] = following
-            following = np.where(passes[at], at, following)
-        is_there = self.ranks > 0
-        is_high = is_there & (self.ranks <= cuts)
-        held, high = (np.where(where, places[:, None], -1).max(axis=0) for where in (is_there, is_high))
+    def _attribute(self, cutoffs: IntArray) -> None:
+        """Find for each document that is not found whether it was dropped, or ranked low, and by which stage."""
+        query = self._outcomes.query
+        n_stages = len(self.names)
+        self._last_stage = n_stages - 1 - np.argmax(self._reached[::-1], axis=0)
+        is_retrieved = self.ranks > 0
+        last_with = _last_true(is_retrieved)
+        last_high = _last_true(is_retrieved & (self.ranks <= cutoffs))
         self._is_low: BoolArray = self._outcomes.rank > 0
-        self._never: BoolArray = held < 0
-        since = np.where(self._is_low, high, held)
-        self._by = np.where(since < 0, self._last[query], behind[since, query])
-        # Ranked low is a nearer miss than dropped, and a later step a nearer one than an earlier.
-        self._far = np.where(self._never, 2 * n, (~self._is_low) * n + n - 1 - self._by)
+        self._is_never: BoolArray = last_with < 0
+        last_good = np.where(self._is_low, last_high, last_with)
+        losing_stage = self._losing_stages()[last_good, query]
+        self._lost_by = np.where(last_good < 0, self._last_stage[query], losing_stage)
+        # Ranked low is a nearer miss than dropped, and a later stage a nearer one than an earlier.
+        stages_to_end = n_stages - 1 - self._lost_by
+        self._distance = np.where(self._is_low, stages_to_end, n_stages + stages_to_end)
+        self._distance[self._is_never] = 2 * n_stages
+
+    def _losing_stages(self) -> IntArray:
+        """Return for each stage which one lost what was still there after it, shape (stages, queries).
+
+        It is the next that passes on what it gets, or the last one.
+        """
+        passes_on = self._reached & ~np.isin(self.names, self.sources)[:, None]
+        losing = np.empty(self._reached.shape, dtype=np.int64)
+        following = self._last_stage.copy()
+        for stage_index in reversed(range(len(self.names))):
+            losing[stage_index] = following
+            following = np.where(passes_on[stage_index], stage_index, following)
+        return losing
 
     @cached_property
     def columns(self) -> dict[str, IntArray]:
         """How many of the needed documents, or groups, of each query had each fate, shape (queries,).
 
-        Every fate that is possible in these steps is there, also if it befell none.
+        Every fate that is possible in these stages is there, also if it befell none.
         """
-        outcomes, n = self._outcomes, len(self._outcomes.positions)
-        lost = outcomes.nearest_misses(self._far, outcomes.kind < len(FAILURES))
-
-        def number(where: Any) -> IntArray:
-            of: IntArray = lost[where[lost]]
-            return np.bincount(outcomes.query[of], minlength=n)
-
+        outcomes = self._outcomes
+        lost_rows = outcomes.nearest_misses(self._distance, outcomes.kind < len(FAILURES))
         columns = {FOUND: outcomes.n_satisfied}
         if self._can_lack_room:
-            columns[CUTOFF_FULL] = (
-                outcomes.n_needed - outcomes.n_satisfied - np.bincount(outcomes.query[lost], minlength=n)
-            )
-        columns[NOT_RETRIEVED] = number(self._never)
-        dropped: BoolArray = ~self._is_low & ~self._never
-        for fate, where in ((DROPPED, dropped), (BELOW_CUTOFF, self._is_low)):
-            for at, name in self._to_blame:
-                if fate == BELOW_CUTOFF or at:
-                    columns[loss_column(fate, name)] = number(where & (self._by == at))
+            n_lost = self._count_by_query(lost_rows)
+            columns[CUTOFF_FULL] = outcomes.n_needed - outcomes.n_satisfied - n_lost
+        columns[NOT_RETRIEVED] = self._count_by_query(lost_rows[self._is_never[lost_rows]])
+        is_dropped = ~self._is_low & ~self._is_never
+        for stage_index in self._stages_to_blame:
+            if stage_index:  # the first stage drops nothing
+                is_lost = is_dropped & (self._lost_by == stage_index)
+                column = loss_column(DROPPED, self.names[stage_index])
+                columns[column] = self._count_by_query(lost_rows[is_lost[lost_rows]])
+        for stage_index in self._stages_to_blame:
+            is_lost = self._is_low & (self._lost_by == stage_index)
+            column = loss_column(BELOW_CUTOFF, self.names[stage_index])
+            columns[column] = self._count_by_query(lost_rows[is_lost[lost_rows]])
         return columns
+
+    def _count_by_query(self, rows: IntArray) -> IntArray:
+        return np.bincount(self._outcomes.query[rows], minlength=len(self._outcomes.positions))
 
     @property
     def _can_lack_room(self) -> bool:
         """Whether the first `k` can all be relevant while something needed is missing; else nothing has no room."""
         outcomes = self._outcomes
-        alternatives = len(outcomes.member_row) > len(outcomes.group_query) and not self._one_suffices
-        more = (outcomes.n_needed > outcomes.cutoffs.k).any()
-        return bool(more or alternatives or outcomes.cutoffs.in_text.any())
+        if (outcomes.n_needed > outcomes.cutoffs.k).any() or outcomes.cutoffs.in_text.any():
+            return True
+        has_alternatives = len(outcomes.member_row) > len(outcomes.group_query)
+        return has_alternatives and not self._one_suffices
 
     @property
-    def _to_blame(self) -> list[tuple[int, str]]:
-        """The steps that can lose something, with their places: those that pass on, and where a question ends."""
-        ends = set(self._last.tolist())
-        passing = {at for at, name in enumerate(self.names) if name not in self.sources}
-        there = set(np.flatnonzero(self._reached.any(axis=1)).tolist())
-        return [(at, self.names[at]) for at in sorted(there & (passing | ends))]
+    def _stages_to_blame(self) -> list[int]:
+        """The stages that can lose something: those that pass on, and where a question ends."""
+        last_stages = set(self._last_stage.tolist())
+        to_blame = []
+        for stage_index, name in enumerate(self.names):
+            can_lose = name not in self.sources or stage_index in last_stages
+            if can_lose and self._reached[stage_index].any():
+                to_blame.append(stage_index)
+        return to_blame
 
     def losses(self) -> Counter[str]:
         """Count what was lost over all queries, by fate, most frequent first."""
-        counts = {name: int(column.sum()) for name, column in self.columns.items() if name not in {FOUND, CUTOFF_FULL}}
-        return Counter(dict(sorted(((name, n) for name, n in counts.items() if n), key=lambda one: -one[1])))
+        totals: Counter[str] = Counter()
+        for name, column in self.columns.items():
+            total = int(column.sum())
+            if total and name not in {FOUND, CUTOFF_FULL}:
+                totals[name] = total
+        return Counter(dict(totals.most_common()))
 
     def rank_history(self, row: int) -> str:
-        """Return the rank of a document after each step that its question reached: `bm25 3, dense -, fused 12`."""
-        reached = self._reached[:, self._outcomes.query[row]]
-        told = zip(self.names, reached.tolist(), self.ranks[:, row].tolist(), strict=True)
-        return ", ".join(f"{name} {rank or '-'}" for name, there, rank in told if there)
+        """Return the rank of a document after each stage that its question reached: `bm25 3, dense -, fused 12`."""
+        is_reached = self._reached[:, self._outcomes.query[row]].tolist()
+        parts = []
+        for stage_index, rank in enumerate(self.ranks[:, row].tolist()):
+            if is_reached[stage_index]:
+                parts.append(f"{self.names[stage_index]} {rank or '-'}")
+        return ", ".join(parts)
 
 
-def loss_shares(scores: Scores, question: ExplanationTarget) -> dict[str, FloatArray]:
+def _last_true(by_stage: BoolArray) -> IntArray:
+    """Return the last stage of which something is true, -1 if it is true of none, shape (rows,)."""
+    stage_indices = np.arange(len(by_stage))[:, None]
+    last: IntArray = np.where(by_stage, stage_indices, -1).max(axis=0)
+    return last
+
+
+def _reached_queries(stages: Sequence[JudgedStage], queries: Sequence[QueryId]) -> BoolArray:
+    """Return which queries reached which stage, shape (stages, queries)."""
+    reached: BoolArray = np.array([[query in stage.run for query in queries] for stage in stages], dtype=np.bool_)
+    last = stages[-1]
+    if last.name == RETURNED_STAGE:
+        # It is no stage of its own where it is what the stage before it held.
+        reached[-1] = [not _is_last_ranking(stages[:-1], query, last.run.get(query)) for query in queries]
+    return reached
+
+
+def _is_last_ranking(stages: Sequence[JudgedStage], query: QueryId, ranking: Any) -> bool:
+    """Return whether a ranking is what the last of the stages that a question reached holds."""
+    for stage in reversed(stages):
+        if query in stage.run:
+            return is_same_ranking(stage.run[query], ranking)
+    return is_same_ranking(None, ranking)
+
+
+def loss_shares(scores: Scores, target: ExplanationTarget) -> dict[str, FloatArray]:
     """Return the share of what each query needs that had each fate, shape (queries,); NaN where nothing is needed."""
-    investigation = OutcomeSearch(judge_stages(scores)[-1].judged, scores.rankings("followed"), question)
-    outcomes = investigation.outcomes(scores.positions.tolist(), by_names=False)
-    place = np.searchsorted(outcomes.positions, scores.positions)
-    needed = np.where(outcomes.n_needed > 0, outcomes.n_needed, np.nan)
-    columns = StageLosses(scores, outcomes, question).columns
-    return {name: (column / needed)[place] for name, column in columns.items()}
-
-
-def _is_last(steps: Sequence[JudgedStage], query: Any, ranking: Any) -> bool:
-    """Return whether a ranking is what the last of the steps that a question reached holds."""
-    last = next((step.run[query] for step in reversed(steps) if query in step.run), None)
-    return is_same_ranking(last, ranking)
+    last_stage = judge_stages(scores)[-1]
+    search = OutcomeSearch(last_stage.judged, scores.rankings("followed"), target)
+    outcomes = search.outcomes(scores.positions.tolist(), reads_ids=False)
+    query_index = np.searchsorted(outcomes.positions, scores.positions)
+    n_needed = np.where(outcomes.n_needed > 0, outcomes.n_needed, np.nan)
+    columns = StageLosses(scores, outcomes, target).columns
+    return {name: (column / n_needed)[query_index] for name, column in columns.items()}

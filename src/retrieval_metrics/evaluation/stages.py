@@ -1,4 +1,4 @@
-"""The evaluation of a retriever after each of its steps, and what each step lost."""
+"""The evaluation of a retriever after each of its stages, and what each stage lost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
-from retrieval_metrics.evaluation.evaluate import score_judged_run, score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.explanation import target_of_metric
+from retrieval_metrics.evaluation.evaluation_wording import (
+    NO_STAGES,
+    format_ceiling,
+    format_sources,
+    format_unreached,
+)
+from retrieval_metrics.evaluation.explainer import target_of_metric
+from retrieval_metrics.evaluation.score_run import score_judged_run, score_run
 from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
 from retrieval_metrics.evaluation.stage_losses import FOUND, find_first_stages, judge_stages, loss_shares
 from retrieval_metrics.evaluation.summary import means
@@ -23,12 +29,10 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
-    from retrieval_metrics.evaluation.stage_losses import JudgedStage
+    from collections.abc import Iterable
 
-NOTHING_TOLD = (
-    "the run does not tell the steps of its retriever; let the function that is asked return what it held after each, "
-    "{'bm25': found, 'reranked': reranked}, or write rm.RetrievedRun(run, stages={'bm25': run_a, 'reranked': run})"
-)
+    from retrieval_metrics._internal.validation import DocumentId, FloatArray
+    from retrieval_metrics.evaluation.stage_losses import JudgedStage
 
 
 class Stages(Printed, Mapping[str, Evaluation]):
@@ -48,24 +52,30 @@ class Stages(Printed, Mapping[str, Evaluation]):
         self._evaluation = evaluation
         record = None if evaluation is None else evaluation._record  # noqa: SLF001  (its owner)
         self._scores = record if isinstance(record, Scores) else None
-        steps = [] if self._scores is None else judge_stages(self._scores)
-        self._steps = {step.name: step for step in steps if step.run.keys() - step.run.errors.keys()}
-        self._steps |= {step.name: step for step in steps[-1:]}
-        self.unreached = tuple(step.name for step in steps if step.name not in self._steps)
-        self._made: dict[str, Evaluation] = {}
+        stages = [] if self._scores is None else judge_stages(self._scores)
+        self._stages: dict[str, JudgedStage] = {}
+        unreached = []
+        for number, stage in enumerate(stages, start=1):
+            if stage.is_reached or number == len(stages):
+                self._stages[stage.name] = stage
+            else:
+                unreached.append(stage.name)
+        self.unreached = tuple(unreached)
+        self._evaluations: dict[str, Evaluation] = {}
 
     def __getitem__(self, name: str) -> Evaluation:
-        if name not in self._steps:
+        if name not in self._stages:
             raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
-        if name not in self._made:
-            self._made[name] = self.last if name == [*self][-1] else self._evaluated(self._steps[name])
-        return self._made[name]
+        if name not in self._evaluations:
+            is_last = name == list(self._stages)[-1]
+            self._evaluations[name] = self.last if is_last else self._evaluate(self._stages[name])
+        return self._evaluations[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._steps)
+        return iter(self._stages)
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return len(self._stages)
 
     @property
     def first_stage(self) -> tuple[str, ...]:
@@ -82,21 +92,26 @@ class Stages(Printed, Mapping[str, Evaluation]):
         Raises:
             ValueError: If there are no stages.
         """
-        if self._evaluation is None or not self._steps:
-            raise ValueError(NOTHING_TOLD)
+        if self._evaluation is None or not self._stages:
+            raise ValueError(NO_STAGES)
         return self._evaluation
 
-    def _evaluated(self, step: JudgedStage) -> Evaluation:
-        last = self.last.scores
-        metrics = [metric for metric in last.metrics if not metric.definition.is_given]
-        origin = Origin(step.judged, step.run, last.require_origin("evaluated").match)
-        scores = score_judged_run(origin, metrics, last.rules)
-        wanted = set(last.queries)
-        kept = np.array([at for at, one in enumerate(scores.queries) if one in step.run and one in wanted], np.intp)
-        if len(kept) < len(scores.queries):
-            among = scores.positions[kept]
-            scores = scores.select(kept, count_issues(step.judged, step.run, last.rules, kept=among, among=among))
-        clusters = None if last.clusters is None else last.clusters.select(scores.queries)
+    def _evaluate(self, stage: JudgedStage) -> Evaluation:
+        """Return the evaluation of a stage, of the questions that reached it."""
+        last_scores = self.last.scores
+        metrics = [metric for metric in last_scores.metrics if not metric.definition.is_given]
+        origin = Origin(stage.judged, stage.run, last_scores.require_origin("evaluated").match)
+        scores = score_judged_run(origin, metrics, last_scores.rules)
+        evaluated_queries = set(last_scores.queries)
+        is_kept = [query in stage.run and query in evaluated_queries for query in scores.queries]
+        if not all(is_kept):
+            rows = np.flatnonzero(is_kept)
+            positions = scores.positions[rows]
+            counts = count_issues(stage.judged, stage.run, last_scores.rules, kept=positions, among=positions)
+            scores = scores.select(rows, counts)
+        clusters = None
+        if last_scores.clusters is not None:
+            clusters = last_scores.clusters.select(scores.queries)
         return Evaluation(replace(scores, clusters=clusters))
 
     def losses(self, metric: str | Metric) -> Evaluation:
@@ -132,26 +147,22 @@ class Stages(Printed, Mapping[str, Evaluation]):
             >>> {name: share for name, share in lost.items() if share}
             {'found': 0.5, 'dropped:best': 0.5}
         """
-        if self._scores is None or not self._steps:
-            raise ValueError(NOTHING_TOLD)
-        scores, asked = self._scores, as_metric(metric)
-        found = loss_shares(scores, target_of_metric(asked))
-        values = np.column_stack([*found.values()])
-        metrics = [as_given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in found]
-        # A question that needs one document is lost whole or not at all, so its shares have the intervals of recall.
-        recall = Metric("recall", asked.k, **{key: value for key, value in asked.parameters if key == "rel"})
-        single = is_two_valued(recall, scores.require_origin("followed").judged, STANDARD)
-        alone = np.ones(len(values)) if asked.definition.binary else None
-        if single is not None and alone is None:
-            alone = single[scores.positions].astype(np.float64)
-        shares = (
-            {} if alone is None else columns_by_metric("two_valued", metrics, np.tile(alone[:, None], len(metrics)))
-        )
+        if self._scores is None or not self._stages:
+            raise ValueError(NO_STAGES)
+        scores = self._scores
+        target_metric = as_metric(metric)
+        shares = loss_shares(scores, target_of_metric(target_metric))
+        metrics = [as_given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in shares]
+        values = np.column_stack(list(shares.values()))
+        columns = columns_by_metric("value", metrics, values)
+        is_whole = _is_lost_whole(scores, target_metric)
+        if is_whole is not None:
+            columns |= columns_by_metric("two_valued", metrics, np.tile(is_whole[:, None], len(metrics)))
         return Evaluation(
             Scores(
                 metrics=tuple(metrics),
                 queries=scores.queries,
-                columns=columns_by_metric("value", metrics, values) | shares,
+                columns=columns,
                 counts={**count_given_scores(values), "failed": scores.counts["failed"]},
                 rules=STANDARD,
                 clusters=scores.clusters,
@@ -167,48 +178,45 @@ class Stages(Printed, Mapping[str, Evaluation]):
         Returns:
             The ceiling of each stage; NaN if groups or pieces are judged.
         """
-        chosen = as_metric(metric)
-        return {name: self._ceiling(one, chosen) for name, one in self.items()}
-
-    def _ceiling(self, stage: Evaluation, metric: Metric) -> float:
-        scores = stage.scores
-        origin, rankings = scores.require_origin("put into the best order"), scores.rankings("put into the best order")
-        qrels = origin.judged.qrels
-        if not qrels.is_flat or qrels.has_pieces or not metric.definition.higher_is_better:
-            return float("nan")
-        judged: Any = qrels.as_dict()
-        best: dict[Any, Any] = {}
-        for query, ranking in rankings.iterate(scores.queries):
-            grades = _grades(judged[query])
-            held = dict.fromkeys(one for one in rankings.ids(ranking) if one is not None)  # a second chunk adds nothing
-            best[query] = sorted(held, key=lambda one, of=grades: -of.get(one, 0.0))  # type: ignore[misc]
-        truth = score_run(qrels, best, [metric], scores.rules)
-        rows = np.array([qrels.place[query] for query in scores.queries], np.intp)
-        kept = truth if len(rows) == len(truth.queries) else truth.select(rows, truth.counts)
-        return means(kept)[str(metric)]
+        ceiling_metric = as_metric(metric)
+        return {name: _best_order_mean(evaluation.scores, ceiling_metric) for name, evaluation in self.items()}
 
     def table(self) -> Table:
         """Return the means of all stages as a table, and the most that each could reach in the first of the metrics."""
-        counts = {name: one.counts["queries"] for name, one in self.items()}
-        shown = len(set(counts.values())) > 1
-        computed = [one for one in self.last.metrics if not one.definition.is_given]
-        main = choose_leading_metric(computed)
-        most = {name: one for name, one in self.ceiling(main).items() if not np.isnan(one)}  # of groups it is unknown
-        rows = [
-            [
-                name,
-                *([str(counts[name])] if shown else []),
-                *(numbers.value(one.means[str(metric)]) for metric in computed),
-                *([numbers.value(most[name]) if name in most else "-"] if most else []),
-            ]
-            for name, one in self.items()
-        ]
-        passing = [name for name in self if name not in self.first_stage]
-        notes = [f"sources, which lose nothing: {', '.join(self.first_stage)}"] if self.first_stage and passing else []
-        notes += [f"{main} at most: with what the step holds in the best order"] if most else []
-        notes += [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
-        header = ["after", *(["n"] if shown else []), *map(str, computed), *([f"{main} at most"] if most else [])]
-        return Table(header, rows, notes)
+        n_by_stage = {name: evaluation.counts["queries"] for name, evaluation in self.items()}
+        shows_n = len(set(n_by_stage.values())) > 1
+        metrics = [metric for metric in self.last.metrics if not metric.definition.is_given]
+        main = choose_leading_metric(metrics)
+        ceilings = self.ceiling(main)
+        # Of groups the ceiling is unknown.
+        shows_ceiling = any(not np.isnan(ceiling) for ceiling in ceilings.values())
+        header = ["after"]
+        if shows_n:
+            header.append("n")
+        header += [str(metric) for metric in metrics]
+        if shows_ceiling:
+            header.append(f"{main} at most")
+        rows = []
+        for name, evaluation in self.items():
+            row = [name]
+            if shows_n:
+                row.append(str(n_by_stage[name]))
+            row += [numbers.value(evaluation.means[str(metric)]) for metric in metrics]
+            if shows_ceiling:
+                row.append("-" if np.isnan(ceilings[name]) else numbers.value(ceilings[name]))
+            rows.append(row)
+        return Table(header, rows, self._notes(main, shows_ceiling=shows_ceiling))
+
+    def _notes(self, main: Metric, *, shows_ceiling: bool) -> list[str]:
+        notes = []
+        first_stages = self.first_stage
+        if first_stages and any(name not in first_stages for name in self):
+            notes.append(format_sources(first_stages))
+        if shows_ceiling:
+            notes.append(format_ceiling(str(main)))
+        if self.unreached:
+            notes.append(format_unreached(self.unreached))
+        return notes
 
     def _tables(self) -> list[Table]:
         return [*self.last.tables, self.table()] if self else []
@@ -217,5 +225,41 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return f"<Stages: {', '.join(self)}>"
 
 
-def _grades(judgments: Any) -> Mapping[Any, float]:
-    return judgments if isinstance(judgments, Mapping) else dict.fromkeys(judgments, 1.0)
+def _is_lost_whole(scores: Scores, metric: Metric) -> FloatArray | None:
+    """Return for which questions all that is needed is lost or found together (1 or 0); None if it is unknown.
+
+    That is so where one document is needed. Their shares have the intervals of recall.
+    """
+    if metric.definition.binary:
+        return np.ones(len(scores.queries))
+    rel = {name: value for name, value in metric.parameters if name == "rel"}
+    judged = scores.require_origin("followed").judged
+    needs_one = is_two_valued(Metric("recall", metric.k, **rel), judged, STANDARD)
+    return None if needs_one is None else needs_one[scores.positions].astype(np.float64)
+
+
+def _best_order_mean(scores: Scores, metric: Metric) -> float:
+    """Return the mean of a metric if what was retrieved were in the best order; NaN if that is unknown."""
+    origin = scores.require_origin("put into the best order")
+    rankings = scores.rankings("put into the best order")
+    qrels = origin.judged.qrels
+    if not qrels.is_flat or qrels.has_pieces or not metric.definition.higher_is_better:
+        return float("nan")
+    judgments: Any = qrels.as_dict()
+    best_run: dict[Any, Any] = {}
+    for query, ranking in rankings.iterate(scores.queries):
+        best_run[query] = _best_order(rankings.ids(ranking), judgments[query])
+    best_scores = score_run(qrels, best_run, [metric], scores.rules)
+    if len(scores.queries) != len(best_scores.queries):
+        rows = np.array([qrels.place[query] for query in scores.queries], np.intp)
+        best_scores = best_scores.select(rows, best_scores.counts)
+    return means(best_scores)[str(metric)]
+
+
+def _best_order(ids: Iterable[DocumentId | None], judgments: Any) -> list[DocumentId]:
+    """Return the ids in the order of their grades, each once: a second chunk adds nothing."""
+    grades: Mapping[Any, float] = judgments
+    if not isinstance(judgments, Mapping):
+        grades = dict.fromkeys(judgments, 1.0)
+    distinct = dict.fromkeys(document_id for document_id in ids if document_id is not None)
+    return sorted(distinct, key=lambda document_id: -grades.get(document_id, 0.0))

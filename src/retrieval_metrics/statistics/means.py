@@ -113,11 +113,18 @@ class Sums:
             >>> Sums.from_values(np.array([0.5, 1.0, 0.5]))
             Sums(count=3, total=2.0, total_of_squares=1.5, smallest=0.5, largest=1.0)
         """
-        numbers = values.tolist()
-        if not numbers:
+        if not len(values):
             return cls(0, 0.0, 0.0, math.nan, math.nan)
-        squares = (values * values).tolist()
-        return cls(len(numbers), math.fsum(numbers), math.fsum(squares), float(values.min()), float(values.max()))
+        smallest = float(values.min())
+        largest = float(values.max())
+        squares = values * values
+        if largest <= 1 and (squares == values).all():
+            # Every value is 0 or 1, so counting gives the same sums in a tenth of the time.
+            total = float(np.count_nonzero(values))
+            return cls(len(values), total, total, smallest, largest)
+        total = math.fsum(values.tolist())
+        total_of_squares = math.fsum(squares.tolist())
+        return cls(len(values), total, total_of_squares, smallest, largest)
 
     @classmethod
     def from_defined_values(cls, values: FloatArray) -> Sums:

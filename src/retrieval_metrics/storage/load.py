@@ -7,19 +7,10 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics._internal.validation import python_or_cli_text
 from retrieval_metrics.comparison.comparison import Comparison
-from retrieval_metrics.comparison.saved_results import (
-    decode_comparison,
-    decode_evaluation,
-    decode_questions,
-    decode_run,
-    decode_sources,
-    decode_systems,
-    encode_run,
-)
+from retrieval_metrics.comparison.comparison_file import decode_comparison, decode_systems
 from retrieval_metrics.comparison.threshold import Threshold
-from retrieval_metrics.comparison.tune import choose_setting
+from retrieval_metrics.comparison.tuning_choice import choose_setting
 from retrieval_metrics.comparison.tuning_result import TuningRule
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
 from retrieval_metrics.datasets.human_model_estimate import Estimate
@@ -27,6 +18,9 @@ from retrieval_metrics.datasets.labels import decode_labels
 from retrieval_metrics.datasets.pool import Pool
 from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.evaluation_file import decode_evaluation
+from retrieval_metrics.files.questions_file import decode_questions, decode_sources
+from retrieval_metrics.files.run_file import decode_run, encode_run
 from retrieval_metrics.files.saved_format import (
     Lines,
     decode_saved_fields,
@@ -35,8 +29,7 @@ from retrieval_metrics.files.saved_format import (
     write_saved_file,
 )
 from retrieval_metrics.files.saved_records import decode_record
-from retrieval_metrics.retrieval.retrieve import RUN_LOG_KIND as ANSWERS
-from retrieval_metrics.retrieval.retrieve import AnswerLog
+from retrieval_metrics.retrieval.retrieve import RUN_LOG_KIND, AnswerLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,55 +41,58 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
 
 
-def _tuning(document: SavedFile) -> Tuning:
+def _read_tuning(document: SavedFile) -> Tuning:
     """Choose again: the settings and the rule are saved, and the choice follows from them."""
-    scores = decode_systems(document)
+    scores_by_setting = decode_systems(document)
     with document.place("rule"):
         rule = TuningRule(**decode_record(document.content["rule"]))
-        return choose_setting({name: Evaluation(each) for name, each in scores.items()}, rule)
+        evaluations = {name: Evaluation(scores) for name, scores in scores_by_setting.items()}
+        return choose_setting(evaluations, rule)
 
 
-def _comparison(document: SavedFile) -> Comparison:
+def _read_comparison(document: SavedFile) -> Comparison:
     return Comparison(**decode_comparison(document))
 
 
-def _evaluation(document: SavedFile) -> Evaluation:
+def _read_evaluation(document: SavedFile) -> Evaluation:
     with document.place("evaluation"):
-        texts, said = document.content["texts"], document.content["evaluation"]
-    return Evaluation(decode_evaluation(said, document, texts), labels=document.labels)
+        texts = document.content["texts"]
+        section = document.content["evaluation"]
+    return Evaluation(decode_evaluation(section, document, texts), labels=document.labels)
 
 
-def _questions(document: SavedFile) -> EvaluationSet:
+def _read_questions(document: SavedFile) -> EvaluationSet:
     with document.place("questions"):
         entries = list(document.content["questions"])
-    return EvaluationSet.from_dataset(
-        replace(decode_questions(entries, document), sources=decode_sources(document.content, document))
-    )
+    questions = decode_questions(entries, document)
+    return EvaluationSet.from_dataset(replace(questions, sources=decode_sources(document.content, document)))
 
 
-def _run(document: SavedFile) -> Any:
+def _read_run(document: SavedFile) -> Any:
     with document.place("run"):
         return decode_run(document.content["run"], document.content["texts"])
 
 
-def _history(document: SavedFile) -> NoReturn:
-    raise ValueError(
-        f"{document.name} is a history; {python_or_cli_text('rm.History(path) reads', 'history show prints')} it"
-    )
+def _read_answers(document: SavedFile) -> Any:
+    return AnswerLog(document.name).run()
 
 
+def _refuse_history(document: SavedFile) -> NoReturn:
+    raise ValueError(f"{document.name} is a history; rm.History(path) reads it")
+
+
+# The reader of each kind of file.
 READERS: Mapping[str, Callable[[SavedFile], Any]] = {
-    "comparison": _comparison,
-    "evaluation": _evaluation,
-    "history": _history,
+    "comparison": _read_comparison,
+    "evaluation": _read_evaluation,
+    "history": _refuse_history,
     "labels": decode_labels,
-    "questions": _questions,
-    "run": _run,
-    "tuning": _tuning,
-    ANSWERS: lambda document: AnswerLog(document.name).run(),
-    **{each.kind: partial(decode_saved_fields, each) for each in (Estimate, Pool, Sample, Threshold)},
+    "questions": _read_questions,
+    "run": _read_run,
+    "tuning": _read_tuning,
+    RUN_LOG_KIND: _read_answers,
+    **{saved.kind: partial(decode_saved_fields, saved) for saved in (Estimate, Pool, Sample, Threshold)},
 }
-"""The reader of each kind of file."""
 
 
 def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: LabelMapping | None = None) -> None:
@@ -126,8 +122,8 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: LabelM
         'a text'
     """
     texts: dict[str, int] = {}
-    said = encode_run(run, texts)
-    write_saved_file(path, "run", {"texts": Lines(texts), "run": said}, labels)
+    section = encode_run(run, texts)
+    write_saved_file(path, "run", {"texts": Lines(texts), "run": section}, labels)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -156,7 +152,7 @@ def load(path: str | PathLike[str]) -> Any:
         >>> result.means, result.labels
         ({'mrr': 0.5}, {'model': 'small'})
     """
-    return _result(read_saved_file(path))
+    return _read_result(read_saved_file(path))
 
 
 def format_saved(result: Any, **options: Any) -> str:
@@ -177,10 +173,10 @@ def parse_saved(text: str) -> Any:
         >>> parse_saved(format_saved(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
         {'mrr': 0.5}
     """
-    return _result(parse_saved_file(text.encode(), "the saved result"))
+    return _read_result(parse_saved_file(text.encode(), "the saved result"))
 
 
-def _result(document: SavedFile) -> Any:
+def _read_result(document: SavedFile) -> Any:
     if document.kind not in READERS:
         raise ValueError(f"{document.name} is of kind {document.kind!r}, which load does not read")
     return READERS[document.kind](document)

@@ -15,9 +15,9 @@ from haystack_integrations.components.evaluators.retrieval_metrics import (
     aevaluate_pipeline,
     evaluate_pipeline,
 )
-from judged_words import METRICS, QRELS, QUESTIONS, found
+from judged_words import METRICS, QRELS, QUESTIONS, rank_documents
 
-ANSWERS = {text: found(text) for text in QUESTIONS.values()}
+ANSWERS = {text: rank_documents(text) for text in QUESTIONS.values()}
 
 
 EVALUATION_SET = rm.EvaluationSet(QUESTIONS, QRELS)

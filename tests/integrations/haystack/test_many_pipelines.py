@@ -19,9 +19,9 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 import retrieval_metrics as rm
 from haystack_hosts import Embedder, PassOn, Prepared, PreparedAsync, read_ids
 from haystack_integrations.components.evaluators.retrieval_metrics import PipelineRetriever, evaluate_pipeline
-from judged_words import METRICS, QRELS, QUESTIONS, TEXTS, found, vector_of
+from judged_words import METRICS, QRELS, QUESTIONS, TEXTS, rank_documents, vector_of
 
-ANSWERS = {text: found(text) for text in QUESTIONS.values()}
+ANSWERS = {text: rank_documents(text) for text in QUESTIONS.values()}
 STORE = InMemoryDocumentStore()
 STORE.write_documents(
     [

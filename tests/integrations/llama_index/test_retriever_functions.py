@@ -30,7 +30,7 @@ from llama_index.core.tools import QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 import retrieval_metrics as rm
-from judged_words import METRICS, QRELS, QUESTIONS, TEXTS, found, vector_of
+from judged_words import METRICS, QRELS, QUESTIONS, TEXTS, rank_documents, vector_of
 from llama_index.evaluation.retrieval_metrics import MMRPostprocessor, RetrieverEvaluator
 from llama_index_hosts import Scripted
 
@@ -52,7 +52,7 @@ class Words(BaseRetriever):
     """Searches by shared words."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        names = found(query_bundle.query_str)
+        names = rank_documents(query_bundle.query_str)
         return [NodeWithScore(node=NODES[name], score=1 / rank) for rank, name in enumerate(names, start=1)]
 
 

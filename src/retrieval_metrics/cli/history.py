@@ -1,0 +1,84 @@
+"""`retrieval-metrics history add|show|plot`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import retrieval_metrics as rm
+from retrieval_metrics.cli import output
+from retrieval_metrics.cli.arguments import (
+    Target,
+    add_module_option,
+    add_result_options,
+)
+from retrieval_metrics.cli.command import Command
+from retrieval_metrics.cli.option_types import parse_metrics as metric_names
+from retrieval_metrics.storage.history_table import entries_table
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
+    add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
+    add_module_option(add)
+    add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
+    show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
+    add_result_options(show)
+    plot = _action(actions, "plot", "draw a metric over time", _plot)
+    plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
+    plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
+
+
+def _action(actions: Any, name: str, summary: str, act: Any) -> argparse.ArgumentParser:
+    description = f"{summary[0].upper()}{summary[1:]}."
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=summary, description=description)
+    parser.add_argument("history", metavar="HISTORY", help="the file of the history, such as retrieval.jsonl")
+    parser.set_defaults(act=act)
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    """Run the action; the exit code of a history is always 0."""
+    succeeded: bool = arguments.act(arguments)
+    return succeeded
+
+
+def _add(arguments: argparse.Namespace) -> bool:
+    rm.History(arguments.history).add(arguments.saved, arguments.label)
+    return True
+
+
+def _show(arguments: argparse.Namespace) -> bool:
+    entries = rm.History(arguments.history).entries()
+    if not entries:
+        raise ValueError(f"{arguments.history} has no entries; add one with history add")
+    entry_data: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
+    for entry in entries:
+        label = {"label": entry.label, "date": entry.date.isoformat()}
+        basis = output.fields(entry, "questions", "rules")
+        metrics: dict[str, Any] = {}
+        for name, mean in entry.means.items():
+            interval = entry.intervals[name]
+            n = entry.n[name]
+            metrics[name] = {"mean": mean, "interval": interval, "n": n}
+            values = {"metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
+            records.append({**label, **values, **basis})
+        entry_data.append({**label, "metrics": metrics, **basis, "saved": entry.saved})
+    result = output.CommandOutput([entries_table(entries)], {"entries": entry_data}, records)
+    return output.finish(result, arguments)
+
+
+def _plot(arguments: argparse.Namespace) -> bool:
+    metrics = arguments.metric or [None]
+    if len(metrics) > 1:
+        raise ValueError("history plot draws one metric; run it once for each")
+    rm.History(arguments.history).plot(metrics[0]).savefig(arguments.output)
+    return True
+
+
+COMMAND = Command(add_arguments, run)

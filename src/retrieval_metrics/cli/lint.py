@@ -1,0 +1,126 @@
+"""`retrieval-metrics lint QUERIES QRELS`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import retrieval_metrics as rm
+from retrieval_metrics._internal.atomic_write import save_text
+from retrieval_metrics.cli import output
+from retrieval_metrics.cli.arguments import (
+    add_function_options,
+    add_output_options,
+    add_reading_options,
+    select_arguments,
+)
+from retrieval_metrics.cli.command import Command
+from retrieval_metrics.cli.input_files import (
+    read_document_texts,
+    read_judgments,
+    read_query_texts,
+    read_run_or_saved,
+)
+from retrieval_metrics.cli.option_types import parse_metric
+from retrieval_metrics.datasets.lint_report import COLUMNS
+from retrieval_metrics.datasets.sample import select_queries
+
+if TYPE_CHECKING:
+    import argparse
+
+
+SEVERITIES = ("error", "warning", "note")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument(
+        "queries",
+        metavar="QUERIES",
+        help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet, or a saved set of questions",
+    )
+    parser.add_argument(
+        "qrels", metavar="QRELS", help="judgments, in any format that evaluate reads, or a saved set of questions"
+    )
+    parser.add_argument(
+        "--corpus",
+        metavar="CORPUS",
+        help="the texts of the documents: a folder of text files, or a file such as BEIR's corpus.jsonl",
+    )
+    parser.add_argument(
+        "--run",
+        action="append",
+        default=[],
+        metavar="NAME=RUN",
+        help="a run; repeat for several (default: BM25 over the corpus)",
+    )
+    parser.add_argument(
+        "-m", "--metric", type=parse_metric, default=parse_metric("ndcg@10"), help="default: %(default)s"
+    )
+    add_function_options(
+        rm.EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
+    )
+    add_output_options(parser)
+    parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
+    add_reading_options(parser, "qrels", "run")
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    """Run the command; return whether no finding is as severe as --fail-on."""
+    corpus = None
+    if arguments.corpus is not None:
+        corpus = read_document_texts(arguments, arguments.corpus)
+    runs = {}
+    for text in arguments.run:
+        name, path = _split_name(text)
+        runs[name] = read_run_or_saved(arguments, path)
+    lint = _read_questions(arguments).lint(corpus, runs or None, **select_arguments(rm.EvaluationSet.lint, arguments))
+    result = _lint_output(lint)
+    if arguments.report is not None:
+        save_text(arguments.report, output.page(result))
+    return output.finish(result, arguments, _severe_findings(lint, arguments.fail_on))
+
+
+def _severe_findings(lint: rm.types.Lint[Any], fail_on: str | None) -> list[str]:
+    """Return the reason why the command fails, if a finding is at least as severe as `--fail-on`."""
+    if fail_on is None:
+        return []
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    n_failing = sum(finding.severity in failing for finding in lint)
+    return [f"{n_failing:,} findings are as severe as {fail_on}, or more"] if n_failing else []
+
+
+def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:
+    """Return the questions that have a text in one file and judgments in the other."""
+    texts = read_query_texts(arguments, arguments.queries)
+    judgments = read_judgments(arguments)
+    if isinstance(judgments, rm.EvaluationSet):
+        questions = judgments
+    else:
+        questions = rm.EvaluationSet({}, judgments.as_dict())
+    queries: Any = {}
+    for query in questions.qrels:
+        if str(query) in texts:
+            queries[query] = texts[str(query)]
+    if not queries:
+        raise ValueError(
+            f"no query of {arguments.qrels}, such as {next(iter(questions.qrels))!r}, has a text in "
+            f"{arguments.queries}, which has {next(iter(texts))!r}"
+        )
+    return replace(select_queries(questions, queries), queries=queries)
+
+
+def _split_name(text: str) -> tuple[str, str]:
+    """Return the name and the path in `NAME=RUN`; the path is the name if there is none."""
+    name, equals, path = text.partition("=")
+    return (name, path) if equals else (text, text)
+
+
+def _lint_output(lint: rm.types.Lint[Any]) -> output.CommandOutput:
+    findings = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
+    data = {"questions": len(lint.questions), "findings": findings, "skipped": lint.skipped}
+    columns = [column for column in COLUMNS if column != "evidence"]
+    return output.CommandOutput(lint.tables, data, findings, columns)
+
+
+COMMAND = Command(add_arguments, run)

@@ -1,0 +1,99 @@
+"""The most that a metric can have changed between two rankings, whatever the judgments are."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.validation import DocumentId, FloatArray
+    from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+# Metrics that a single document can change by 1.
+SINGLE_DOCUMENT_METRICS = ("mrr", "recall", "hit_rate")
+
+
+class ChangeBounds(NamedTuple):
+    """The most that a metric of one query can have lost and gained."""
+
+    loss: float
+    gain: float
+
+
+def require_known_bounds(metric: Metric) -> None:
+    """Refuse a metric whose largest possible change has no closed form here."""
+    is_known = metric.name in {"ndcg", "precision", *SINGLE_DOCUMENT_METRICS}
+    has_plain_cutoff = metric.k is None or isinstance(metric.k, int)
+    is_precision_of_all = metric.name == "precision" and metric.k is None
+    if not is_known or not has_plain_cutoff or metric.parameters or is_precision_of_all:
+        raise ValueError(
+            f"nothing is known of how far {metric} can have moved without judgments; choose among overlap@k, rbo, "
+            "ndcg@k, precision@k, mrr, recall@k and hit_rate@k, or grade what entered and left, and compare"
+        )
+
+
+def bound_change(before: DistinctRanking, after: DistinctRanking, name: str, k: int | None) -> ChangeBounds:
+    """Return the most that a metric of one query can have lost and gained, over every judgment of every document.
+
+    NDCG: let d be what the place of a document is worth after minus before. The gain is at most the largest sum of the
+    r largest d over the ideal of r documents, for any r: graded gains are mixtures of binary ones, and a ratio of sums
+    is at most its largest term. Each bound is attained by some judgment.
+
+    Example:
+        >>> from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
+        >>> first, second = DistinctRanking("ab", np.array([2.0, 1.0])), DistinctRanking("ac", np.array([2.0, 1.0]))
+        >>> loss, gain = bound_change(first, second, "ndcg", 2)
+        >>> round(loss, 4), round(gain, 4)  # if b, or c, alone is relevant: 1 / log2(3)
+        (0.6309, 0.6309)
+    """
+    if name == "mrr":
+        changes = _weight_changes(before, after, name, k)
+        # Of 0 and -0, 0.
+        max_loss = max(0.0, float((-changes).max(initial=0.0)))
+        max_gain = max(0.0, float(changes.max(initial=0.0)))
+        return ChangeBounds(max_loss, max_gain)
+    if name == "ndcg":
+        changes = _weight_changes(before, after, name, k)
+        return ChangeBounds(_max_ndcg_gain(-changes, k), _max_ndcg_gain(changes, k))
+    documents_before = set(before.documents[:k])
+    documents_after = set(after.documents[:k])
+    n_left = len(documents_before - documents_after)
+    n_entered = len(documents_after - documents_before)
+    if name == "precision":
+        return ChangeBounds(n_left / (k or 1), n_entered / (k or 1))
+    return ChangeBounds(float(n_left > 0), float(n_entered > 0))
+
+
+def _weight_changes(before: DistinctRanking, after: DistinctRanking, name: str, k: int | None) -> FloatArray:
+    """Return how much more the place of each document is worth after than before, to a metric."""
+    weights_before = document_weights(before.documents, name, k)
+    weights_after = document_weights(after.documents, name, k)
+    documents: dict[DocumentId, None] = dict.fromkeys([*weights_before, *weights_after])
+    changes = [weights_after.get(document, 0.0) - weights_before.get(document, 0.0) for document in documents]
+    return np.array(changes, dtype=np.float64)
+
+
+def document_weights(documents: Sequence[Any], name: str, k: int | None) -> dict[Any, float]:
+    """Return what the place of each of the first k documents is worth to a metric, if it is relevant."""
+    if name == "ndcg":
+        return {document: 1 / log2(rank + 1) for rank, document in enumerate(documents[:k], start=1)}
+    if name == "mrr":
+        return {document: 1 / rank for rank, document in enumerate(documents[:k], start=1)}
+    return dict.fromkeys(documents[:k], 1 / k if name == "precision" and k else 1.0)
+
+
+def _max_ndcg_gain(changes: FloatArray, k: int | None) -> float:
+    """Return the largest gain of NDCG, given how much more the place of each document is worth."""
+    gains = np.sort(changes[changes > 0])[::-1]
+    if not gains.size:
+        return 0.0
+    n_relevant = np.arange(1, len(gains) + 1)
+    ideals = np.cumsum(1 / np.log2(n_relevant + 1))
+    n_in_ideal = n_relevant if k is None else np.minimum(n_relevant, k)
+    return float((gains.cumsum() / ideals[n_in_ideal - 1]).max())

@@ -1,0 +1,95 @@
+"""The names of what can be told of two rankings without judgments, and how each is computed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.comparison.change_bounds import bound_change, require_known_bounds
+from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE, rank_biased_overlap
+from retrieval_metrics.comparison.ranking_overlap import overlap
+from retrieval_metrics.metrics.base.metric import as_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+MAX_LOSS = "max_loss"
+MAX_GAIN = "max_gain"
+_OVERLAP = re.compile(r"overlap@([1-9]\d*)")
+_RBO = re.compile(r"rbo(?:\(p=([-\d.]+)\))?")
+_BOUND = re.compile(rf"(?P<side>{MAX_LOSS}|{MAX_GAIN})\((?P<metric>.+)\)")
+
+
+class ChangeMeasure(NamedTuple):
+    """A measure of two rankings.
+
+    Attributes:
+        columns: The names of its values; two for a metric that needs judgments: how much it can have lost and gained,
+            such as `max_loss(ndcg@10)` and `max_gain(ndcg@10)`.
+        compute: Returns the values of two rankings, before and after.
+        k: How many ranks it looks at; None for all.
+    """
+
+    columns: tuple[str, ...]
+    compute: Callable[[DistinctRanking, DistinctRanking], tuple[float, ...]]
+    k: int | None
+
+
+def as_change_measure(name: str | Metric, tolerance: float = 0.0) -> ChangeMeasure:
+    """Return what a name means: `overlap@k`, `rbo`, a metric whose change has bounds, or one of these."""
+    text = str(name).strip()
+    overlap_match = _OVERLAP.fullmatch(text)
+    if overlap_match is not None:
+        return _overlap_measure(text, int(overlap_match[1]), tolerance)
+    rbo_match = _RBO.fullmatch(text)
+    if rbo_match is not None:
+        return _rbo_measure(float(rbo_match[1] or RBO_PERSISTENCE))
+    if re.match(r"overlap|rbo", text):
+        raise ValueError(f"{text!r} must be written overlap@10 or rbo, which sees every rank, or rbo(p=0.8)")
+    bound_match = _BOUND.fullmatch(text)
+    if bound_match is None:
+        return _bounds_measure(as_metric(name))
+    bounds = _bounds_measure(as_metric(bound_match["metric"]))
+    side = 0 if bound_match["side"] == MAX_LOSS else 1
+
+    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
+        return (bounds.compute(before, after)[side],)
+
+    return ChangeMeasure((bounds.columns[side],), compute, bounds.k)
+
+
+def _overlap_measure(column: str, k: int, tolerance: float) -> ChangeMeasure:
+    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
+        return (overlap(before, after, k, tolerance),)
+
+    return ChangeMeasure((column,), compute, k)
+
+
+def _rbo_measure(p: float) -> ChangeMeasure:
+    if not 0 < p < 1:
+        raise ValueError(f"p of rbo must be between 0 and 1, got {p:g}")
+
+    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
+        return (rank_biased_overlap(before, after, p),)
+
+    column = "rbo" if p == RBO_PERSISTENCE else f"rbo(p={p:g})"
+    return ChangeMeasure((column,), compute, None)
+
+
+def _bounds_measure(metric: Metric) -> ChangeMeasure:
+    require_known_bounds(metric)
+    k = metric.k if isinstance(metric.k, int) else None
+
+    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
+        return bound_change(before, after, metric.name, k)
+
+    return ChangeMeasure((f"{MAX_LOSS}({metric})", f"{MAX_GAIN}({metric})"), compute, k)
+
+
+def is_change_bound(column: str) -> bool:
+    """Return whether a column is the most that a metric can have lost or gained."""
+    return _BOUND.fullmatch(column) is not None

@@ -1,0 +1,264 @@
+"""What evaluations have in common: the queries with the same text and judgments, and the metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from retrieval_metrics.comparison.comparison_wording import format_metric_mismatch, format_query_mismatch
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
+from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
+from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
+from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMismatch:
+    """Queries of two evaluations that cannot be compared.
+
+    Attributes:
+        kind: Why: they are in one evaluation only, or their texts or judgments differ.
+        systems: The system that alone has them, or both.
+        n_queries: How many there are.
+        n_total: Of how many queries.
+        example: One of them.
+    """
+
+    kind: Literal["only_in_one", "worded_differently", "judged_differently"]
+    systems: tuple[str, ...]
+    n_queries: int
+    n_total: int
+    example: QueryId
+
+
+@dataclass(frozen=True, slots=True)
+class MetricMismatch:
+    """A metric that cannot be compared.
+
+    Attributes:
+        metric: The metric.
+        missing_in: The systems for which it was not computed; empty if its values depend on a largest grade that
+            differs between the evaluations.
+    """
+
+    metric: str
+    missing_in: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonGround:
+    """What some evaluations have in common.
+
+    Attributes:
+        scores: The scores of each system, on the common queries.
+        metrics: The common metrics.
+        n_queries: How many queries are the same in all evaluations.
+        query_mismatches: The queries that were left out.
+        metric_mismatches: The metrics that were left out.
+    """
+
+    scores: dict[str, Scores]
+    metrics: tuple[Metric, ...]
+    n_queries: int
+    query_mismatches: tuple[QueryMismatch, ...]
+    metric_mismatches: tuple[MetricMismatch, ...]
+
+
+def find_common_ground(scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None = None) -> CommonGround:
+    """Find the queries and metrics of evaluations that can be compared.
+
+    Args:
+        scores: The scores of each system.
+        metrics: The metrics to compare; None takes all that the evaluations share.
+
+    Raises:
+        ValueError: If the rules differ, no query is the same in all evaluations, or they share no metric.
+    """
+    (first_name, first), *others = scores.items()
+    mismatches: list[QueryMismatch] = []
+    common_queries = list(_judged_queries(first))
+    for name, other in others:
+        _require_same_rules(first_name, first, name, other)
+        if _has_same_qrels(first, other):
+            continue
+        pair = _PairOfEvaluations(first_name, first, name, other)
+        mismatches += pair.find_mismatches()
+        same_queries = pair.find_same_queries()
+        common_queries = [query for query in common_queries if query in same_queries]
+    if not common_queries:
+        notes = " ".join(map(format_query_mismatch, mismatches))
+        raise ValueError(
+            f"there is no query that is the same in {', '.join(map(repr, scores))}: {notes} Evaluate the "
+            "saved rankings again with the current questions: evaluate(questions, rm.load(path).scores.origin.run)"
+        )
+    common_metrics, metric_mismatches = _find_common_metrics(scores, metrics)
+    return CommonGround(
+        scores={name: _select_queries(system_scores, common_queries) for name, system_scores in scores.items()},
+        metrics=common_metrics,
+        n_queries=len(common_queries),
+        query_mismatches=tuple(mismatches),
+        metric_mismatches=tuple(metric_mismatches),
+    )
+
+
+class _PairOfEvaluations:
+    """Two evaluations under the same rules, and the queries in which they differ."""
+
+    def __init__(self, first_name: str, first: Scores, other_name: str, other: Scores) -> None:
+        self._first_name = first_name
+        self._other_name = other_name
+        self._first_queries = set(_judged_queries(first))
+        self._other_queries = set(_judged_queries(other))
+        self._reworded = _find_reworded(first, other)
+        self._rejudged = _find_rejudged(first, other) - self._reworded
+
+    def find_same_queries(self) -> set[QueryId]:
+        """Return the queries of the other evaluation whose text and judgments are the same in both, where known."""
+        return self._other_queries - self._reworded - self._rejudged
+
+    def find_mismatches(self) -> list[QueryMismatch]:
+        """Return the queries that are not the same in both, by the reason."""
+        first_only = self._first_queries - self._other_queries
+        other_only = self._other_queries - self._first_queries
+        n_shared = len(self._first_queries & self._other_queries)
+        both = (self._first_name, self._other_name)
+        mismatches = [
+            _query_mismatch("only_in_one", (self._first_name,), first_only, len(self._first_queries)),
+            _query_mismatch("only_in_one", (self._other_name,), other_only, len(self._other_queries)),
+            _query_mismatch("worded_differently", both, self._reworded, n_shared),
+            _query_mismatch("judged_differently", both, self._rejudged, n_shared),
+        ]
+        return [mismatch for mismatch in mismatches if mismatch is not None]
+
+
+def _query_mismatch(
+    kind: Literal["only_in_one", "worded_differently", "judged_differently"],
+    systems: tuple[str, ...],
+    queries: Collection[QueryId],
+    n_total: int,
+) -> QueryMismatch | None:
+    if not queries:
+        return None
+    return QueryMismatch(kind, systems, len(queries), n_total, example=min(queries, key=str))
+
+
+def _judged_queries(scores: Scores) -> Sequence[QueryId]:
+    """Return the judged queries, including those that the rules leave out because they are missing from the run."""
+    qrels = _qrels(scores)
+    return scores.queries if qrels is None else qrels.queries
+
+
+def _qrels(scores: Scores) -> Qrels | None:
+    """Return the judgments; None if the values were computed elsewhere."""
+    if scores.origin is None:
+        return None
+    return scores.origin.judged.qrels
+
+
+def _has_same_qrels(first: Scores, other: Scores) -> bool:
+    qrels = _qrels(first)
+    return qrels is not None and qrels is _qrels(other)
+
+
+def _find_reworded(first: Scores, other: Scores) -> set[QueryId]:
+    """Return the queries whose texts are known in both and differ."""
+    first_qrels = _qrels(first)
+    other_qrels = _qrels(other)
+    if first_qrels is None or other_qrels is None:
+        return set()
+    shared = first_qrels.texts.keys() & other_qrels.texts.keys()
+    return {query for query in shared if first_qrels.texts[query] != other_qrels.texts[query]}
+
+
+def _find_rejudged(first: Scores, other: Scores) -> set[QueryId]:
+    """Return the queries whose judgments are known in both and differ."""
+    first_qrels = _qrels(first)
+    other_qrels = _qrels(other)
+    if first_qrels is None or other_qrels is None or first_qrels.has_same_columns(other_qrels):
+        return set()
+    rejudged = set()
+    for position, query in enumerate(first_qrels.queries):
+        if query not in other_qrels.place:
+            continue
+        first_judgments = first_qrels.judgments(position)
+        other_judgments = other_qrels.judgments(other_qrels.place[query])
+        # Equal values are equal judgments; unequal ones can be, as groups in another order are.
+        if first_judgments == other_judgments:
+            continue
+        if judgments_fingerprint(first_judgments) != judgments_fingerprint(other_judgments):
+            rejudged.add(query)
+    return rejudged
+
+
+def _require_same_rules(first_name: str, first: Scores, other_name: str, other: Scores) -> None:
+    differences = describe_rule_differences(first.rules, other.rules)
+    first_match = describe_match(first)
+    other_match = describe_match(other)
+    if first_match is not None and other_match is not None and first_match != other_match:
+        differences.append(f"match is {first_match} and {other_match}")
+    if not differences:
+        return
+    rule_names = ""
+    if first.rules.name != other.rules.name:
+        rule_names = f" ({first.rules.name} and {other.rules.name})"
+    raise ValueError(
+        f"evaluations under different rules cannot be compared: in {first_name!r} and {other_name!r}{rule_names} "
+        f"{'; '.join(differences)}. Evaluate the rankings of one again under the rules of the other"
+    )
+
+
+def _find_common_metrics(
+    scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None
+) -> tuple[tuple[Metric, ...], list[MetricMismatch]]:
+    """Return the metrics that all evaluations have on one scale, and those that were left out."""
+    first_metrics = next(iter(scores.values())).metrics
+    all_metrics: dict[Metric, None] = {}
+    scales = set()
+    for system_scores in scores.values():
+        require_same_properties(first_metrics, system_scores.metrics)
+        all_metrics.update(dict.fromkeys(system_scores.metrics))
+        if system_scores.scale is not None:
+            scales.add(system_scores.scale)
+    common = []
+    mismatches = []
+    for metric in all_metrics if metrics is None else metrics:
+        missing_in = tuple(name for name, system_scores in scores.items() if metric not in system_scores.metrics)
+        has_different_scales = len(scales) > 1 and divides_by_largest_grade(metric)
+        if missing_in or has_different_scales:
+            mismatches.append(MetricMismatch(str(metric), missing_in))
+        else:
+            common.append(metric)
+    if not common:
+        notes = " ".join(map(format_metric_mismatch, mismatches))
+        raise ValueError(f"the evaluations have no metric in common: {notes}")
+    positions = list(map(first_metrics.index, common))
+    # All metrics stand in the order of the first evaluation, those that were asked for in the order of asking.
+    if metrics is None:
+        positions.sort()
+    return tuple(first_metrics[position] for position in positions), mismatches
+
+
+def _select_queries(scores: Scores, queries: list[QueryId]) -> Scores:
+    """Return the scores of those of the queries that were scored."""
+    selected = set(queries)
+    rows = np.array([row for row, query in enumerate(scores.queries) if query in selected], dtype=np.int64)
+    if len(rows) == len(scores.queries):
+        return scores
+    counts = scores.counts
+    if scores.origin is not None:
+        positions = scores.positions[rows]
+        counts = count_issues(scores.origin.judged, scores.origin.run, scores.rules, kept=positions, among=positions)
+    elif all(metric.definition.is_given for metric in scores.metrics):
+        counts = count_given_scores(scores.values[rows])
+    return scores.select(rows, counts)

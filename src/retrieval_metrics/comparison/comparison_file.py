@@ -1,0 +1,115 @@
+"""Comparisons as saved files, and back: the evaluation of each system, and the difference of each pair."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.comparison.comparison_record import ComparisonRecord
+from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.comparison.paired_values import PairedValues
+from retrieval_metrics.evaluation.evaluation_file import decode_evaluation, encode_evaluation, has_same_questions
+from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
+from retrieval_metrics.evaluation.scores import Scores
+from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
+
+    from retrieval_metrics.files.saved_format import LabelMapping
+    from retrieval_metrics.inputs.qrels import Qrels
+
+
+# Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
+SPECIAL_COMPARISON_FIELDS = {"scores", "metrics", "paired_values", "differences"}
+
+# All others are small records.
+_PLAIN_FIELDS = [field.name for field in fields(ComparisonRecord) if field.name not in SPECIAL_COMPARISON_FIELDS]
+
+
+def save_comparison(
+    comparison: ComparisonRecord, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
+) -> None:
+    """Write a comparison; see `Comparison.save`."""
+    sections = {
+        **encode_systems(comparison.scores, rankings=rankings),
+        "metrics": Lines(map(encode_metric, comparison.metrics)),
+        **_encode_results(comparison),
+    }
+    write_saved_file(path, "comparison", sections, labels)
+
+
+def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> bool:
+    """Return whether two comparisons hold the same numbers, as a saved one and what is loaded of it do."""
+    return (
+        list(comparison.scores.items()) == list(other.scores.items())
+        and comparison.metrics == other.metrics
+        and _encode_results(comparison) == _encode_results(other)
+    )
+
+
+def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
+    """Return what is neither scores nor metrics as JSON holds it, where NaN equals itself."""
+    sections: dict[str, Any] = {}
+    for name in _PLAIN_FIELDS:
+        sections[name] = encode_record(getattr(comparison, name), name)
+    differences = Lines()
+    for difference in comparison.differences:
+        differences.append(encode_record(difference, f"the difference in {difference.metric}"))
+    sections["differences"] = differences
+    return sections
+
+
+def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
+    """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
+    texts: dict[str, int] = {}
+    systems = Section()
+    for name, system_scores in scores.items():
+        questions_like = _find_same_questions(system_scores, scores, systems)
+        systems[name] = encode_evaluation(system_scores, texts, rankings=rankings, questions_like=questions_like)
+    return {"texts": Lines(texts), "systems": systems}
+
+
+def _find_same_questions(scores: Scores, all_scores: Mapping[str, Scores], names: Iterable[str]) -> str | None:
+    """Return the first of some systems that was asked the very same questions."""
+    for name in names:
+        if has_same_questions(scores, all_scores[name]):
+            return name
+    return None
+
+
+def decode_systems(document: SavedFile) -> dict[str, Scores]:
+    """Return the scores of each system."""
+    with document.place("systems"):
+        texts = document.content["texts"]
+        systems = dict(document.content["systems"])
+    scores_by_system: dict[str, Scores] = {}
+    qrels_by_system: dict[str, Qrels] = {}
+    for name, section in systems.items():
+        scores = decode_evaluation(section, document, texts, qrels_by_system)
+        if not isinstance(scores, Scores):
+            raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
+                f"{document.name} is damaged at systems: {name!r} has no values of single queries"
+            )
+        scores_by_system[name] = scores
+        if scores.origin is not None:
+            qrels_by_system[name] = scores.origin.judged.qrels
+    return scores_by_system
+
+
+def decode_comparison(document: SavedFile) -> dict[str, Any]:
+    """Return the fields of the `ComparisonRecord` that was saved."""
+    content = document.content
+    scores = decode_systems(document)
+    arguments: dict[str, Any] = {}
+    for name in _PLAIN_FIELDS:
+        with document.place(name):
+            arguments[name] = decode_record(content[name])
+    with document.place("differences"):
+        arguments["differences"] = Differences(decode_record(entry) for entry in content["differences"])
+    with document.place("metrics"):
+        metrics = tuple(decode_metric(entry, document.name) for entry in content["metrics"])
+    paired_values = PairedValues.from_scores(scores, metrics, arguments.get("clusters"))
+    return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **arguments}

@@ -1,0 +1,148 @@
+"""The record of a comparison: several systems on the same queries, with everything computed from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
+from retrieval_metrics.comparison.conclusions import conclude
+from retrieval_metrics.comparison.pair_selection import require_one_pair
+from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
+from retrieval_metrics.comparison.system_ranking import rank_systems
+from retrieval_metrics.evaluation.budget_coverage import unequal_depth_note, unequal_text_note
+from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.scores import ByMetric
+from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
+from retrieval_metrics.statistics.means import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics.comparison.conclusions import Conclusions
+    from retrieval_metrics.comparison.difference import Difference, Differences
+    from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
+    from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
+    from retrieval_metrics.comparison.paired_values import PairedValues
+    from retrieval_metrics.comparison.selection_bias import SelectionBias
+    from retrieval_metrics.comparison.system_ranking import SystemRanking
+    from retrieval_metrics.evaluation.budget_coverage import BudgetUse
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.clusters import Clusters
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.statistics import Interval
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ComparisonRecord:
+    """Several systems on the same queries; `Comparison` says what each attribute is."""
+
+    scores: Mapping[str, Scores]
+    metrics: tuple[Metric, ...]
+    paired_values: PairedValues
+    baseline: str | None
+    level: float
+    differences: Differences
+    margin: float | None = None
+    clusters: Clusters | None = None
+    judged_coverage: JudgedCoverage | None = None
+    unjudged: UnjudgedBounds | None = None
+    notes: tuple[str, ...] = ()
+    budgets: tuple[BudgetUse, ...] = ()
+    resampling: tuple[int, int] | None = None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(self.scores)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of systems that are compared, each as system and baseline."""
+        return list(self.differences.by_pair)
+
+    @cached_property
+    def conclusions(self) -> Conclusions:
+        """What the comparison shows: one conclusion for each pair of systems and metric."""
+        return conclude(
+            self.differences,
+            level=self.level,
+            margin=self.margin,
+            bounds=self.unjudged,
+            caveats=self._caveats(),
+            selection_bias=self._selection_bias,
+        )
+
+    def _caveats(self) -> tuple[str, ...]:
+        """Return sentences on what all conclusions rest on."""
+        notes = list(system_wide_warnings(self.scores))
+        for budget in self.budgets:
+            notes += budget.sentences
+        notes.append(judged_coverage_note(self))
+        notes.append(unequal_text_note(self.scores, self.metrics, self.budgets))
+        notes.append(unequal_depth_note(self.scores, self.metrics))
+        return tuple(filter(None, notes))
+
+    @cached_property
+    def _selection_bias(self) -> tuple[SelectionBias, ...]:
+        """How much the best system of each metric is overrated by being chosen, from five systems on; else empty."""
+        biases = []
+        for metric in self.metrics:
+            if not metric.definition.is_quality_metric:
+                continue
+            rows, values = self._shared[str(metric)]
+            labels = self.paired_values.shared_labels(rows)
+            bias = estimate_selection_bias(str(metric), self.systems, values.T, metric.definition.sign, labels)
+            if bias is not None:
+                biases.append(bias)
+        return tuple(biases)
+
+    @cached_property
+    def means(self) -> ByMetric[dict[str, float]]:
+        """The mean of each metric for each system, over the queries for which it is defined in all systems."""
+        means = {}
+        for metric, sums_by_system in self._sums.items():
+            means[metric] = {system: sums.mean for system, sums in sums_by_system.items()}
+        return ByMetric(means)
+
+    @cached_property
+    def intervals(self) -> ByMetric[dict[str, Interval]]:
+        """The confidence interval of each mean, at the comparison's level."""
+        intervals: dict[str, dict[str, Interval]] = {}
+        for metric in self.metrics:
+            name = str(metric)
+            rows, values = self._shared[name]
+            labels = self.paired_values.shared_labels(rows)
+            intervals[name] = {}
+            for (system, scores), column in zip(self.scores.items(), values.T, strict=True):
+                # Clustered queries are not independent, so the interval needs the sums of their clusters.
+                sums = self._sums[name][system] if labels is None else sum_clustered_values(column, labels)
+                intervals[name][system] = mean_interval_of_sums(scores, metric, sums, self.level)
+        return ByMetric(intervals)
+
+    @cached_property
+    def _sums(self) -> dict[str, dict[str, Sums]]:
+        sums = {}
+        for metric, (_, values) in self._shared.items():
+            sums[metric] = dict(zip(self.systems, map(Sums.from_values, values.T), strict=True))
+        return sums
+
+    @cached_property
+    def n(self) -> ByMetric[int]:
+        """The number of queries for which each metric is defined in all systems."""
+        return ByMetric({metric: len(rows) for metric, (rows, _) in self._shared.items()})
+
+    @cached_property
+    def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
+        return {str(metric): self.paired_values.shared(metric) for metric in self.metrics}
+
+    @cached_property
+    def ranking(self) -> SystemRanking:
+        """The systems by metric, best first, and which are better or worse than the baseline or the best."""
+        return rank_systems(self)
+
+    def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
+        """Return one of the differences."""
+        return require_one_pair(self.differences, "differences", metric, system, baseline)

@@ -1,0 +1,104 @@
+"""The sentences about a ranking of systems: what its signs mean, and how the systems stand to a margin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
+from retrieval_metrics.reports import numbers
+
+if TYPE_CHECKING:
+    from retrieval_metrics.comparison.system_ranking import Status, SystemRanking
+    from retrieval_metrics.statistics.noninferiority import MarginOutcome
+
+# The outcomes of a test against a margin, in the order in which they are reported.
+OUTCOMES: tuple[MarginOutcome, ...] = ("noninferior", "inferior", "inconclusive")
+
+
+@dataclass(frozen=True, slots=True)
+class _OutcomeKey:
+    """What metrics share that are reported in one sentence."""
+
+    outcome: MarginOutcome
+    systems: frozenset[str]
+
+
+def format_noninferiority(ranking: SystemRanking) -> list[str]:
+    """Return which systems are worse than the baseline by more than the margin, or not, or for which it is open.
+
+    Metrics in which the same systems have the same outcome share a sentence.
+    """
+    metrics_by_key: defaultdict[_OutcomeKey, list[str]] = defaultdict(list)
+    for metric, outcomes in ranking.noninferiority.items():
+        for outcome in OUTCOMES:
+            systems = frozenset(system for system in outcomes if outcomes[system] == outcome)
+            if systems:
+                metrics_by_key[_OutcomeKey(outcome, systems)].append(metric)
+    return [_format_margin_outcome(ranking, key, metrics) for key, metrics in metrics_by_key.items()]
+
+
+def _format_margin_outcome(ranking: SystemRanking, key: _OutcomeKey, metrics: list[str]) -> str:
+    systems = [system for system in ranking.noninferiority[metrics[0]] if system in key.systems]
+    verb = "is" if len(systems) == 1 else "are"
+    comparative = "worse" if key.outcome == "inferior" else "no worse"
+    statement = (
+        f"{numbers.join_names(systems, most=MAX_NAMES)} {verb} {comparative} than {ranking.baseline} "
+        f"by more than {ranking.margin:g} in {numbers.join_names(metrics)}"
+    )
+    if key.outcome == "inconclusive":
+        return f"That {statement} is not shown."
+    return f"{statement}."
+
+
+def ranking_notes(ranking: SystemRanking) -> list[str]:
+    """Return the notes below a ranking: which tests could not find anything, and what the columns and signs mean."""
+    notes = [_unattainable_note(ranking), _pareto_note(ranking), _format_signs(ranking)]
+    return list(filter(None, notes))
+
+
+def _unattainable_note(ranking: SystemRanking) -> str:
+    """Return how many tests can find nothing with so few queries, and what would help."""
+    if not ranking.n_unattainable:
+        return ""
+    tests = numbers.format_count(ranking.tests, "test")
+    if ranking.n_units >= ranking.min_units:
+        verdict = f"{ranking.n_unattainable:,} of these {tests} can hardly succeed"
+        remedy = "choose a baseline or fewer metrics" if ranking.baseline is None else "choose fewer metrics"
+    elif ranking.tests > 1:
+        verdict = f"none of these {tests} can succeed"
+        remedy = f"one test alone needs {ranking.min_units}"
+    else:
+        verdict = "the test cannot succeed"
+        remedy = f"it needs {ranking.min_units}"
+    return f"with {numbers.format_query_count(ranking.n_units)} {verdict}; {remedy}"
+
+
+def _pareto_note(ranking: SystemRanking) -> str:
+    """Return what the words in the column `worth them` mean."""
+    if not ranking.pareto:
+        return ""
+    return (
+        f"worth them, in {ranking.first_metric}: on, better than each that is as fast; off, one as fast is better; "
+        "seconds count as exact"
+    )
+
+
+def _format_signs(ranking: SystemRanking) -> str:
+    """Return what the signs in front of the means are, and whose mean has an interval."""
+    reference = "the best" if ranking.baseline is None else ranking.baseline
+    words_by_status: dict[Status, str] = {
+        "better": f"▲ better than {reference}",
+        "not_significant": f"= no clear difference from {reference}",
+        "worse": f"▼ worse than {reference}",
+        "undetermined": "? not known",
+    }
+    statuses: set[Status] = set()
+    for places in ranking.by_metric.values():
+        statuses.update(place.status for place in places)
+    signs = [words for status, words in words_by_status.items() if status in statuses]
+    interval = f"{reference} with its {numbers.level_name(ranking.level)}"
+    if signs:
+        return f"{', '.join(signs)}; {interval}"
+    return interval

@@ -1,0 +1,71 @@
+"""The scores of rankings, and the part of a run that scores above a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
+
+if TYPE_CHECKING:
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.inputs.items import RunMapping
+
+
+def read_scores(ranking: Any, query: QueryId) -> list[float]:
+    """Return the scores of a ranking in the order in which it is given."""
+    if isinstance(ranking, Mapping):
+        require_finite_scores(ranking, query)
+        return list(ranking.values())
+    items = as_list(ranking, query)
+    for item in items:
+        if not isinstance(item, Retrieved) or item.score is None:
+            raise ValueError(
+                f"the ranking of query {query!r} has no scores, which a threshold needs; pass documents with their "
+                f"scores, or Retrieved(..., score=...)"
+            )
+    require_finite_scores({position: item.score for position, item in enumerate(items)}, query)
+    return [item.score for item in items]
+
+
+def find_best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
+    """Return the best score of each query, minus infinity where nothing was retrieved; distances are refused."""
+    scores_by_query = {query: read_scores(ranking, query) for query, ranking in rankings.items()}
+    n_with_order = 0
+    n_rising = 0
+    for query, scores in scores_by_query.items():
+        is_list = not isinstance(rankings[query], Mapping)
+        if is_list and len(scores) > 1 and scores[0] != scores[-1]:
+            n_with_order += 1
+            n_rising += bool(np.all(np.diff(scores) >= 0))
+    if n_rising > n_with_order / 2:
+        raise ValueError(
+            f"the scores rise in {n_rising} of {n_with_order} rankings, as distances do, and the first would be cut "
+            "first; pass them negated"
+        )
+    return {query: max(scores, default=-inf) for query, scores in scores_by_query.items()}
+
+
+def keep_above(run: RunMapping | Run, score: float) -> RetrievedRun:
+    """Return the part of a run that scores above a threshold, with what is known of the failures."""
+    facts = run if isinstance(run, RetrievedRun) else RetrievedRun({})
+    rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
+    kept: dict[Any, Any] = {}
+    calls: dict[Any, Any] = {}
+    for query, ranking in rankings.items():
+        positions = [position for position, value in enumerate(read_scores(ranking, query)) if value > score]
+        if isinstance(ranking, Mapping):
+            pairs = list(ranking.items())
+            kept[query] = dict([pairs[position] for position in positions])
+        else:
+            items = as_list(ranking, query)
+            kept[query] = [items[position] for position in positions]
+        if query in facts.calls:
+            calls[query] = [facts.calls[query][position] for position in positions]
+    return RetrievedRun(kept, facts.errors, facts.seconds, calls=calls)

@@ -1,0 +1,196 @@
+"""How much the differences of a metric vary over queries: in a pilot, in one evaluation, or usually."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.comparison.comparison import Comparison
+from retrieval_metrics.comparison.difference import Difference
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.summary import metric_bounds
+from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
+from retrieval_metrics.inputs.clusters import Clusters, cluster_queries
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.statistics import Sums, Units
+from retrieval_metrics.statistics.power import sd_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from retrieval_metrics._internal.validation import IntArray, QueryId
+    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+# Queries, or clusters of them, that show a spread.
+MIN_PILOT_QUERIES = 2
+
+
+class Spread(NamedTuple):
+    """A standard deviation of per-query differences.
+
+    Attributes:
+        name: Whose spread it is, in words.
+        sd: The standard deviation.
+        df: With how many degrees of freedom it was estimated; infinite if it is taken as known.
+    """
+
+    name: str
+    sd: float
+    df: float = inf
+
+
+class SpreadEstimates(NamedTuple):
+    """What is known of the spread of differences before a comparison is made.
+
+    Attributes:
+        spreads: The spreads, from the smallest to the largest.
+        source: Where they come from, in words.
+        design_effect: How many clustered questions say as much as one that is independent.
+        max_difference: The largest possible difference of a query.
+    """
+
+    spreads: Sequence[Spread]
+    source: str
+    design_effect: float
+    max_difference: float
+
+
+def estimate_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> SpreadEstimates:
+    """Return what is known of the spread of differences in a metric, before the comparison is made."""
+    if pilot is None:
+        return _usual_spreads(metric)
+    if isinstance(pilot, Evaluation):
+        return _spreads_of_evaluation(metric, pilot, clusters)
+    if isinstance(pilot, Comparison):
+        pilot = _only_difference(pilot, metric)
+    if not isinstance(pilot, Difference):
+        raise TypeError(f"pilot must be a Comparison, a Difference or an Evaluation, got {type(pilot).__name__}")
+    return _spreads_of_difference(metric, pilot, clusters)
+
+
+def _usual_spreads(metric: Metric) -> SpreadEstimates:
+    usual = find_usual_spread(metric)
+    spreads = [
+        Spread("the most similar pair", usual.smallest),
+        Spread("the median pair", usual.usual),
+        Spread("the most different pair", usual.largest),
+    ]
+    measured = f"spreads of {metric.name}" if metric.name in SPREADS else "spreads of other metrics"
+    source = f"{measured} in 13 pairs of retrievers on two public collections; yours may differ"
+    return SpreadEstimates(spreads, source, design_effect=1.0, max_difference=1.0)
+
+
+def _only_difference(pilot: Comparison, metric: Metric) -> Difference:
+    differences = [difference for difference in pilot.differences if difference.metric == str(metric)]
+    if len(differences) != 1:
+        raise ValueError(
+            f"the pilot has {len(differences)} differences in {metric}; pass one, such as "
+            f"pilot.difference({str(metric)!r}, system, baseline)"
+        )
+    return differences[0]
+
+
+def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: ClustersBy) -> SpreadEstimates:
+    if pilot.metric != str(metric):
+        raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
+    labels = pilot.clusters if clusters == "source" else _cluster_labels(pilot.queries, clusters)
+    units = Units.from_values(pilot.values, labels)
+    n_units = len(units.sizes)
+    if n_units < MIN_PILOT_QUERIES or not pilot.values.any():
+        raise ValueError(
+            f"the pilot shows no spread: {numbers.format_query_count(pilot.n)}, of which "
+            f"{np.count_nonzero(pilot.values)} differ"
+        )
+    sd = float(pilot.values.std(ddof=1))
+    effective_units = max(units.effective_units, MIN_PILOT_QUERIES)
+    low, high = sd_bounds(effective_units)
+    spreads = [
+        Spread("the least that the pilot allows", low * sd),
+        Spread("in the pilot", sd, effective_units - 1),
+        Spread("the most that the pilot allows", high * sd),
+    ]
+    source = f"a pilot of {numbers.format_query_count(pilot.n)}"
+    if labels is None:
+        return SpreadEstimates(spreads, source, 1.0, pilot.max_difference)
+    source = f"{source} in {numbers.format_count(n_units, 'cluster')}"
+    source = "; ".join([source, *cluster_count_notes(n_units)])
+    return SpreadEstimates(spreads, source, max(units.design_effect, 1.0), pilot.max_difference)
+
+
+def _cluster_labels(
+    queries: Sequence[QueryId], clusters: Mapping[Any, Any] | Callable[[Any], Any] | Clusters | None
+) -> IntArray | None:
+    if clusters is not None and not isinstance(clusters, Clusters):
+        clusters = cluster_queries(queries, clusters)
+    return None if clusters is None else clusters.select(queries).labels
+
+
+def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> SpreadEstimates:
+    if metric not in pilot.metrics:
+        raise ValueError(f"the pilot has no {metric}; it has {', '.join(map(str, pilot.metrics))}")
+    column = pilot.scores.column(metric)
+    is_defined = ~np.isnan(column)
+    values = column[is_defined]
+    if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
+        raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
+    sd = float(values.std(ddof=1))
+    source = f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.value(sd)}"
+    labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
+    design_effect = 1.0
+    if labels is not None:  # of differences it is less
+        design_effect = max(Units.from_values(values, labels[is_defined]).design_effect, 1.0)
+    spreads = [Spread(f"{factor:g} times the values of the evaluation", factor * sd) for factor in SPREADS_OF_VALUES]
+    return SpreadEstimates(spreads, source, design_effect, _max_difference(metric, pilot, values))
+
+
+def _max_difference(metric: Metric, pilot: Evaluation, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    low, high = metric_bounds(pilot.scores, metric, Sums.from_values(values))
+    span = high - low if metric.definition.is_given else high - max(low, 0.0)
+    if span not in {0.0, inf}:
+        return float(span)
+    return max(float(np.ptp(values)), sqrt(float(values.std(ddof=1))))
+
+
+class SpreadRange(NamedTuple):
+    """Standard deviations of per-query differences.
+
+    Attributes:
+        smallest: Of the most similar pair of systems.
+        usual: Of the median pair.
+        largest: Of the pair that differs most.
+    """
+
+    smallest: float
+    usual: float
+    largest: float
+
+
+# tests/benchmarks/spreads.py measures them: Cranfield (225 questions; BM25, TF-IDF, embeddings, two fusions) and
+# Chroma's chunking evaluation (472 questions; BM25 over three sizes of chunks), 13 pairs.
+SPREADS = {
+    "hit_rate": SpreadRange(0.27, 0.39, 0.54),
+    "full_recall": SpreadRange(0.13, 0.22, 0.50),
+    "precision": SpreadRange(0.07, 0.17, 0.23),
+    "recall": SpreadRange(0.15, 0.19, 0.43),
+    "mrr": SpreadRange(0.29, 0.35, 0.46),
+    "map": SpreadRange(0.11, 0.15, 0.37),
+    "ndcg": SpreadRange(0.14, 0.20, 0.37),
+}
+# For a metric that was not measured: from the least to the most of all, and what is usual for binary ones.
+SPREADS_OF_OTHERS = SpreadRange(
+    smallest=min(spread.smallest for spread in SPREADS.values()),
+    usual=0.3,
+    largest=max(spread.largest for spread in SPREADS.values()),
+)
+# The spread of differences, in standard deviations of one system's values: the same pairs, all metrics together.
+SPREADS_OF_VALUES = SpreadRange(0.5, 0.8, 1.2)
+
+
+def find_usual_spread(metric: Metric) -> SpreadRange:
+    """Return how much differences in a metric usually vary."""
+    return SPREADS.get(metric.name, SPREADS_OF_OTHERS)

@@ -1,0 +1,108 @@
+"""What a score threshold does: to questions without an answer, and to those with one."""
+
+from __future__ import annotations
+
+from math import inf, isinf, nan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.comparison.scored_rankings import keep_above
+from retrieval_metrics.evaluation.data_warnings import distances_note
+from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.evaluation.summary import intervals, means, sum_clustered_values
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.statistics import Interval, interval_from_sums
+from retrieval_metrics.statistics.means import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+# The number of thresholds of the curve.
+N_CURVE_POINTS = 60
+
+
+class FalseAnswers:
+    """The best scores of the questions without an answer, and how many get one above a threshold.
+
+    Attributes:
+        best_scores: The best score of each.
+        effective_n: How many independent questions they are worth.
+    """
+
+    def __init__(self, best_scores: FloatArray, cluster_labels: IntArray | None, level: float) -> None:
+        self.best_scores = best_scores
+        self._cluster_labels = cluster_labels
+        self._level = level
+        self.effective_n = float(self._sums(inf).count)
+
+    def _sums(self, score: float) -> Sums:
+        is_false_answer = (self.best_scores > score).astype(np.float64)
+        if self._cluster_labels is None:
+            return Sums.from_values(is_false_answer)
+        return sum_clustered_values(is_false_answer, self._cluster_labels)
+
+    def count(self, score: float) -> int:
+        """Return how many questions get an answer above a score."""
+        return int((self.best_scores > score).sum())
+
+    def bound(self, score: float) -> float:
+        """Return the exact one-sided upper end of the share; one-sided at a level is two-sided at twice the error."""
+        return interval_from_sums(self._sums(score), level=2 * self._level - 1, binary=True).high
+
+    def find_lowest_threshold(self, max_share: float) -> float | None:
+        """Return the lowest threshold before the first, from the strictest down, whose upper end is too large."""
+        threshold = None
+        for score in np.unique([*self.best_scores, -inf])[::-1].tolist():
+            if self.bound(score) > max_share:
+                break
+            threshold = score
+        return threshold
+
+
+class MeanWithInterval(NamedTuple):
+    """A mean with its 95 % interval."""
+
+    mean: float
+    interval: Interval
+
+
+UNKNOWN_MEAN = MeanWithInterval(nan, Interval(nan, nan))
+
+
+class ThresholdCost:
+    """The metric of the questions with an answer above any threshold."""
+
+    def __init__(self, judgments: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
+        self._qrels = Qrels(judgments) if judgments else None
+        self._rankings = rankings
+        self._metric = metric
+        self._match = match
+
+    def measure(self, score: float) -> MeanWithInterval:
+        """Return the mean above a threshold; NaN without such questions."""
+        if self._qrels is None:
+            return UNKNOWN_MEAN
+        run = keep_above(self._rankings, score)
+        scores = score_run(self._qrels, run, [self._metric], STANDARD, self._match)
+        if score == -inf:
+            note = distances_note(scores.require_origin("cut").judged, self._rankings)
+            if note:
+                raise ValueError(note)
+        name = str(self._metric)
+        return MeanWithInterval(means(scores)[name], intervals(scores, 0.95)[name])
+
+
+def choose_curve_points(best_scores: FloatArray, threshold: float | None) -> list[float]:
+    """Return the thresholds of a curve: all, none, and some of the scores at which something changes."""
+    finite_scores = np.unique(best_scores[np.isfinite(best_scores)])
+    positions = np.linspace(0, len(finite_scores) - 1, min(N_CURVE_POINTS, len(finite_scores))).astype(int)
+    points = finite_scores[np.unique(positions)].tolist()
+    if threshold is not None and not isinf(threshold):
+        points.append(threshold)
+    return [-inf, *np.unique(points).tolist()]

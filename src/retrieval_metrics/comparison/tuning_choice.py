@@ -1,0 +1,135 @@
+"""Choose among evaluated settings, and estimate what the choice gains on new questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.comparison.compare import compare_evaluations
+from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, TriedSetting, Tuning
+from retrieval_metrics.statistics.best_settings import find_possibly_best
+from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.out_of_bag import out_of_bag
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.comparison.comparison import Comparison
+    from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.comparison.tuning_result import TuningRule
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+
+
+def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
+    """Choose among evaluated settings."""
+    default_metrics = evaluations[rule.default].metrics
+    metric = next(metric for metric in default_metrics if str(metric) == rule.metrics[0])
+    comparison = compare_evaluations(
+        evaluations,
+        metric,
+        baseline=rule.default,
+        level=rule.level,
+        seed=rule.seed,
+        show_progress=show_progress,
+    )
+    feasible = {name for name in evaluations if _is_feasible(comparison.evaluations[name], rule)}
+    if not feasible:
+        raise ValueError(
+            f"no setting keeps the bounds {dict(rule.at_least) | dict(rule.at_most)}; the default has "
+            f"{dict(evaluations[rule.default].means)}"
+        )
+    # The default comes first, also if it is beyond the bounds: gains are over it.
+    names = [rule.default, *(name for name in evaluations if name in feasible and name != rule.default)]
+    rows, values = comparison.paired_values.shared(metric, names)
+    if not len(values):
+        raise ValueError(f"{metric} is defined for no question in all settings")
+    labels = None
+    if comparison.clusters is not None:
+        labels = comparison.clusters.select(comparison.paired_values.shared_queries(rows)).labels
+    resampling: dict[str, Any] = {
+        "clusters": labels,
+        "level": rule.level,
+        "resamples": rule.resamples,
+        "seed": rule.seed,
+    }
+    estimate = out_of_bag(values, 0, keep=rule.default in feasible, **resampling)
+    winner = names[estimate.best]
+    difference = None if winner == rule.default else comparison.difference(metric, winner, rule.default)
+    mean = float(values[:, estimate.best].mean())
+    default_mean = float(values[:, 0].mean())
+    contenders = [index for index, name in enumerate(names) if name in feasible]
+    is_possibly_best = find_possibly_best(values[:, contenders], **resampling)
+    possibly_best = [names[contenders[position]] for position in np.flatnonzero(is_possibly_best)]
+    selection_rates = dict(zip(names, estimate.selection_rates.tolist(), strict=True))
+    settings = []
+    for name, evaluation in evaluations.items():
+        settings.append(
+            TriedSetting(
+                name=name,
+                parameters=rule.parameters.get(name, {}),
+                means={metric_name: evaluation.means[metric_name] for metric_name in rule.metrics},
+                feasible=name in feasible,
+                selection_rate=selection_rates.get(name, 0.0),
+                difference=_difference_from_default(comparison, rule, name),
+            )
+        )
+    settings.sort(key=lambda setting: -setting.means[rule.metrics[0]])
+    return Tuning(
+        rule=rule,
+        winner=winner,
+        settings=tuple(settings),
+        indistinguishable=tuple(name for name in possibly_best if name != winner),
+        n_questions=len(rows),
+        mean=mean,
+        default_mean=default_mean,
+        expected_mean=estimate.mean,
+        expected_mean_interval=estimate.mean_interval,
+        gain=mean - default_mean,
+        expected_gain=estimate.gain,
+        expected_gain_interval=_gain_interval(estimate.gain_interval, difference, mean - default_mean),
+        p=1.0 if difference is None else difference.p_corrected,
+        evaluations=dict(comparison.evaluations),
+    )
+
+
+def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str) -> Difference | None:
+    return None if name == rule.default else comparison.difference(rule.metrics[0], name, rule.default)
+
+
+def _gain_interval(interval: Interval, difference: Difference | None, gain: float) -> Interval:
+    """Return an interval of the expected gain that agrees with the test of the winner against the default.
+
+    The interval comes from resamples, the decision from a test corrected for all settings. Where the two disagree, the
+    interval ends at 0, so that nobody reads a decision from it which the test does not support.
+    """
+    low, high = interval
+    if difference is None:  # the default wins: its gain over itself is 0
+        low = min(low, 0.0)
+        high = max(high, 0.0)
+    elif gain < 0:  # the default is beyond the bounds
+        if (high < 0) != difference.significant:
+            high = 0.0
+    elif (low > 0) != difference.significant:
+        low = 0.0
+        high = max(high, 0.0)
+    return Interval(min(low, high), high)
+
+
+def _is_feasible(evaluation: Evaluation, rule: TuningRule) -> bool:
+    """Tell whether a setting keeps all bounds."""
+    for name, minimum in rule.at_least.items():
+        if not _bounded_value(evaluation, name) >= minimum:
+            return False
+    for name, maximum in rule.at_most.items():
+        if not _bounded_value(evaluation, name) <= maximum:
+            return False
+    return True
+
+
+def _bounded_value(evaluation: Evaluation, name: str) -> float:
+    if name != LATENCY_COLUMN:
+        return evaluation.means[name]
+    if not evaluation.scores.seconds:
+        raise ValueError("seconds are known only of retrievers that tune asks, or of runs of retrieve")
+    return float(np.mean(list(evaluation.scores.seconds.values())))

@@ -1,0 +1,105 @@
+"""The report of a choice among settings."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.comparison.tuning_curves import make_grid
+from retrieval_metrics.evaluation.about_section import format_about_section
+from retrieval_metrics.reports import charts as draw
+from retrieval_metrics.reports import numbers, page
+from retrieval_metrics.reports.charts import ChartRow, ChartRows
+from retrieval_metrics.reports.name_key import NameKey
+from retrieval_metrics.reports.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
+
+
+# The largest number of settings in the chart, the best; the table has all.
+MAX_DRAWN = 12
+
+
+def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | PathLike[str], title: str) -> None:
+    """Write the report; see `Tuning.report`."""
+    key = NameKey([setting.name for setting in tuning.settings])
+    parts = [
+        page.paragraph(tuning.conclusion, lead=True),
+        draw.grid(draw.rows(key(gain_rows(tuning, MAX_DRAWN)))),
+    ]
+    if key.lines:
+        parts.append(page.sentences(key.lines))
+    parts += map(page.table, tables[:-1])  # the last is the conclusion, which leads
+    with suppress(ValueError):  # there are not two parameters that vary
+        parts.append(page.section("By the two parameters", page.table(_grid_table(tuning))))
+    parts.append(page.section("Every setting", page.table(_settings_table(tuning))))
+    first_name, first = next(iter(tuning.evaluations.items()))
+    parts += format_about_section({first_name: first.scores}, {}, None)
+    page.write(path, title or f"Tuning of {len(tuning.settings):,} settings by {tuning.metric}", parts)
+
+
+def _grid_table(tuning: TuningResult) -> Table:
+    grid = make_grid(tuning)
+    header = [f"{grid.row_parameter} \\ {grid.column_parameter}", *map(str, grid.columns)]
+    rows = []
+    for value, settings in zip(grid.rows, grid.settings, strict=True):
+        rows.append([str(value), *(_grid_cell(setting, tuning) for setting in settings)])
+    return Table(header, rows, [f"gain in {tuning.metric} over the default, on these questions"])
+
+
+def _grid_cell(setting: TriedSetting | None, tuning: TuningResult) -> str:
+    if setting is None:
+        return ""
+    marks = {tuning.winner: " (winner)", tuning.default: " (default)"}
+    return numbers.signed(setting.gain) + marks.get(setting.name, "")
+
+
+def _settings_table(tuning: TuningResult) -> Table:
+    header = ["setting", *tuning.rule.metrics, "gain", f"{numbers.level_name(tuning.level)}", "p", "chosen", ""]
+    rows = []
+    for setting in tuning.settings:
+        gain_cells = ["", "", ""]
+        if setting.difference is not None:
+            gain_cells = [
+                numbers.signed(setting.difference.mean),
+                numbers.interval(setting.difference.interval, difference=True),
+                numbers.p_value(setting.difference.p_corrected),
+            ]
+        means = [numbers.value(setting.means[metric]) for metric in tuning.rule.metrics]
+        share = f"{100 * setting.selection_rate:.0f} %"
+        rows.append([setting.name, *means, *gain_cells, share, _format_standing(setting, tuning)])
+    notes = ["intervals and p values hold for all settings together; chosen: wins on similar questions"]
+    return Table(header, rows, notes, words=(0, len(header) - 1))
+
+
+def _format_standing(setting: TriedSetting, tuning: TuningResult) -> str:
+    """Return what a setting is among the others; empty where there is nothing to say."""
+    if setting.name == tuning.winner:
+        return "winner"
+    words = []
+    if setting.difference is None:
+        words.append("default")
+    if setting.name in tuning.indistinguishable:
+        words.append("may be as good")
+    elif not setting.feasible:
+        words.append("beyond the bounds")
+    return ", ".join(words)
+
+
+def gain_rows(tuning: TuningResult, max_settings: int) -> ChartRows:
+    """Return the gain of at most so many settings, the best, below what is expected on new questions."""
+    rows = []
+    if tuning.winner != tuning.default:  # to keep the default gains nothing
+        gain = tuning.expected_gain
+        rows.append(ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.signed(gain), 1))
+    compared = [setting for setting in tuning.settings if setting.difference is not None]
+    for setting in compared[:max_settings]:
+        if setting.difference is not None:
+            gain = setting.difference.mean
+            rows.append(ChartRow(setting.name, gain, setting.difference.interval, numbers.signed(gain)))
+    label = f"difference in {tuning.metric}, with its {numbers.level_name(tuning.level)}"
+    return ChartRows.scaled(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)

@@ -1,0 +1,65 @@
+"""What is said about the changes between two runs: every function takes finished numbers and returns text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.reports import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.validation import QueryId
+
+
+CHANGE_BOUNDS_MEANING = "max_loss and max_gain: the most that any grades of the documents would make of the change"
+
+
+def format_unchanged(
+    n_unchanged: int, n_queries: int, depth: int, column: str, moved: Sequence[tuple[QueryId, float]]
+) -> str:
+    """Return how many queries have the same first documents, and which changed most."""
+    text = f"{n_unchanged} of {numbers.format_query_count(n_queries)} have the same first {depth}, in the same order"
+    if not moved:
+        return text
+    most_moved = ", ".join(f"{query} {numbers.value(value)}" for query, value in moved)
+    return f"{text}; changed most in {column}: {most_moved}"
+
+
+def format_changed_documents(n_documents: int, depth: int) -> str:
+    """Return how many documents entered or left the first ones, and what their grades would settle."""
+    documents = numbers.format_count(n_documents, "document")
+    return (
+        f"{documents} entered or left the first {depth}: their grades settle precision@{depth}; "
+        ".pool(questions) collects them"
+    )
+
+
+def format_wide_bounds(columns: Sequence[str]) -> str:
+    """Return which possible changes are too large to say anything."""
+    return f"too wide to tell without grades: {numbers.join_names(list(columns))}"
+
+
+def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
+    """Return of how many queries it is not seen what ties with the last document."""
+    n_queries = numbers.format_count(len(queries), "query", "queries")
+    return (
+        f"{n_queries} end exactly at rank {depth}, such as {queries[0]!r}: what ties with the last is not seen; "
+        f"keep more than {depth}"
+    )
+
+
+def format_extrapolated_weight(share: float) -> str:
+    """Return how much of rank-biased overlap lies beyond the rankings."""
+    return f"rbo: {share:.0%} of its weight lies beyond the rankings and is extrapolated"
+
+
+def format_missing_queries(queries: Sequence[QueryId]) -> str:
+    """Return how many queries the later run does not have."""
+    n_queries = numbers.format_query_count(len(queries))
+    return f"{n_queries} missing after, such as {queries[0]!r}, as if nothing was retrieved"
+
+
+def format_added_queries(n_added: int) -> str:
+    """Return how many queries the earlier run does not have."""
+    return f"{numbers.format_query_count(n_added)} only after, left out"

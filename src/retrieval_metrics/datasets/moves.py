@@ -1,0 +1,55 @@
+"""The first documents of one query before and after a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.reports.tables import Printed, Table, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.validation import DocumentId, QueryId
+
+
+class DocumentMove(NamedTuple):
+    """A document with its rank before and after, None where it was not retrieved, and its text."""
+
+    document: DocumentId
+    rank_before: int | None
+    rank_after: int | None
+    text: str
+
+
+class Moves(Printed):
+    """The first documents of one query before and after.
+
+    Attributes:
+        query: The query.
+        text: Its text; empty if unknown.
+        rows: Each document with its rank before and after, None where it was not retrieved, and its text.
+    """
+
+    def __init__(self, query: QueryId, text: str, rows: Sequence[DocumentMove]) -> None:
+        """Set what is shown."""
+        self.query = query
+        self.text = text
+        self.rows = list(rows)
+
+    def _tables(self) -> list[Table]:
+        shows_texts = any(move.text for move in self.rows)
+        header = ["document", "before", "after"]
+        if shows_texts:
+            header.append("text")
+        rows = []
+        for move in self.rows:
+            row = [str(move.document), _format_rank(move.rank_before), _format_rank(move.rank_after)]
+            if shows_texts:
+                row.append(shorten(move.text))
+            rows.append(row)
+        title = f"{self.query}: {self.text}" if self.text else str(self.query)
+        return [Table(header, rows, title=title, words=(0, 3) if shows_texts else (0,))]
+
+
+def _format_rank(rank: int | None) -> str:
+    return "-" if rank is None else str(rank)

@@ -1,0 +1,62 @@
+"""The last section of a report: metrics and columns in words, rules, date and versions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.evaluation.evaluation_wording import COLUMN_MEANINGS, format_shortened_texts
+from retrieval_metrics.evaluation.summary_wording import describe_counts
+from retrieval_metrics.reports import page
+from retrieval_metrics.reports.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.evaluation.scores import Scores
+
+
+def format_about_section(
+    systems: Mapping[str, Scores], column_meanings: Mapping[str, str], text_length: int | None
+) -> list[str]:
+    """Return the folded last section of a report, with the columns it has besides those of every report."""
+    first = next(iter(systems.values()))
+    metric_rows = [[str(metric), metric.in_words] for metric in first.metrics]
+    column_rows = [[column, meaning] for column, meaning in {**COLUMN_MEANINGS, **column_meanings}.items()]
+    facts = [
+        f"Written on {_today()} by retrieval-metrics {_package_version()}, Python {_python_version()}.",
+        f"Rules: {first.rules.name}.",
+    ]
+    for name, scores in systems.items():
+        counts = "; ".join(describe_counts(scores.counts, scores.rules, scores.metrics))
+        facts.append(f"{name}: {counts}." if name else f"{counts}.")
+    if text_length is not None:
+        facts.append(format_shortened_texts(text_length))
+    metrics_table = Table(["metric", "what it says"], metric_rows, words=(0, 1))
+    columns_table = Table(["column", "meaning"], column_rows, words=(0, 1))
+    return [
+        page.folded("What the metrics say", page.table(metrics_table)),
+        page.folded("What the columns mean", page.table(columns_table)),
+        page.folded("About this report", page.sentences(facts)),
+    ]
+
+
+def _today() -> str:
+    """Return the date, or that of SOURCE_DATE_EPOCH, which reproducible builds set."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
+    return now.date().isoformat()
+
+
+def _package_version() -> str:
+    try:
+        return version("retrieval-metrics")
+    except PackageNotFoundError:  # used without being installed
+        return "of unknown version"
+
+
+def _python_version() -> str:
+    return ".".join(map(str, sys.version_info[:3]))

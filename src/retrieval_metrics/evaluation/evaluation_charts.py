@@ -1,0 +1,135 @@
+"""What the charts of evaluations show, in figures and reports alike."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.evaluation.cutoffs import (
+    choose_cutoffs,
+    cutoff_size,
+    cutoff_unit,
+    mean_by_cutoff,
+    means_and_intervals,
+)
+from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, format_stage_flow
+from retrieval_metrics.evaluation.explainer import target_of_metric
+from retrieval_metrics.evaluation.stage_losses import (
+    BELOW_CUTOFF,
+    CUTOFF_FULL,
+    DROPPED,
+    FOUND,
+    NOT_RETRIEVED,
+    find_first_stages,
+    judge_stages,
+    loss_column,
+    loss_shares,
+)
+from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
+from retrieval_metrics.metrics.base.metric import Metric
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.charts import ChartRow, ChartRows, CutoffLines, Line, Point, PointLines, StageFlow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.evaluation.scores import Record, Scores
+
+
+# The cut-offs named on a curve of precision and recall.
+NAMED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+
+
+def evaluation_mean_charts(record: Record) -> list[ChartRows]:
+    """Return a chart of all means; of given scores on other scales than 0 to 1, a chart of their own."""
+    on_other_scales: list[Metric] = []
+    from_0_to_1: list[Metric] = []
+    for metric in record.metrics:
+        has_other_scale = metric.definition.is_given and metric.definition.bounds != (0, 1)
+        if has_other_scale:
+            on_other_scales.append(metric)
+        else:
+            from_0_to_1.append(metric)
+    n_queries = max(n_queries_by_metric(record).values(), default=0)
+    title = f"means over {numbers.format_query_count(n_queries)}"
+    charts = []
+    if on_other_scales:
+        charts.append(_means_chart(record, on_other_scales, title, min_top=0.0))
+        title = "means from 0 to 1"
+    if from_0_to_1:
+        charts.append(_means_chart(record, from_0_to_1, title, min_top=1.0))
+    return charts
+
+
+def _means_chart(record: Record, metrics: Sequence[Metric], title: str, *, min_top: float) -> ChartRows:
+    mean_by_metric = means(record)
+    interval_by_metric = intervals(record, LEVEL)
+    rows = []
+    for metric in metrics:
+        mean = mean_by_metric[metric]
+        rows.append(ChartRow(str(metric), mean, interval_by_metric[metric], numbers.value(mean)))
+    return ChartRows.scaled(title, mean_axis_label(LEVEL), rows, min_top)
+
+
+def mean_axis_label(level: float) -> str:
+    """Return the label of an axis of means with their intervals."""
+    return f"mean, with its {numbers.level_name(level)}"
+
+
+def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
+    """Return a metric over its cut-off, a line for each system."""
+    cutoffs = choose_cutoffs(list(systems.values()), metric)
+    lines = [Line(name, *means_and_intervals(scores, metric, cutoffs)) for name, scores in systems.items()]
+    unit = cutoff_unit(metric)
+    marked = cutoff_size(metric)
+    if marked is not None and marked > cutoffs[-1]:
+        marked = None
+    without_cutoff = Metric(metric.name, None, **dict(metric.parameters))
+    return CutoffLines(f"{without_cutoff} over {unit}", lines, marked, unit)
+
+
+def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
+    """Return what is left of what is needed after each stage, for the cut-off of a metric; None without stages."""
+    stages = judge_stages(scores)
+    if not stages:
+        return None
+    shares = {}
+    for column, values in loss_shares(scores, target_of_metric(metric)).items():
+        shares[column] = float(np.nanmean(values))
+    found = shares[FOUND]
+    if isnan(found):
+        return None
+    left = 1 - shares[NOT_RETRIEVED]
+    never_retrieved = [(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
+    parts = [(", ".join(find_first_stages(scores)), left, never_retrieved)]
+    for stage in stages:
+        losses = []
+        for fate in (DROPPED, BELOW_CUTOFF):
+            share = shares.get(loss_column(fate, stage.name))
+            if share is not None:
+                losses.append((LOSS_LABELS[fate].removesuffix(" by"), share))
+        left -= sum(share for _, share in losses)
+        if losses:
+            parts.append((stage.name, left, losses))
+    if shares.get(CUTOFF_FULL):
+        parts.append((f"the first {metric.k}", found, [(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])]))
+    return StageFlow(format_stage_flow(found), parts)
+
+
+def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:
+    """Return mean precision against mean recall, a point for each cut-off."""
+    precision = Metric("precision")
+    cutoffs = choose_cutoffs(list(systems.values()), precision)
+    lines = []
+    for name, scores in systems.items():
+        precisions, precision_intervals = means_and_intervals(scores, precision, cutoffs)
+        recalls = mean_by_cutoff(scores, Metric("recall"), cutoffs)
+        points = []
+        for k in cutoffs:
+            label = str(k) if k in NAMED_CUTOFFS else ""
+            points.append(Point(label, recalls[k], precisions[k], precision_intervals[k]))
+        lines.append((name, points))
+    labels = ("mean recall@k", "mean precision@k")
+    return PointLines("precision against recall", lines, labels, "the numbers are k")

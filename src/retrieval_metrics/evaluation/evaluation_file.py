@@ -1,0 +1,262 @@
+"""Evaluations as saved files, and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
+from retrieval_metrics.evaluation.saved_value_checks import refuse_wrong_values
+from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
+from retrieval_metrics.files.questions_file import decode_questions, encode_qrels
+from retrieval_metrics.files.run_file import decode_run, encode_run
+from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
+from retrieval_metrics.inputs.items import get_match_key
+from retrieval_metrics.inputs.json_codec import encode_id
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.ranking_order import Matching
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics.evaluation.scores import Column
+    from retrieval_metrics.files.saved_format import LabelMapping
+    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+# Fields of `Scores` with a special form in the file; all others are small records.
+SPECIAL_FIELDS = {"metrics", "queries", "columns", "origin", "scale"}
+
+# Columns that all metrics have or none, which the file holds query by query.
+COLUMN_BY_TABLE: Mapping[str, Column] = {"values": "value", "lowest": "lowest", "highest": "highest"}
+
+# Columns that some metrics have, which the file holds metric by metric.
+COLUMN_BY_SECTION: Mapping[str, Column] = {"residuals": "residual", "ideals": "ideal", "two_valued": "two_valued"}
+
+
+def save_evaluation(
+    record: Scores | Totals, path: str | PathLike[str], labels: LabelMapping | None, *, rankings: bool
+) -> None:
+    """Write an evaluation; see `Evaluation.save`."""
+    texts: dict[str, int] = {}
+    section = encode_evaluation(record, texts, rankings=rankings)
+    write_saved_file(path, "evaluation", {"texts": Lines(texts), "evaluation": section}, labels)
+
+
+def encode_evaluation(
+    record: Scores | Totals, texts: dict[str, int], *, rankings: bool, questions_like: str | None = None
+) -> Section:
+    """Return an evaluation as JSON holds it."""
+    if isinstance(record, Totals):
+        return _encode_totals(record)
+    if not rankings:
+        # The rankings would tell how far budgets are filled.
+        record = replace(record, budget_fills=record.all_fills())
+    section = Section(metrics=Lines(map(encode_metric, record.metrics)), scale=record.scale)
+    for field in fields(record):
+        if field.name not in SPECIAL_FIELDS:
+            section[field.name] = encode_record(getattr(record, field.name), field.name)
+    if rankings and record.origin is not None:
+        section["origin"] = _encode_origin(record.origin, texts, questions_like)
+    section["values"] = _encode_values(record)
+    return section
+
+
+def _encode_values(scores: Scores) -> Section:
+    section = Section(queries=[encode_id(query) for query in scores.queries])
+    for name, column in COLUMN_BY_TABLE.items():
+        columns = _present_columns(scores, column)
+        section[name] = _encode_by_query(scores.queries, list(columns.values())) if columns else None
+    for name, column in COLUMN_BY_SECTION.items():
+        columns = _present_columns(scores, column)
+        section[name] = {str(metric): encode_column(values) for metric, values in columns.items()}
+    return section
+
+
+def _present_columns(scores: Scores, column: Column) -> dict[Metric, FloatArray]:
+    """Return a column of the metrics that have it."""
+    columns = {}
+    for metric in scores.metrics:
+        values = scores.per_query_column(column, metric)
+        if values is not None:
+            columns[metric] = values
+    return columns
+
+
+def _encode_by_query(queries: Sequence[QueryId], columns: Sequence[FloatArray]) -> Lines:
+    """Return columns with the query at the beginning of each row, which makes diffs of files readable."""
+    rows = encode_column(np.column_stack(columns))
+    return Lines([encode_id(query), *row] for query, row in zip(queries, rows, strict=True))
+
+
+def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | None) -> Section:
+    qrels = origin.judged.qrels
+    questions = encode_qrels(qrels) if questions_like is None else questions_like
+    if not isinstance(origin.match, (str, Matching)):
+        raise ValueError(  # noqa: TRY004  (the type is right, but a file cannot hold it)
+            f"match={origin.match!r} is a function, which cannot be saved, because loading a file runs no code; match "
+            "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
+        )
+    try:
+        match = encode_record(origin.match, "match")
+    except ValueError as error:
+        error.add_note("save(path, rankings=False) saves only the numbers")
+        raise
+    section = Section(match=match, largest_grade=qrels.largest_grade)
+    if origin.rounds != 1:
+        section["rounds"] = origin.rounds
+    section["questions"] = questions
+    section["run"] = encode_run(origin.run, texts)
+    return section
+
+
+def decode_evaluation(
+    section: Mapping[str, Any],
+    document: SavedFile,
+    texts: list[str],
+    qrels_by_system: Mapping[str, Qrels] | None = None,
+) -> Scores | Totals:
+    """Return what `encode_evaluation` was given; its questions may be those of a system read before."""
+    with document.place("metrics"):
+        entries = list(section["metrics"])
+    metrics = tuple(_decode_named_metric(entry, document, number) for number, entry in enumerate(entries))
+    arguments: dict[str, Any] = {}
+    for field in fields(Scores):
+        if field.name in section and field.name not in SPECIAL_FIELDS:
+            with document.place(field.name):
+                arguments[field.name] = decode_record(section[field.name])
+    if "totals" in section:
+        return _decode_totals(section, document, metrics, arguments)
+    if "origin" in section:
+        origin = _decode_origin(section["origin"], document, texts, arguments.get("rules"), qrels_by_system or {})
+        arguments["origin"] = origin
+        arguments["scale"] = origin.judged.qrels.largest_grade
+    else:
+        with document.place("scale"):
+            arguments["scale"] = _decode_scale(section)
+    with document.place("values"):
+        scores = _decode_scores(section["values"], metrics, arguments)
+        refuse_wrong_values(scores)
+        return scores
+
+
+def _decode_named_metric(entry: Any, document: SavedFile, number: int) -> Metric:
+    if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
+        raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
+            f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name"
+        )
+    return decode_metric(entry, document.name)
+
+
+def _decode_scores(section: Any, metrics: Sequence[Metric], arguments: dict[str, Any]) -> Scores:
+    queries = tuple(section["queries"])
+    columns: dict[tuple[Column, Metric], FloatArray] = {}
+    for name, column in COLUMN_BY_TABLE.items():
+        rows = section[name]
+        if rows is not None:
+            columns |= columns_by_metric(column, metrics, _decode_table(rows, name, queries, len(metrics)))
+    metric_by_name = {str(metric): metric for metric in metrics}
+    for section_name, column in COLUMN_BY_SECTION.items():
+        for metric_name, encoded in section[section_name].items():
+            metric = metric_by_name[metric_name]
+            values = decode_column(encoded)
+            if values.shape != (len(queries),):
+                raise ValueError(f"{section_name} of {metric} has {values.size} numbers for {len(queries)} queries")
+            columns[column, metric] = values
+    origin: Origin | None = arguments.get("origin")
+    if origin is not None and not set(queries) <= set(origin.judged.qrels.queries):
+        raise ValueError("a query has values but no judgments")
+    return Scores(metrics=tuple(metrics), queries=queries, columns=columns, **arguments)
+
+
+def _decode_table(rows: Any, name: str, queries: Sequence[QueryId], n_metrics: int) -> FloatArray:
+    """Return a table as an array, shape (queries, metrics); a row may begin with its query."""
+    n_further_cells = [len(row) - n_metrics for row in rows]
+    if n_further_cells == [1] * len(queries):
+        row_queries = [row[0] for row in rows]
+        if row_queries != list(queries):
+            raise ValueError(f"the rows of {name} are those of other queries, such as {row_queries[0]!r}")
+        rows = [row[1:] for row in rows]
+    table = decode_column(rows)
+    if table.size != len(queries) * n_metrics:
+        raise ValueError(f"{name} has {table.size} numbers for {len(queries)} queries and {n_metrics} metrics")
+    reshaped: FloatArray = table.reshape(len(queries), n_metrics)
+    return reshaped
+
+
+def _decode_origin(
+    section: Any, document: SavedFile, texts: list[str], rules: Any, qrels_by_system: Mapping[str, Qrels]
+) -> Origin:
+    with document.place("origin"):
+        questions: Any = section["questions"]
+        encoded_run = section["run"]
+        largest_grade = float(section["largest_grade"])
+        rounds = int(section.get("rounds", 1))
+        match: str | Key | Matching = decode_record(section["match"])
+        # The name of a system stands for its questions.
+        is_name = isinstance(questions, str)
+        questions = qrels_by_system[questions] if is_name else decode_questions(questions, document)
+    with document.place("questions"):
+        qrels = as_qrels(questions)
+    with document.place("run"):
+        run = decode_run(encoded_run, texts)
+    with document.place("origin"):
+        if largest_grade != qrels.largest_grade:
+            qrels = qrels.with_largest_grade(largest_grade)
+        if not isinstance(match, Matching):
+            get_match_key(match)
+        return Origin(judge(qrels, run, match, rules.order), run, match, rounds)
+
+
+def _encode_totals(totals: Totals) -> Section:
+    sums = Lines()
+    for (column, metric), exact in totals.exact.items():
+        encoded = encode_record(exact, f"the sums of {metric}")
+        sums.append({"column": column, "metric": str(metric), "sums": encoded})
+    return Section(
+        metrics=Lines(map(encode_metric, totals.metrics)),
+        rules=encode_record(totals.rules, "the rules"),
+        counts=encode_record(totals.counts, "the counts"),
+        scale=totals.scale,
+        totals=Section(exact=sums),
+    )
+
+
+def _decode_totals(
+    section: Mapping[str, Any], document: SavedFile, metrics: tuple[Metric, ...], arguments: Mapping[str, Any]
+) -> Totals:
+    with document.place("totals"):
+        metric_by_name = {str(metric): metric for metric in metrics}
+        exact = {}
+        for entry in section["totals"]["exact"]:
+            exact[entry["column"], metric_by_name[entry["metric"]]] = decode_record(entry["sums"])
+        return Totals(metrics, arguments["rules"], arguments["counts"], exact, _decode_scale(section))
+
+
+def _decode_scale(section: Mapping[str, Any]) -> float | None:
+    scale = section.get("scale")
+    return None if scale is None else float(scale)
+
+
+def has_same_questions(scores: Scores, other: Scores) -> bool:
+    """Return whether two evaluations were computed from the very same judgments."""
+    if scores.origin is None or other.origin is None:
+        return False
+    qrels = scores.origin.judged.qrels
+    other_qrels = other.origin.judged.qrels
+    if qrels is other_qrels:
+        return True
+    return (
+        qrels.has_same_columns(other_qrels)
+        and qrels.largest_grade == other_qrels.largest_grade
+        and dict(qrels.texts) == dict(other_qrels.texts)
+        and dict(qrels.provenance) == dict(other_qrels.provenance)
+    )

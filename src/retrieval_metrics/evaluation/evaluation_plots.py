@@ -1,0 +1,48 @@
+"""The figures of evaluations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, evaluation_mean_charts, precision_recall_points
+from retrieval_metrics.metrics.base.metric import as_metric
+from retrieval_metrics.reports.plots import cutoffs_panel, figure, points_panel, rows_panel
+
+if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.scores import Record, Scores, Totals
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.reports.plots import Plot
+
+
+def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
+    """Draw an evaluation; see `Evaluation.plot`."""
+    require_plot_kind(kind, "intervals", "cutoffs", "precision_recall")
+    if kind == "precision_recall":
+        return figure([points_panel(precision_recall_points({"": record.per_query_scores}))], across)
+    metrics_over_k = [as_metric(metric)] if metric else metrics_with_cutoff(record)
+    if kind == "cutoffs" and not metrics_over_k:
+        raise ValueError(f"none of {', '.join(map(str, record.metrics))} has a cut-off; name a metric, such as 'ndcg'")
+    panels = []
+    if kind != "cutoffs":
+        panels += [rows_panel(chart) for chart in evaluation_mean_charts(record)]
+    if kind == "cutoffs" or (kind == "overview" and record.origin):
+        systems = {"": record.per_query_scores}
+        is_small = len(metrics_over_k) > 1
+        panels += [cutoffs_panel(cutoff_lines(systems, over_k), small=is_small) for over_k in metrics_over_k]
+    return figure(panels, across)
+
+
+def metrics_with_cutoff(record: Record) -> list[Metric]:
+    """Return the metrics with a cut-off, each name once: the first of it, in the place of its last."""
+    metric_by_name: dict[str, Metric] = {}
+    for metric in reversed(record.metrics):
+        if metric.k is not None:
+            metric_by_name[metric.name] = metric
+    return list(reversed(metric_by_name.values()))
+
+
+def require_plot_kind(kind: str, *kinds: str) -> None:
+    """Raise if there is no plot of that kind."""
+    if kind not in {"overview", *kinds}:
+        to_file = f"; to write a file: .plot().savefig({kind!r})" if "." in kind else ""
+        raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}{to_file}")

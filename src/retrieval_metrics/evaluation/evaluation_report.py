@@ -1,0 +1,92 @@
+"""Reports of evaluations as HTML pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.evaluation.about_section import format_about_section
+from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.evaluation_charts import find_stage_flow
+from retrieval_metrics.evaluation.query_report import QueryData
+from retrieval_metrics.evaluation.report_sections import (
+    cutoff_chart,
+    outcomes_table,
+    queries_section,
+    unjudged_sentences,
+)
+from retrieval_metrics.evaluation.summary_table import plain_summary_table
+from retrieval_metrics.evaluation.value_counts import format_value_counts, values_chart
+from retrieval_metrics.metrics.base.metric import choose_leading_metric
+from retrieval_metrics.reports import charts, numbers, page
+from retrieval_metrics.reports.tables import Table
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from retrieval_metrics.evaluation.query_report import ReportOptions
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+# The number of queries listed of scores whose rankings are unknown.
+MAX_GIVEN_QUERIES = 50
+
+
+def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, options: ReportOptions) -> None:
+    """Write the report of an evaluation; see `Evaluation.report`."""
+    main = choose_leading_metric(scores.metrics)
+    if scores.origin is None and main.definition.is_given:
+        page.write(path, title or "Evaluation", _parts_of_given_scores(scores, main, options))
+        return
+    data = QueryData({"": scores}, scores.metrics, main, ("", ""), options)
+    page_data = data.page_data()
+    stage_flow = find_stage_flow(scores, main)
+    lead = page.paragraph(format_value_counts(scores, main), lead=True)
+    unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({"": scores})]
+    parts = [page.paragraph(warning) for warning in system_wide_warnings({"": scores})]
+    parts.append(page.side_by_side("".join([lead, *unjudged]), charts.grid(charts.counts(values_chart(scores, main)))))
+    if stage_flow is not None:
+        parts.append(page.section(f"Where it got lost, for {main}", charts.flow(stage_flow)))
+    parts += [
+        page.section(f"What went wrong, for {main}", page.table(outcomes_table(data, "number"))),
+        page.section("All metrics", page.table(plain_summary_table(scores)), cutoff_chart({"": scores}, main)),
+        queries_section(data, page_data.values),
+        *format_about_section({"": scores}, {}, page_data.text_length),
+    ]
+    page.write(path, title or "Retrieval evaluation", parts, page_data.values)
+
+
+def _parts_of_given_scores(scores: Scores, main: Metric, options: ReportOptions) -> list[str]:
+    """Return the report of scores that were given, of which no ranking is known."""
+    value_charts = [charts.counts(values_chart(scores, metric)) for metric in scores.metrics]
+    return [
+        page.paragraph(format_value_counts(scores, main), lead=True),
+        page.table(plain_summary_table(scores)),
+        charts.grid(*value_charts),
+        page.section(f"The worst queries in {main}", page.table(_worst_given_table(scores, main, options))),
+        *format_about_section({"": scores}, {}, None),
+    ]
+
+
+def _worst_given_table(scores: Scores, main: Metric, options: ReportOptions) -> Table:
+    """Return the worst queries of given scores, with their texts if these are known."""
+    column = main.definition.sign * scores.column(main)
+    # NaN comes last.
+    n_defined = int((~np.isnan(column)).sum())
+    worst_rows = np.argsort(column, kind="stable")[: min(n_defined, MAX_GIVEN_QUERIES)].tolist()
+    texts = options.queries
+    header = ["query"]
+    if texts:
+        header.append("text")
+    header += [str(metric) for metric in scores.metrics]
+    rows = []
+    for row in worst_rows:
+        query = scores.queries[row]
+        cells = [str(query)]
+        if texts:
+            cells.append(str(texts.get(query, "")))
+        cells += [numbers.three(value) for value in scores.values[row]]
+        rows.append(cells)
+    return Table(header, rows, words=(0, 1) if texts else (0,))

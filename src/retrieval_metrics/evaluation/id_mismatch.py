@@ -1,0 +1,204 @@
+"""Why no retrieved document is judged: the ids of both sides, and what would make them match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics.evaluation.scores import Origin
+
+# Where a document id often stands in the id of a chunk or in a path, as separator and index of `str.rpartition`:
+# the last part of a path, the first part of a chunk id.
+ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0)]
+MAX_RANKINGS = 50
+MAX_ITEMS = 20
+# Piecewise judgments shown as an example.
+MAX_PIECES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OtherQuery:
+    """A retrieved document that is judged, but for another query."""
+
+    document: DocumentId
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedAttribute:
+    """An attribute of the items that is a judged id; `match` is the option that compares it."""
+
+    value: Any
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpellingDifference:
+    """A retrieved and a judged id that differ only in case or surrounding blanks."""
+
+    value: str
+    judged_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPath:
+    """A retrieved file name that is the last part of a judged path; `match` is the option that compares it."""
+
+    value: str
+    path: str
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdWithin:
+    """A retrieved value of which a part is a judged id.
+
+    Attributes:
+        value: The value.
+        expression: The Python expression that extracts the part.
+        is_attribute: Whether the expression takes an item, so that it can be passed as `match`.
+    """
+
+    value: str
+    expression: str
+    is_attribute: bool
+
+
+IdRemedy: TypeAlias = OtherQuery | MatchedAttribute | SpellingDifference | JudgedPath | IdWithin
+
+
+@dataclass(frozen=True, slots=True)
+class IdMismatch:
+    """The ids of judgments and run, of which none matches.
+
+    Attributes:
+        judged_ids: The judged ids, each once.
+        run_ids: The first retrieved ids as they were compared, each once.
+        remedy: What would make them match; None if nothing was found.
+    """
+
+    judged_ids: Sequence[Any]
+    run_ids: Sequence[Any]
+    remedy: IdRemedy | None
+
+
+@dataclass(frozen=True, slots=True)
+class PieceMismatch:
+    """Judgments of texts, sources or offsets, of which no item has any.
+
+    Attributes:
+        pieces: The first judged pieces.
+    """
+
+    pieces: Sequence[Any]
+
+
+def find_id_mismatch(origin: Origin) -> IdMismatch | PieceMismatch | None:
+    """Return why no retrieved document is judged; None if one is, or if nothing has to match."""
+    judged = origin.judged
+    # Unlocated items have a warning of their own.
+    if not judged.is_empty or judged.unlocated or not judged.n_retrieved.any():
+        return None
+    if not (judged.qrels.document_grade > 0).any():
+        return None
+    if judged.qrels.has_pieces:
+        return PieceMismatch(judged.qrels.documents[:MAX_PIECES])
+    judged_ids = dict.fromkeys(judged.qrels.documents)
+    run_ids = _compared_ids(origin)
+    return IdMismatch(list(judged_ids), list(run_ids), _find_remedy(origin, judged_ids, run_ids))
+
+
+def _compared_ids(origin: Origin) -> dict[Any, None]:
+    """Return the first retrieved ids, as the judgments were compared with them."""
+    from retrieval_metrics.matching.ranking_order import as_matching  # noqa: PLC0415  (only where no id matches)
+
+    key = as_matching(origin.match).key
+    run_ids: dict[Any, None] = {}
+    for item in _iterate_items(origin):
+        run_id = key(item) if isinstance(item, Retrieved) else item
+        if run_id is not None:
+            run_ids[run_id] = None
+    return run_ids
+
+
+def _iterate_items(origin: Origin) -> Iterator[Any]:
+    """Yield the first items of the first judged rankings, as they were given."""
+    rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
+    judged_rankings = (ranking for query, ranking in rankings if query in origin.judged.qrels.place)
+    for ranking in islice(judged_rankings, MAX_RANKINGS):
+        yield from islice(ranking, MAX_ITEMS)
+
+
+def _find_remedy(origin: Origin, judged_ids: Mapping[Any, None], run_ids: Mapping[Any, None]) -> IdRemedy | None:
+    """Return what would make the ids match: an equal id if there is one anywhere, else the first near miss."""
+    for run_id in run_ids:
+        if run_id in judged_ids:
+            return OtherQuery(run_id)
+    near_misses = _NearMisses(judged_ids)
+    near_miss = None
+    for item in _iterate_items(origin):
+        for candidate in _iterate_candidates(item):
+            if candidate.value in judged_ids:
+                return MatchedAttribute(candidate.value, candidate.match)
+            if near_miss is None and isinstance(candidate.value, str):
+                near_miss = near_misses.find(candidate)
+    return near_miss
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A value of an item that could be its id, the option that compares it, and the expression that reads it."""
+
+    value: Any
+    match: str
+    expression: str
+    is_attribute: bool = True
+
+
+def _iterate_candidates(item: Any) -> Iterator[_Candidate]:
+    if not isinstance(item, Retrieved):
+        yield _Candidate(item, "id", "id", is_attribute=False)
+        return
+    yield _Candidate(item.id, "id", "item.id")
+    yield _Candidate(item.source, "source", "item.source")
+    for name, value in (item.metadata or {}).items():
+        if isinstance(value, (str, int)):
+            yield _Candidate(value, f"metadata:{name}", f"item.metadata[{name!r}]")
+
+
+class _NearMisses:
+    """The judged ids, looked up by what they have in common with other ids."""
+
+    def __init__(self, judged_ids: Mapping[Any, None]) -> None:
+        self._judged_ids = judged_ids
+        self._by_folded: dict[str, str] = {}
+        self._by_file_name: dict[str, str] = {}
+        for judged_id in judged_ids:
+            if isinstance(judged_id, str):
+                self._by_folded[_fold(judged_id)] = judged_id
+                if "/" in judged_id:
+                    self._by_file_name[judged_id.rpartition("/")[2]] = judged_id
+
+    def find(self, candidate: _Candidate) -> IdRemedy | None:
+        """Return in what a candidate nearly equals a judged id."""
+        value: str = candidate.value
+        if _fold(value) in self._by_folded:
+            return SpellingDifference(value, self._by_folded[_fold(value)])
+        if value in self._by_file_name:
+            return JudgedPath(value, self._by_file_name[value], candidate.match)
+        for separator, index in ID_SEPARATORS:
+            if value.rpartition(separator)[index] in self._judged_ids:
+                expression = f"{candidate.expression}.rpartition({separator!r})[{index}]"
+                return IdWithin(value, expression, candidate.is_attribute)
+        return None
+
+
+def _fold(text: str) -> str:
+    return text.strip().casefold()

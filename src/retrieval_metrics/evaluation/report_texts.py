@@ -1,0 +1,165 @@
+"""The texts of a report: each stored once, and shortened around the needed words if there is too much text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+# Start and end of some characters of a text.
+CharacterRange: TypeAlias = tuple[int, int]
+
+# The number of characters of text on a page, unless the caller limits the length of texts.
+MAX_PAGE_CHARACTERS = 5_000_000
+
+# To fewer characters no text is cut, however many there are.
+MIN_TEXT_LENGTH = 120
+
+# What stands where characters are left out.
+GAP = " … "
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A text with the name of its document and what that was cut from, as far as they are known."""
+
+    name: Any
+    source: str | None
+    text: str | None
+
+
+class TextStore:
+    """Collects texts and the places of needed words in them."""
+
+    def __init__(self) -> None:
+        self._number_by_text: dict[StoredText, int] = {}
+        self._marks_by_number: dict[int, set[CharacterRange]] = {}
+
+    def add(self, name: Any, source: str | None, text: str | None, marks: Iterable[CharacterRange] = ()) -> int:
+        """Return the number of a text; equal texts with equal names and sources have one number."""
+        number = self._number_by_text.setdefault(StoredText(name, source, text), len(self._number_by_text))
+        if marks:
+            self._marks_by_number.setdefault(number, set()).update(marks)
+        return number
+
+    def shortened(self, length: int | None) -> ShortenedTexts:
+        """Return the texts, cut to `length` characters; None takes a length that keeps the page small enough."""
+        if length is None:
+            lengths = [len(stored.text) for stored in self._number_by_text if stored.text]
+            length = fit_length(lengths, MAX_PAGE_CHARACTERS)
+        return ShortenedTexts(list(self._number_by_text), self._marks_by_number, length)
+
+
+class ShortenedTexts:
+    """The texts of the page.
+
+    Attributes:
+        rows: Name, source, text and 1 if it was shortened, without what is missing at the end.
+        length: The length of the longest text that was not cut, in characters.
+    """
+
+    def __init__(
+        self, texts: Sequence[StoredText], marks_by_number: Mapping[int, set[CharacterRange]], length: int
+    ) -> None:
+        self.length = length
+        self._kept_ranges: dict[int, list[CharacterRange]] = {}
+        self.rows = []
+        for number, stored in enumerate(texts):
+            text = stored.text
+            is_shortened = 0
+            if text is not None and len(text) > length:
+                marks = sorted(marks_by_number.get(number, ()))
+                self._kept_ranges[number] = choose_kept_ranges(len(text), marks, length)
+                text = _join_ranges(text, self._kept_ranges[number])
+                is_shortened = 1
+            name = stored.name
+            if name is not None and not isinstance(name, str):
+                name = str(name)
+            row = [name, stored.source, text, is_shortened]
+            while len(row) > 1 and not row[-1]:
+                row.pop()
+            self.rows.append(row)
+
+    def marks(self, number: int, marks: Iterable[CharacterRange]) -> list[list[int]]:
+        """Return places in a whole text as places in the shortened one, sorted and disjoint."""
+        merged: list[list[int]] = []
+        for mark in sorted(marks):
+            for start, end in self._moved(number, mark):
+                if merged and start <= merged[-1][1]:
+                    merged[-1][1] = max(merged[-1][1], end)
+                else:
+                    merged.append([start, end])
+        return merged
+
+    def _moved(self, number: int, mark: CharacterRange) -> list[CharacterRange]:
+        if number not in self._kept_ranges:
+            return [mark]
+        start, end = mark
+        moved = []
+        n_before = 0
+        for range_index, (kept_start, kept_end) in enumerate(self._kept_ranges[number]):
+            if range_index or kept_start:
+                n_before += len(GAP)
+            shared_start = max(start, kept_start)
+            shared_end = min(end, kept_end)
+            if shared_start < shared_end:
+                moved.append((shared_start - kept_start + n_before, shared_end - kept_start + n_before))
+            n_before += kept_end - kept_start
+        return moved
+
+
+def fit_length(lengths: Iterable[int], total: int) -> int:
+    """Return the length to which texts must be cut so that all together are no longer than `total`.
+
+    Example:
+        >>> fit_length([100, 800, 900], 1300)  # 100 and twice 600
+        600
+    """
+    ascending = sorted(lengths)
+    n_left = total
+    for n_done, length in enumerate(ascending):
+        share = n_left // (len(ascending) - n_done)
+        if length > share:
+            return max(share, MIN_TEXT_LENGTH)
+        n_left -= length
+    return max([MIN_TEXT_LENGTH, *ascending[-1:]])
+
+
+def choose_kept_ranges(size: int, marks: Sequence[CharacterRange], length: int) -> list[CharacterRange]:
+    """Return the stretches of a text to keep: the needed words and the text around them, or the beginning.
+
+    Example:
+        >>> choose_kept_ranges(1000, [], 100), choose_kept_ranges(1000, [(500, 520)], 100)
+        ([(0, 100)], [(460, 560)])
+    """
+    if not marks:
+        return [(0, length)]
+    share = max(length // len(marks), 2)
+    ranges: list[CharacterRange] = []
+    n_left = length
+    for mark_start, mark_end in marks:
+        margin = max(share - (mark_end - mark_start), 0) // 2
+        start = max(0, mark_start - margin)
+        end = min(size, mark_start + max(share - margin, 1))
+        if ranges and start <= ranges[-1][1]:
+            start = ranges[-1][1]
+        end = min(end, start + n_left)
+        if start >= end:
+            continue
+        n_left -= end - start
+        if ranges and start == ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((start, end))
+    return ranges
+
+
+def _join_ranges(text: str, ranges: Sequence[CharacterRange]) -> str:
+    joined = GAP.join(text[start:end] for start, end in ranges)
+    if ranges[0][0] > 0:
+        joined = GAP + joined
+    if ranges[-1][1] < len(text):
+        joined += GAP
+    return joined

@@ -1,0 +1,36 @@
+"""The table of an evaluation: the means with their intervals, and the lines below them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.evaluation.summary import LEVEL, summarize
+from retrieval_metrics.evaluation.summary_wording import summary_notes
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Table
+
+if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.scores import Record
+
+
+def summary_table(record: Record) -> Table:
+    """Return the means with their intervals, and the issues in the data."""
+    summary = summarize(record)
+    rows = []
+    for metric in summary.metrics:
+        rows.append(
+            [
+                metric.name,
+                numbers.value(metric.mean),
+                numbers.interval(metric.interval),
+                str(metric.n_queries),
+            ]
+        )
+    return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, summary_notes(summary))
+
+
+def plain_summary_table(record: Record) -> Table:
+    """Return the table of the means with what each metric says."""
+    table = summary_table(record)
+    rows = [[*row, metric.in_words] for row, metric in zip(table.rows, record.metrics, strict=True)]
+    return Table([*table.header, "what it says"], rows, table.notes, words=(0, len(table.header)))

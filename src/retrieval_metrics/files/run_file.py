@@ -1,0 +1,55 @@
+"""Runs as saved files, and back: ids best first, ids with scores, or items with their texts, each text once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.files.saved_format import Lines, Section
+from retrieval_metrics.inputs.json_codec import encode_id
+from retrieval_metrics.inputs.ranking_codec import decode_error, decode_ranking, encode_error, encode_ranking
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.inputs.items import RunMapping
+
+
+def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
+    """Return a run as JSON holds it, and add its texts to those of the file; see `encode_ranking`."""
+    section = Section(rankings=_encode_rankings(run, texts))
+    if not isinstance(run, RetrievedRun):
+        return section
+    section["failed"] = Lines({"query": encode_id(query), **encode_error(error)} for query, error in run.errors.items())
+    section["seconds"] = Lines([encode_id(query), float(seconds)] for query, seconds in run.seconds.items())
+    if run.calls:
+        section["calls"] = Lines([encode_id(query), list(calls)] for query, calls in run.calls.items())
+    if run.stages:
+        stages = Section()
+        for name, stage in run.stages.items():
+            # The last one is the run itself.
+            stages[name] = None if stage is run else _encode_rankings(stage, texts)
+        section["steps"] = stages
+    return section
+
+
+def _encode_rankings(run: Mapping[Any, Any], texts: dict[str, int]) -> Lines:
+    rankings = run.rankings() if isinstance(run, Run) else run.items()
+    return Lines({"query": encode_id(query), **encode_ranking(ranking, query, texts)} for query, ranking in rankings)
+
+
+def decode_run(section: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
+    """Return the run that `encode_run` was given, in memory."""
+    run = _decode_rankings(section["rankings"], texts)
+    if "failed" not in section:
+        return run
+    errors = {entry["query"]: decode_error(entry) for entry in section["failed"]}
+    stages = {}
+    for name, rankings in section.get("steps", {}).items():
+        stages[name] = run if rankings is None else _decode_rankings(rankings, texts)
+    return RetrievedRun(run, errors, dict(section["seconds"]), calls=dict(section.get("calls", ())), stages=stages)
+
+
+def _decode_rankings(entries: Sequence[Mapping[str, Any]], texts: list[str]) -> dict[Any, Any]:
+    return {entry["query"]: decode_ranking(entry, texts) for entry in entries}

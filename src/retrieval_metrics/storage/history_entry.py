@@ -1,0 +1,166 @@
+"""An entry of a history: the numbers of an evaluation, and fingerprints of its data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import isclose, isnan
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics._internal.version import __version__
+from retrieval_metrics.evaluation.score_fingerprints import (
+    questions_fingerprint,
+    rankings_fingerprint,
+    rules_fingerprint,
+)
+from retrieval_metrics.files.saved_format import format_current_time, validate_labels
+from retrieval_metrics.metrics.base.metric import match_metric_name
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.statistics.means import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+# Another processor may add the same numbers in another order.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An evaluation in a history.
+
+    Attributes:
+        label: Its label, such as a commit or a model.
+        date: When it was added.
+        means: The mean of each metric.
+        intervals: The 95 % interval of each mean.
+        n: The number of queries for which each metric is defined.
+        questions: The fingerprint of the questions and their judgments.
+        rules: The fingerprint of the rules.
+        rankings: The fingerprint of what was retrieved; None if the evaluation does not have it.
+        saved: The file in which it was saved, as a path relative to the history; None if it was not saved.
+        labels: The labels of the evaluation.
+        version: The version of this package.
+    """
+
+    label: str
+    date: datetime
+    means: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    n: Mapping[str, int]
+    questions: str
+    rules: str
+    rankings: str | None
+    saved: str | None
+    labels: Mapping[str, Any]
+    version: str
+
+    def mean(self, metric: str | Metric) -> float | None:
+        """Return the mean of a metric, in any spelling; None if it was not computed."""
+        return self.means.get(match_metric_name(metric, self.means))
+
+    def unlike(self, evaluation: Evaluation) -> str:
+        """Return what an evaluation has otherwise than the entry, in words; empty if it may be that of the entry."""
+        other = decode_entry(encode_entry(evaluation, self.label, self.saved, {}), "the evaluation")
+        for metric, mean in self.means.items():
+            other_mean = other.means.get(metric)
+            if other_mean is None:
+                return f"it has no {metric}"
+            are_both_nan = isnan(mean) and isnan(other_mean)
+            if not isclose(mean, other_mean, rel_tol=ROUNDING) and not are_both_nan:
+                actual, expected = numbers.format_distinct(other_mean, mean)
+                return f"its {metric} is {actual} and not {expected}"
+        if self.version == other.version:  # another version may take fingerprints in another way
+            for name in ("questions", "rules", "rankings"):
+                if getattr(self, name) != getattr(other, name):
+                    return f"its {name} are others"
+        return ""
+
+    def differs_from(self, other: Entry) -> list[str]:
+        """Return what differs, the questions with their judgments or the rules; the means are then not comparable."""
+        return [name for name in ("questions", "rules") if getattr(self, name) != getattr(other, name)]
+
+
+def encode_entry(evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluation as a line of a history."""
+    intervals = evaluation.intervals()
+    metrics = {}
+    for name, mean in evaluation.means.items():
+        low, high = intervals[name]
+        metrics[name] = [_or_null(mean), _or_null(low), _or_null(high), evaluation.n[name]]
+    scores = evaluation.scores
+    return {
+        "label": label,
+        "date": format_current_time(),
+        "metrics": metrics,
+        "questions": questions_fingerprint(scores),
+        "rules": rules_fingerprint(scores),
+        "rankings": rankings_fingerprint(scores),
+        "saved": saved,
+        "labels": validate_labels(labels),
+        "version": __version__,
+    }
+
+
+def decode_entry(line: Mapping[str, Any], place: str) -> Entry:
+    """Return the entry of a line; the place is named where it is damaged.
+
+    Raises:
+        ValueError: If it is damaged.
+    """
+    try:
+        means = {}
+        intervals = {}
+        n = {}
+        for name, (mean, low, high, n_queries) in line["metrics"].items():
+            means[name] = _or_nan(mean)
+            intervals[name] = Interval(_or_nan(low), _or_nan(high))
+            n[name] = int(_or_nan(n_queries))
+        return Entry(
+            label=str(line["label"]),
+            date=datetime.fromisoformat(line["date"]),
+            means=means,
+            intervals=intervals,
+            n=n,
+            questions=line["questions"],
+            rules=line["rules"],
+            rankings=line.get("rankings"),
+            saved=line.get("saved"),
+            labels=dict(line.get("labels", {})),
+            version=str(line.get("version", "")),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{place} is damaged: {reason}") from error
+
+
+def count_looks(entries: Sequence[Entry], entry: Entry) -> int:
+    """Return how many of the entries have the questions and judgments of one of them."""
+    return sum(other.questions == entry.questions for other in entries)
+
+
+def count_result_pairs(entries: Sequence[Entry], entry: Entry) -> int:
+    """Return how many pairs of different results there are with the questions and rules of an entry; at least 1."""
+    known_rankings = set()
+    n_unknown = 0
+    for other in entries:
+        if other.differs_from(entry):
+            continue
+        if other.rankings is None:
+            n_unknown += 1
+        else:
+            known_rankings.add(other.rankings)
+    n_results = len(known_rankings) + n_unknown
+    return max(n_results * (n_results - 1) // 2, 1)
+
+
+def _or_null(number: float) -> float | None:
+    return None if isnan(number) else float(number)
+
+
+def _or_nan(number: float | None) -> float:
+    return float("nan") if number is None else number

@@ -1,0 +1,113 @@
+"""The figure of a history: the means of a metric from entry to entry."""
+
+from __future__ import annotations
+
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.base.metric import match_metric_name
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
+from retrieval_metrics.reports.plots import (
+    SMALL_FONT_SIZE,
+    Panel,
+    add_title,
+    figure,
+    simplify_axes,
+    start_y_at_zero,
+    wrap_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.reports.plots import Plot
+    from retrieval_metrics.storage.history_entry import Entry
+
+
+# The number of labels below a panel.
+MAX_LABELS = 8
+
+# If all means are below this, words are written above them.
+HALF = 0.5
+
+# The number of letters of a label that are shown; `History.table` has whole labels.
+MAX_LABEL_LETTERS = 20
+
+
+def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int | None) -> Plot:
+    """Return the figure of a metric; lines join means on the same questions under the same rules."""
+    names: dict[str, None] = {}
+    for entry in entries:
+        names |= dict.fromkeys(entry.means)
+    name = match_metric_name(metric, set(names))
+    drawn = [entry for entry in entries if name in entry.means]
+    if not drawn:
+        raise ValueError(f"no entry has {name}; the metrics are {', '.join(names)}")
+
+    def draw(axes: Axes) -> None:
+        has_room_above = float(np.nanmax([entry.means[name] for entry in drawn])) < HALF
+        start = 0
+        for position in range(1, len(drawn)):
+            if drawn[position].differs_from(drawn[position - 1]):
+                _draw_means(axes, drawn[start:position], start, name)
+                _draw_break(axes, position, drawn[position - 1], drawn[position], is_above=has_room_above)
+                start = position
+        _draw_means(axes, drawn[start:], start, name)
+        _label_entries(axes, drawn)
+        add_title(axes, f"{name}, mean and 95 % interval")
+        start_y_at_zero(axes)
+        simplify_axes(axes, grid="y")
+
+    return figure([Panel(draw, rows=10)], across, wide=2)
+
+
+def _draw_means(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
+    """Draw the means of entries that can be compared, joined by a line."""
+    means = np.array([entry.means[name] for entry in entries])
+    intervals = np.array([entry.intervals[name] for entry in entries])
+    lengths = np.where(np.isfinite(intervals), np.abs(intervals - means[:, None]), 0).T
+    axes.errorbar(
+        start + np.arange(len(entries)),
+        means,
+        yerr=np.nan_to_num(lengths),
+        color=line_style(0).colour,
+        marker="o",
+        markersize=6.5,
+        elinewidth=2.4,
+        linewidth=1.2,
+    )
+
+
+def _draw_break(axes: Axes, position: int, before: Entry, after: Entry, *, is_above: bool) -> None:
+    """Draw a line between two entries that cannot be compared, and what changed."""
+    changed = " and ".join(after.differs_from(before))
+    axes.axvline(position - 0.5, linestyle=":", linewidth=1, color=TIED_COLOUR)
+    axes.annotate(
+        f"{changed} changed",
+        (position - 0.5, 1 if is_above else 0),
+        xycoords=("data", "axes fraction"),
+        xytext=(3, -3 if is_above else 3),
+        textcoords="offset points",
+        va="top" if is_above else "bottom",
+        rotation=90,
+        fontsize=SMALL_FONT_SIZE,
+    )
+
+
+def _label_entries(axes: Axes, entries: Sequence[Entry]) -> None:
+    step = -(-len(entries) // MAX_LABELS)
+    positions = list(range(0, len(entries), step))
+    labels = []
+    for position in positions:
+        label = shorten(entries[position].label, MAX_LABEL_LETTERS, placeholder="…")
+        labels.append(wrap_text(label, MAX_LABEL_LETTERS))
+    axes.set_xticks(positions, labels, rotation=30, ha="right", rotation_mode="anchor")
+    n_looks = sum(entry.questions == entries[-1].questions for entry in entries)
+    looks = numbers.format_count(n_looks, "look", "looks")
+    axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")

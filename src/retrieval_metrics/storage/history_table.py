@@ -1,0 +1,49 @@
+"""The entries of a history as a printable table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Table
+from retrieval_metrics.storage.history_entry import count_looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.storage.history_entry import Entry
+
+
+def entries_table(entries: Sequence[Entry]) -> Table:
+    """Return entries as a printable table, with notes where the questions or the rules changed."""
+    metrics: dict[str, None] = {}
+    for entry in entries:
+        metrics |= dict.fromkeys(entry.means)
+    rows = []
+    previous = None
+    for entry in entries:
+        cells = [_format_mean(entry, metric) for metric in metrics]
+        changes = "" if previous is None else " and ".join(entry.differs_from(previous))
+        rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changes])
+        previous = entry
+    return Table(["date", "label", *metrics, "changed"], rows, _looks_notes(entries), words=(0, 1, -1))
+
+
+def _looks_notes(entries: Sequence[Entry]) -> list[str]:
+    """Return how often the questions of the last entry were used; nothing without an entry."""
+    if not entries:
+        return []
+    n_looks = count_looks(entries, entries[-1])
+    looks = numbers.format_count(n_looks, "look", "looks")
+    n_others = len(entries) - n_looks
+    other_questions = ""
+    if n_others:
+        have = "has" if n_others == 1 else "have"
+        other_questions = f" ({n_others:,} of the {len(entries):,} entries {have} others)"
+    return [f"{looks} at these questions{other_questions}; the more looks, the more likely the top result is luck"]
+
+
+def _format_mean(entry: Entry, metric: str) -> str:
+    if metric not in entry.means:
+        return "-"
+    return numbers.mean(entry.means[metric], entry.intervals[metric])

@@ -1,0 +1,67 @@
+"""What looks suspicious before any number is trusted."""
+
+import retrieval_metrics as rm
+
+NAMES = ["ndcg@3", "ndcg", "map@5", "map", "mrr@10", "precision@5", "recall@2", "f1@3", "hit_rate@1", "bpref"]
+
+
+PRINTED = """\
+metric       standard  llama_index  haystack
+ndcg           0.6257       1.1320    0.6257
+precision@5    0.2000       0.7500         -
+3 queries; compared with standard
+llama_index: raises an error for 1 of 3, which its means leave out
+llama_index: a repeated document counts again (ndcg in 1 of 3); ndcg of query 'q7' is 1.2641 instead of 0.8772: \
+document 'd7' is retrieved twice
+llama_index: a query with nothing retrieved is refused (ndcg in 1, precision@5 in 1 of 3); ndcg of query 'q9' is \
+left out instead of 0.0000
+llama_index: the denominator is the number of distinct documents retrieved (precision@5 in 2 of 3); precision@5 of \
+query 'q8' is 1.0000 instead of 0.2000: 1 retrieved, 1 relevant, k is 5
+70% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
+"""
+
+
+class TestLints:
+    def test_one_relevant_document_everywhere(self) -> None:
+        (lint,) = rm.audit({"p": ["a"], "q": ["b"]}, {"p": ["a"], "q": ["b"]}, "map").lints
+        assert lint.startswith(
+            "every query has exactly one relevant document: recall, full recall and hit rate are the same number"
+        )
+
+    def test_relevant_documents_that_are_not_in_the_corpus(self) -> None:
+        (lint,) = rm.audit({"p": {"a": 1, "z": 1, "n": 0}}, {"p": ["a"]}, "map", corpus={"a", "b"}).lints
+        assert lint == (
+            "1 relevant documents of 1 queries are not in the corpus, so no retriever can find them, "
+            "such as 'z' of query 'p'"
+        )
+
+    def test_lacking_documents_are_counted_apart_from_their_queries(self) -> None:
+        (lint,) = rm.audit({"p": ["a", "y", "z"], "q": ["z", "b"]}, {"p": ["a"]}, "map", corpus={"a", "b"}).lints
+        assert lint.startswith("3 relevant documents of 2 queries are not in the corpus")
+        assert lint.endswith("such as 'y' of query 'p'")
+
+    def test_one_query_alone_and_documents_all_judged_are_not_suspicious(self) -> None:
+        assert rm.audit({"p": ["a"]}, {"p": ["a"]}, "map").lints == ()
+
+    def test_the_judged_share_is_that_of_the_first_ten(self) -> None:
+        run = {"p": ["a", *(f"x{number}" for number in range(14))], "q": ["a"]}
+        (lint,) = rm.audit({"p": ["a", "b"], "q": ["a"]}, run, "map").lints
+        assert lint.startswith("55% of the first 10")  # (1 / 10 + 1) / 2
+
+    def test_each_repeat_is_counted_and_the_first_is_shown(self) -> None:
+        qrels = {"why": ["a", "b"], "who": ["a"], "Why?": ["a"], "Why ?": ["a"]}
+        (lint,) = rm.audit(qrels, {"why": ["a"]}, "map").lints
+        assert lint.startswith("2 of 4 queries repeat another, as 'Why?' does 'why'")
+
+    def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
+        qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}
+        (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
+        assert lint == "1 of 2 queries repeat another, as '2' does '1': a repeated question counts each time"
+        assert not rm.audit(qrels, run, "map").lints
+        (lint,) = rm.audit({"Why?": ["a", "b"], "why": ["a"]}, {"why": ["a"]}, "map").lints
+        assert "as 'why' does 'Why?'" in lint
+
+    def test_queries_without_a_relevant_document_and_the_judged_share(self) -> None:
+        lints = rm.audit({"p": ["a"], "q": {"b": 0}}, {"p": ["a", "x", "y", "z"], "q": ["b"]}, "map").lints
+        assert lints[0] == "1 of 2 queries have no relevant document, such as query 'q'"
+        assert lints[1].startswith("62% of the first 10 retrieved documents are judged")

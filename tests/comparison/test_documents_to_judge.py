@@ -1,0 +1,90 @@
+"""How much is judged, and what to judge next."""
+
+import numpy as np
+import pytest
+
+import retrieval_metrics as rm
+from partly_judged_systems import Run, pooled, quietly
+
+METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
+
+
+def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
+    truth, runs = pooled(0)
+    with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(of the first 4 retrieved: A 100 %, B \d+ %\)"):
+        comparison = rm.compare(truth, runs, "ndcg@4")
+    assert comparison.summary[0].startswith("The systems are not judged alike (of the first 4 retrieved: A 100 %")
+    share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
+    assert f"judged of the first 4 retrieved: A 100 %, B {100 * share:.0f} %" in str(comparison)
+    assert comparison.difference("ndcg@4").significant
+
+
+def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(20)}
+    runs = {"good": {query: ["d", "x"] for query in qrels}, "bad": {query: ["x", "y"] for query in qrels}}
+    with pytest.warns(rm.RetrievalWarning, match="bad: none of the retrieved documents is judged") as caught:
+        comparison = rm.compare(qrels, runs, "mrr")
+    assert len(caught) == 1
+    assert "judged alike" not in str(comparison)
+
+
+def test_judged_is_shown_and_never_ranked() -> None:
+    truth, runs = pooled(1)
+    comparison = quietly(truth, runs, ["ndcg@4", "judged@4"])
+    assert comparison.means["judged@4"]["A"] == 1
+    assert {difference.metric for difference in comparison.differences} == {"ndcg@4"}
+    assert not any("in judged@4" in message for message in comparison.summary)
+    with pytest.raises(ValueError, match="judged measures the judgments"):
+        quietly(truth, runs, "judged@4")
+
+
+def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
+    truth, runs = pooled(5)
+    comparison = quietly(truth, runs, "ndcg@4")
+    chosen = comparison.to_judge(5)
+    assert len(chosen) == 5
+    first, base = chosen[0], comparison.difference("ndcg@4").mean
+    assert "B" in first.ranks
+    query = str(first.query)
+    graded = {**truth, query: {**truth[query], str(first.document): 1}}
+    moved = quietly(graded, runs, "ndcg@4").difference("ndcg@4").mean
+    assert abs(moved - base) == pytest.approx(first.effect)
+    assert [one.effect for one in chosen] == sorted((one.effect for one in chosen), reverse=True)
+    for query, document in (("q0", "d0"), ("q1", "d1")):
+        if document in {*runs["A"][query], *runs["B"][query]} and document not in truth[query]:
+            other: dict[str, dict[str, int]] = {**truth, query: {**truth[query], document: 1}}
+            assert abs(quietly(other, runs, "ndcg@4").difference("ndcg@4").mean - base) <= first.effect + 1e-12
+
+
+def effects(runs: dict[str, Run], metrics: str | list[str], grade: int = 1) -> dict[object, float]:
+    qrels = {"p": {"a": 1, "z": 0}, "q": {"a": grade, "z": 0}}
+    return {one.document: one.effect for one in quietly(qrels, runs, metrics).to_judge()}
+
+
+def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> None:
+    old, new = {"p": ["a", "z"], "q": ["u", "z"]}, {"p": ["a", "v"], "q": ["u", "a"]}
+    # "v" would raise new by 1/2 in one of two queries; "u" would raise both systems, which moves no difference.
+    assert effects({"old": old, "new": new}, "precision@2") == {"v": 1 / 2 / 2, "u": 0}
+    third = {"p": ["a", "v"], "q": ["z", "a"]}  # without "u"
+    assert effects({"old": old, "new": new, "third": third}, "precision@2") == {"v": 1 / 4, "u": 1 / 4}
+    # The metric that moves most counts: here the reciprocal rank, by 1/2, then precision@5, by 1/5.
+    for metrics in (["mrr@2", "precision@5"], ["precision@5", "mrr@2"]):
+        first, last = ({"p": ranking, "q": ["a"]} for ranking in (["w", "a"], ["a", "z", "w"]))
+        assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": first}, metrics)["w"] == pytest.approx(1 / 2 / 2)
+        assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": last}, metrics)["w"] == pytest.approx(1 / 5 / 2)
+
+
+def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
+    halves = [rm.Retrieved(number, "x" * 50, "page", number) for number in (0, 50)]
+    truth = {f"q{number}": [rm.Span("page", 0, 80)] for number in range(12)}
+    comparison = rm.compare(
+        truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
+    )
+    assert comparison.judged_coverage is None
+    assert "judged of" not in str(comparison)
+
+
+def test_a_document_to_judge_is_given_the_highest_grade() -> None:
+    runs: dict[str, Run] = {"old": {"p": ["a"], "q": ["a"]}, "new": {"p": ["a", "u"], "q": ["a"]}}
+    ideal = 3 + 1 / np.log2(3)  # "u" has grade 3 then, and stands below "a", which has 1
+    assert effects(runs, "ndcg@2", grade=3)["u"] == pytest.approx((3 / np.log2(3)) / ideal / 2)

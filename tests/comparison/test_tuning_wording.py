@@ -1,0 +1,56 @@
+"""The sentences about a choice."""
+
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from tried_settings import always
+
+
+def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(20)}
+    old, new = always(["x", "d"]), always(["x", "d"])
+    new |= {"q0": ["d"], "q1": ["d"], "q2": ["d"]}
+    tuning = rm.tune({"old": old, "new": new}, qrels, "mrr", default="old")
+    assert (tuning.winner, tuning.is_significant) == ("new", False)
+    assert tuning.gain == pytest.approx(3 * 0.5 / 20)
+    assert tuning.expected_gain_interval.low == 0 < tuning.expected_gain
+    assert tuning.conclusion == (
+        f"Switching to new is right on average (+{tuning.expected_gain:.4f} on new questions), but 20 questions cannot "
+        f"show "
+        "that it is better than old."
+    )
+    # One question decides, and says nothing of the others.
+    old, new = always([*"abcefghij", "d"], 10), always(["x"], 10)
+    old |= {"q0": ["x"]}
+    new |= {"q0": ["d"]}
+    one = rm.tune({"old": old, "new": new}, {f"q{number}": ["d"] for number in range(10)}, "mrr", default="old")
+    assert (one.winner, one.is_significant) == ("new", False)
+    assert one.expected_gain < 0
+    assert one.conclusion == (
+        "Keep old: the gain of new is no more than the best of 2 equal settings would have by chance."
+    )
+
+
+def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(30)}
+    runs: dict[str, Any] = {
+        "slow": dict.fromkeys(qrels, ("d", "x")),
+        "fast": {query: ("x", "d") if number % 3 else ("d",) for number, query in enumerate(qrels)},
+        "nearly": {query: ("x", "d") if number % 3 else ("d", "x") for number, query in enumerate(qrels)},
+    }
+    tuning = rm.tune(runs, qrels, "mrr", default="slow", at_most={"map": 0.9})
+    assert (tuning.winner, tuning.is_significant, tuning.indistinguishable) == ("fast", False, ("nearly",))
+    assert tuning.expected_gain_interval.low < tuning.expected_gain < tuning.expected_gain_interval.high < 0
+    assert tuning.conclusion == (
+        "slow is beyond the bounds; within them, fast has the best mrr. Compared with slow, expect "
+        f"{tuning.expected_gain:.3f} on new questions."
+    )
+    assert "corrected for 2 settings" in str(tuning)
+    equal = rm.tune({"slow": runs["slow"], "same": runs["slow"]}, qrels, "mrr", default="slow", at_least={"mrr": 1})
+    assert equal.conclusion.startswith("Keep slow")
+    unsure = {**runs["slow"], "q0": ("x", "d")}
+    little = rm.tune({"slow": runs["slow"], "other": unsure}, qrels, "mrr", default="slow", at_most={"map": 0.99})
+    assert little.expected_gain_interval.high == 0
+    assert little.conclusion.endswith("on new questions, which these questions cannot tell from 0.")

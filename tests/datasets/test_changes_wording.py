@@ -1,0 +1,27 @@
+"""What is said about changes is what the golden file holds; other tests look at fields."""
+
+from pathlib import Path
+
+from retrieval_metrics.datasets import changes_wording as wording
+
+GOLDEN = Path(__file__).parent / "golden" / "changes_wording.txt"
+
+
+def changes_texts() -> list[str]:
+    return [
+        wording.format_unchanged(2, 3, 10, "rbo", []),
+        wording.format_unchanged(1, 3, 10, "rbo", [("q0", 0.0), ("q1", 0.535)]),
+        wording.format_changed_documents(1, 3),
+        wording.format_changed_documents(1_200, 10),
+        wording.CHANGE_BOUNDS_MEANING,
+        wording.format_wide_bounds(["max_loss(ndcg@10)", "max_gain(ndcg@10)"]),
+        wording.format_cut_rankings(["q1"], 3),
+        wording.format_cut_rankings(["q1", "q2"], 3),
+        wording.format_extrapolated_weight(0.729),
+        wording.format_missing_queries(["q1"]),
+        wording.format_added_queries(2),
+    ]
+
+
+def test_texts_are_the_golden_ones() -> None:
+    assert changes_texts() == GOLDEN.read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,105 @@
+"""Where no id matches, both sides are shown, with what would make them match."""
+
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from data_warning_kinds import find_kinds, find_origin
+from retrieval_metrics.evaluation.id_mismatch import (
+    IdMismatch,
+    IdRemedy,
+    IdWithin,
+    JudgedPath,
+    MatchedAttribute,
+    OtherQuery,
+    PieceMismatch,
+    SpellingDifference,
+    find_id_mismatch,
+)
+
+QRELS: Any = {f"q{number}": ["a"] for number in range(20)}
+
+
+def find_mismatch(qrels: Any, run: Any, **options: Any) -> IdMismatch:
+    mismatch = find_id_mismatch(find_origin(qrels, run, **options))
+    assert isinstance(mismatch, IdMismatch)
+    return mismatch
+
+
+def test_each_id_is_shown_once() -> None:
+    run = {query: ["x", "y", "x"] for query in QRELS}
+    assert find_mismatch(QRELS, run) == IdMismatch(["a"], ["x", "y"], None)
+    one_document_each = {f"q{number}": [f"d{number}"] for number in range(5)}
+    assert find_mismatch(one_document_each, run).judged_ids == ["d0", "d1", "d2", "d3", "d4"]
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "remedy"),
+    [
+        (rm.Retrieved("x", source="a.md"), MatchedAttribute("a.md", "source")),
+        (rm.Retrieved("x", metadata={"file_name": "a.md"}), MatchedAttribute("a.md", "metadata:file_name")),
+        (
+            rm.Retrieved("x", source="/docs/a.md"),
+            IdWithin("/docs/a.md", "item.source.rpartition('/')[2]", is_attribute=True),
+        ),
+        (
+            rm.Retrieved("x", metadata={"path": r"C:\a.md"}),
+            IdWithin(r"C:\a.md", r"item.metadata['path'].rpartition('\\')[2]", is_attribute=True),
+        ),
+        (rm.Retrieved("a.md#3"), IdWithin("a.md#3", "item.id.rpartition('#')[0]", is_attribute=True)),
+        ("a.md#3", IdWithin("a.md#3", "id.rpartition('#')[0]", is_attribute=False)),
+        ("docs/a.md", IdWithin("docs/a.md", "id.rpartition('/')[2]", is_attribute=False)),
+        ("A.md ", SpellingDifference("A.md ", "a.md")),
+        ("b.md", OtherQuery("b.md")),
+        ("c", None),
+    ],
+)
+def test_the_remedy_is_found(retrieved: Any, remedy: IdRemedy | None) -> None:
+    qrels: Any = {"q1": ["a.md"], "q2": ["b.md"]}
+    assert find_mismatch(qrels, {"q1": [retrieved]}).remedy == remedy
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "match"),
+    [
+        (rm.Retrieved("x", source="a.md"), "source"),
+        (rm.Retrieved("x", metadata={"file_name": "a.md"}), "metadata:file_name"),
+        (rm.Retrieved("x", source="/docs/a.md"), lambda item: item.source.rpartition("/")[2]),
+        (rm.Retrieved("a.md#3"), lambda item: item.id.rpartition("#")[0]),
+    ],
+)
+def test_the_remedy_makes_the_ids_match(retrieved: Any, match: Any) -> None:
+    unrelated = rm.Retrieved("x", source="x", metadata={"file_name": "x", "path": "x"})
+    run: Any = {"q1": [retrieved], "q2": [unrelated]}
+    result = rm.evaluate({"q1": ["a.md"], "q2": ["b.md"]}, run, "mrr", match=match)
+    assert result.per_query["mrr"]["q1"] == 1.0
+
+
+def test_file_names_are_compared_with_judged_paths() -> None:
+    qrels: Any = {"q": ["docs/a.md"]}
+    assert find_mismatch(qrels, {"q": ["a.md"]}).remedy == JudgedPath("a.md", "docs/a.md", "id")
+    item: Any = rm.Retrieved("n1", metadata={"path": "/c/docs/a.md", "name": "a.md"})
+    assert find_mismatch(qrels, {"q": [item]}).remedy == JudgedPath("a.md", "docs/a.md", "metadata:name")
+
+
+def test_items_are_shown_as_they_were_compared() -> None:
+    item = rm.Retrieved("x", source="uuid", metadata={"file_name": "a.md"})
+    mismatch = find_mismatch({"q": ["a.md"]}, {"q": [item]}, match="source")
+    assert mismatch.run_ids == ["uuid"]
+    assert mismatch.remedy == MatchedAttribute("a.md", "metadata:file_name")
+
+
+def test_pieces_that_no_item_has_are_shown() -> None:
+    quote = rm.Quote("a closure is a function")
+    origin = find_origin({"q": [quote]}, {"q": [rm.Retrieved("x", "nothing of that kind")]})
+    assert find_id_mismatch(origin) == PieceMismatch([quote])
+
+
+@pytest.mark.parametrize("judgments", [[], {"z": 0}, {"z": -1}])
+def test_where_nothing_is_relevant_nothing_has_to_match(judgments: Any) -> None:
+    assert find_kinds(dict.fromkeys(QRELS, judgments), {query: ["x"] for query in QRELS}) == []
+
+
+def test_where_nothing_was_retrieved_no_ids_are_compared() -> None:
+    assert find_kinds({"q": ["doc-1"]}, {"q": []}) == ["empty_rankings"]

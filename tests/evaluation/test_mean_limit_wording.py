@@ -1,0 +1,41 @@
+"""What is said of a mean and its ceiling."""
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.evaluation import mean_limit_wording as wording
+from retrieval_metrics.evaluation.mean_limits import CeilingCheck, CeilingNumbers, CeilingOutcome
+
+SHARE = CeilingNumbers(total=3, mean=0.05, n_queries=60, upper=0.124, level=0.95, is_share=True, ceiling=0.05)
+MEAN = CeilingNumbers(total=1.5, mean=1.5, n_queries=1, upper=2.25, level=0.9, is_share=False, ceiling=1.0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text", "missed"),
+    [
+        (SHARE, "3 of 60 queries; up to 12.4 % of new ones (95 % sure)", "at most 5 % are allowed"),
+        (MEAN, "the mean is 1.50 over 1 query; up to 2.25 on new ones (90 % sure)", "at most 1 is allowed"),
+    ],
+)
+def test_the_numbers_and_what_is_allowed(numbers: CeilingNumbers, text: str, missed: str) -> None:
+    assert wording.format_ceiling_numbers(numbers) == text
+    assert wording.format_missed_ceiling(numbers) == f"{text}; {missed}"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "line"),
+    [
+        ("passed", "leak@5 passed: 3 of 60"),
+        ("above_ceiling", "leak@5 above the ceiling: 3 of 60"),
+        ("not_checked", "leak@5 not checked: 3 of 60"),
+    ],
+)
+def test_the_line_of_a_check(outcome: CeilingOutcome, line: str) -> None:
+    assert CeilingCheck("leak@5", outcome, "3 of 60").line == line
+
+
+def test_where_a_metric_is_undefined() -> None:
+    metric = rm.Metric("mrr")
+    undefined = wording.format_undefined(metric, some_unanswered=False)
+    assert undefined == metric.definition.undefined_if
+    assert wording.format_undefined(metric, some_unanswered=True) == f"{undefined} that was answered"
