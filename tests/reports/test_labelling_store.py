@@ -311,7 +311,9 @@ def test_a_file_of_another_pool_or_person_or_rubric_is_refused_by_name(hand: Gra
     hand.take_in(strange)
     hand.wait_for_message("labels-Ada.json was not imported: its 1 grade by Ada belongs to other questions or passages")
     hand.take_in(ruled)
-    hand.wait_for_message("labels-Ada.json was not imported: its grades were given under another rubric. Nothing was changed.")
+    hand.wait_for_message(
+        "labels-Ada.json was not imported: its grades were given under another rubric. Nothing was changed."
+    )
     hand.take_in(of_ben)
     hand.wait_for_message("labels-Ben.json holds the grades of Ben, and you are Ada.")
     hand.export_all_grades()
@@ -328,7 +330,9 @@ def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page:
     with pytest.raises(ValueError, match="was changed after it was saved"):
         rm.load(edited)
     hand.take_in(edited)
-    hand.wait_for_message("edited.json was not imported: it is damaged, or was changed after it was exported. Nothing was changed.")
+    hand.wait_for_message(
+        "edited.json was not imported: it is damaged, or was changed after it was exported. Nothing was changed."
+    )
     for change, words in (
         (lambda text: text.replace('"grade":2', '"grade":7'), "its grade 2 is 7"),
         (lambda text: re.sub(r'"date":"\d+-', '"date":"soon-', text), "its grade 1 is 3 of soon-"),
