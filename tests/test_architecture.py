@@ -159,6 +159,7 @@ TESTED_ELSEWHERE = {
     "__main__": "it only calls the command line",
     "cli/__main__": "likewise",
     "types": "it only names what others define; test_lazy.py looks the names up",
+    "_internal/plain_types": "it only names types, which mypy checks",
     "_internal/version": "it only reads the version, which test_main.py prints",
     "_internal/pyinstaller/hook-retrieval_metrics": "PyInstaller runs it, as test_lazy.py does",
 }

@@ -1,7 +1,7 @@
 from retrieval_metrics import metrics as metrics
 from retrieval_metrics import types as types
-from retrieval_metrics._internal.validation import RetrievalWarning as RetrievalWarning
 from retrieval_metrics._internal.version import __version__ as __version__
+from retrieval_metrics._internal.warn import RetrievalWarning as RetrievalWarning
 from retrieval_metrics.agents.read_traces import read_traces as read_traces
 from retrieval_metrics.agents.trajectories import Trajectories as Trajectories
 from retrieval_metrics.agents.trajectory import SearchCall as SearchCall

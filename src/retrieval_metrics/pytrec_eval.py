@@ -34,7 +34,7 @@ from retrieval_metrics.metrics.iprec import ROUNDING_ALLOWANCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
 

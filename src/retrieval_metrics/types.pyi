@@ -1,7 +1,7 @@
 from typing import TYPE_CHECKING
 
-from retrieval_metrics._internal.validation import DocumentId as DocumentId
-from retrieval_metrics._internal.validation import QueryId as QueryId
+from retrieval_metrics._internal.plain_types import DocumentId as DocumentId
+from retrieval_metrics._internal.plain_types import QueryId as QueryId
 from retrieval_metrics.agents.merged_searches import CallsView as CallsView
 from retrieval_metrics.agents.trajectory_view import View as View
 from retrieval_metrics.comparison.audit import Audit as Audit
@@ -54,7 +54,7 @@ from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
-    from retrieval_metrics._internal.validation import BoolArray as BoolArray
-    from retrieval_metrics._internal.validation import FloatArray as FloatArray
+    from retrieval_metrics._internal.plain_types import BoolArray as BoolArray
+    from retrieval_metrics._internal.plain_types import FloatArray as FloatArray
     from retrieval_metrics.inputs.items import Key as Key
     from retrieval_metrics.matching.ranking_order import MatchBy as MatchBy

@@ -37,8 +37,6 @@ def read(node: ast.expr) -> str:
         return "".join(map(read, node.values))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return read(node.left) + read(node.right)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "python_or_cli_text":
-        return read(node.args[0])  # the words for Python; the command line has others
     return VALUE
 
 

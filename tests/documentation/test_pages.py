@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.validation import EXTRAS
+from retrieval_metrics._internal.optional_packages import EXTRAS
 from retrieval_metrics.datasets.estimate_wording import LABELS_NEEDED_ACCURACY
 from running_pages import (
     FENCE,

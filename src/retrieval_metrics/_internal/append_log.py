@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics._internal.validation import warn
+from retrieval_metrics._internal.warn import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

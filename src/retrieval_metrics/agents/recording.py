@@ -12,7 +12,7 @@ from retrieval_metrics.agents.read_traces import read_traces
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.agents.trajectories import Trajectories
 
 

@@ -19,7 +19,7 @@ from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.agents.merged_searches import CallsView
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.search_history import SearchHistory
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.agents.merged_searches import CallsView
     from retrieval_metrics.agents.trajectory import SearchCall
     from retrieval_metrics.inputs.items import Ranking

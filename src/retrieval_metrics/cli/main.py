@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics._internal.validation import RetrievalWarning
+from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.cli import output
 
 if TYPE_CHECKING:

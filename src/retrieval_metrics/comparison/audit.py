@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.comparison.audit_lint import lint_judged_run
 from retrieval_metrics.comparison.audit_wording import audit_notes
 from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_difference
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels

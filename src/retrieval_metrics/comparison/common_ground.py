@@ -17,7 +17,7 @@ from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.metrics.base.metric import Metric

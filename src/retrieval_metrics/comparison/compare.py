@@ -9,13 +9,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 
-from retrieval_metrics._internal.validation import (
-    integer,
-    positive_integer,
-    positive_number,
-    proportion,
-    warn,
-)
+from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.common_ground import find_common_ground
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.comparison_wording import common_ground_notes, judged_coverage_note
@@ -44,7 +39,7 @@ from retrieval_metrics.metrics.base.rules import UnjudgedRule
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, RunMapping

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from urllib.parse import quote
 
-from retrieval_metrics._internal.validation import forward_arguments, takes_arguments_of, warn
+from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.tests_of_pairs import list_pairs
 from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, RunMapping

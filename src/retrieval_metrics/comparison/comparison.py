@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics._internal.validation import import_optional, positive_integer, to_data_frame
+from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import comparison_tables
 from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.difference_bounds import ToJudge

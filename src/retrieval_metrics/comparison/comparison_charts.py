@@ -14,7 +14,7 @@ from retrieval_metrics.reports.charts import MAX_LARGEST_CHANGES, ChartRow, Char
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.metrics.base.metric import Metric

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics._internal.grouping import group_pairs
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_wording import largest_changes_note
 from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
@@ -31,7 +32,7 @@ from retrieval_metrics.statistics.paired import is_significant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.statistics import Interval, MarginTest, PairedDifference, QueriesNeeded, RareChange
 
 # The conventional power of a comparison.

@@ -11,7 +11,7 @@ from retrieval_metrics.statistics.paired import is_significant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.statistics import Interval
 

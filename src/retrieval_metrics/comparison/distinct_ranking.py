@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, QueryId
     from retrieval_metrics.matching.ranking_order import OrderedRankings
 
 

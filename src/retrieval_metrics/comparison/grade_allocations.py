@@ -18,7 +18,7 @@ from retrieval_metrics.comparison.partly_judged import PURPOSE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.comparison.partly_judged import PartlyJudgedQuery
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.metrics.base.metric import Metric

@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.single_precision import round_ranking
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.ranking_order import OrderedRankings
     from retrieval_metrics.metrics.base.metric import Metric

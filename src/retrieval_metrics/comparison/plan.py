@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import import_optional, positive_integer, positive_number, proportion
+from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.validation import positive_integer, positive_number, proportion
 from retrieval_metrics.comparison.difference import POWER
 from retrieval_metrics.comparison.spread_estimates import estimate_spreads
 from retrieval_metrics.evaluation.evaluation import Evaluation

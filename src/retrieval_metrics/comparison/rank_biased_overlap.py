@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray
     from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
 
 

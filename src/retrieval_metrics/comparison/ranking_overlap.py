@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
 
 

@@ -15,7 +15,7 @@ from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run

@@ -10,7 +10,7 @@ from retrieval_metrics.statistics.out_of_bag import out_of_bag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
 
 # With fewer systems the bias is too small to be seen.
 MIN_SYSTEMS = 5

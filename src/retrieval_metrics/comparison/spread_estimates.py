@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from retrieval_metrics._internal.validation import IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import IntArray, QueryId
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.metrics.base.metric import Metric
 

@@ -19,7 +19,7 @@ from retrieval_metrics.statistics.paired import subtract_exactly
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.evaluation.budget_coverage import BudgetUse
     from retrieval_metrics.evaluation.scores import Scores

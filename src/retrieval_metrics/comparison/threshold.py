@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.comparison.scored_rankings import find_best_scores, keep_above
 from retrieval_metrics.comparison.threshold_choice import (
     UNKNOWN_MEAN,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels

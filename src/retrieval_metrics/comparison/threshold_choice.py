@@ -19,7 +19,7 @@ from retrieval_metrics.statistics.means import Sums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.metrics.base.metric import Metric
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics._internal.validation import import_optional, to_data_frame
+from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics.comparison.comparison_file import encode_systems
 from retrieval_metrics.comparison.tuning_report import tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes

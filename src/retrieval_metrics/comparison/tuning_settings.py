@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import RetrievalWarning
+from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation

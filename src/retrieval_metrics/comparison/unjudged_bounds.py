@@ -20,7 +20,7 @@ from retrieval_metrics.statistics.paired import subtract_exactly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.grade_allocations import BoundKey
     from retrieval_metrics.comparison.paired_values import PairedValues

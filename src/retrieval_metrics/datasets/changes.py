@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import positive_integer, warn
+from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
 from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE
 from retrieval_metrics.datasets.changes_wording import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.change_measures import ChangeMeasure
     from retrieval_metrics.datasets.paired_rankings import PairedRankings
     from retrieval_metrics.datasets.pool import Pool

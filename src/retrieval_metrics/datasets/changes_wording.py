@@ -9,7 +9,7 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
 
 
 CHANGE_BOUNDS_MEANING = "max_loss and max_gain: the most that any grades of the documents would make of the change"

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import group_pairs, positive_integer
+from retrieval_metrics._internal.grouping import group_pairs
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.text_cutting import cut_text
 from retrieval_metrics.inputs.items import Retrieved, Span
@@ -17,7 +18,7 @@ from retrieval_metrics.matching.text_normalisation import find_range, find_range
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
 
 
 # A shorter passage says too little to ask about.

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import group_pairs
+from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics.files.text_files import read_texts
 from retrieval_metrics.inputs.documents import documents_as_items
 from retrieval_metrics.inputs.items import Retrieved
@@ -19,7 +19,7 @@ from retrieval_metrics.matching.words import word_runs, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
 
 
 CORPUS_FORMS = (

@@ -18,7 +18,7 @@ from retrieval_metrics.metrics.base.metric import as_metrics, with_relevance_thr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run

@@ -32,7 +32,7 @@ from retrieval_metrics.metrics.base.score import share_binary
 from retrieval_metrics.statistics import Sums, corrected_mean, spending_levels
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.datasets.sample import Sample
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy

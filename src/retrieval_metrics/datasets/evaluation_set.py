@@ -31,7 +31,7 @@ from retrieval_metrics.reports.tables import shorten
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.metrics.base.metric import Metric
 

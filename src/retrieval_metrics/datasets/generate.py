@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics._internal.validation import forward_arguments, positive_integer, proportion, takes_arguments_of
+from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
+from retrieval_metrics._internal.validation import positive_integer, proportion
 from retrieval_metrics.datasets.candidate import Candidate, WantedQuestion
 from retrieval_metrics.datasets.candidate_checks import NOT_CHECKED, CandidateChecks
 from retrieval_metrics.datasets.corpus import Corpus
@@ -38,7 +39,7 @@ from retrieval_metrics.retrieval.sync_async import run_until_complete
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.lint_report import LintFinding
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.datasets.generation_wording import generation_notes
 from retrieval_metrics.datasets.question_kinds import KINDS
 from retrieval_metrics.inputs.items import Quote

@@ -18,7 +18,7 @@ from retrieval_metrics.metrics.base.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.datasets.labels import Scale
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.metrics.base.metric import Metric

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.datasets.agreement_wording import (
     agreement_tables,
     calibration_label,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, QueryId
     from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics.kappa import Weights
 

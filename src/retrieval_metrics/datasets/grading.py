@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from retrieval_metrics._internal.validation import integer, positive_integer, warn
+from retrieval_metrics._internal.validation import integer, positive_integer
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
 from retrieval_metrics.datasets.labels import GRADES, RELEVANT_FROM, RUBRIC, Label, Labels, Scale
 from retrieval_metrics.datasets.llm_client import LlmClient

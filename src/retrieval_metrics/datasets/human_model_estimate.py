@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.comparison.pair_selection import select_pairs
 from retrieval_metrics.datasets.estimate_wording import estimate_tables
 from retrieval_metrics.datasets.grader_agreement import Agreement

@@ -12,7 +12,9 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from retrieval_metrics._internal.validation import common_id_type, group_pairs, to_data_frame
+from retrieval_metrics._internal.grouping import group_pairs
+from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
 from retrieval_metrics.datasets.label_wording import format_grades, labels_table
 from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.inputs.items import QrelsMapping
     from retrieval_metrics.reports.tables import Table

@@ -14,7 +14,7 @@ from retrieval_metrics.matching.words import words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusIndex
     from retrieval_metrics.datasets.lint_input import LintInput
 

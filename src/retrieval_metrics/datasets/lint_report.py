@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
-from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.merge_and_split import select_queries
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Relevant
 
 

@@ -16,7 +16,7 @@ from retrieval_metrics.statistics.power import queries_needed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.datasets.lint_input import LintInput
     from retrieval_metrics.metrics.base.metric import Metric
 

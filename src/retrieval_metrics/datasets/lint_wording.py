@@ -11,7 +11,7 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.datasets.lint_report import LintFinding
     from retrieval_metrics.inputs.items import Span
 

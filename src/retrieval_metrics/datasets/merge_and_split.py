@@ -7,7 +7,8 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import common_id_type, group_pairs, integer
+from retrieval_metrics._internal.grouping import group_pairs
+from retrieval_metrics._internal.validation import common_id_type, integer
 from retrieval_metrics.inputs.clusters import Clusters, iterate_relevant
 from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.items import Metadata, Span
@@ -17,7 +18,7 @@ from retrieval_metrics.inputs.questions import Questions, QuestionsT
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.provenance import Provenance
 
 

@@ -9,7 +9,7 @@ from retrieval_metrics.reports.tables import Printed, Table, shorten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
 
 
 class DocumentMove(NamedTuple):

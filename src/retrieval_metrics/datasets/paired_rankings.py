@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.validation import common_id_type, require_same_id_type, warn
+from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
 from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
@@ -12,7 +13,7 @@ from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
     from retrieval_metrics.inputs.items import Key
     from retrieval_metrics.matching.ranking_order import Matching

@@ -16,7 +16,7 @@ from retrieval_metrics.retrieval.retrieve import aretrieve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.datasets.candidate import Candidate, Evidence
     from retrieval_metrics.datasets.corpus import Corpus
 

@@ -13,7 +13,7 @@ from retrieval_metrics.datasets.content_words import content_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
 
 
 # After so many rounds the centres of clusters hardly move.

@@ -10,14 +10,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
-from retrieval_metrics._internal.validation import (
-    RetrievalWarning,
-    forward_arguments,
-    integer,
-    positive_integer,
-    takes_arguments_of,
-    to_data_frame,
-)
+from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
+from retrieval_metrics._internal.validation import integer, positive_integer
+from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.distinct_ranking import distinct_ranking

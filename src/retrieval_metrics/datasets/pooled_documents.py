@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import group_pairs
+from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.matching.words import words
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
 
 # The largest rank that counts as found early.
 MAX_EARLY_RANK = 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.inputs.chunk_offsets import locate
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.inputs.items import Judgments, Relevant, Retrieved
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 

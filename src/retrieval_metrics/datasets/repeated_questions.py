@@ -13,7 +13,7 @@ from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.lint_input import LintInput
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import group_pairs
+from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics.datasets import bm25
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.bm25 import WordIndex
@@ -20,7 +20,7 @@ from retrieval_metrics.metrics.base.metric import Metric
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.datasets.lint_input import LintInput
 
 

@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from retrieval_metrics._internal.validation import common_id_type, group_pairs, integer, positive_integer, proportion
+from retrieval_metrics._internal.grouping import group_pairs
+from retrieval_metrics._internal.validation import common_id_type, integer, positive_integer, proportion
 from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
 
 # The fewest queries of each stratum, because a single one shows no spread.
 MIN_PER_STRATUM = 2

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.reports.tables import Table
 
 

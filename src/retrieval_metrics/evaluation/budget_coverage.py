@@ -16,7 +16,7 @@ from retrieval_metrics.metrics.base.metric import Metric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import IntArray
+    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.budget import BudgetFills
 

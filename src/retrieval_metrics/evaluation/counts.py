@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.rules import Rules
 

@@ -14,7 +14,7 @@ from retrieval_metrics.statistics.means import Sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.statistics import Interval
 

@@ -21,7 +21,7 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun

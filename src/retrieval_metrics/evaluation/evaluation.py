@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation import summary
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.summary_table import summary_table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
     from retrieval_metrics.evaluation.scores import ByMetric, Totals

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.items import Key

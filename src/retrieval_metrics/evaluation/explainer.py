@@ -28,7 +28,7 @@ from retrieval_metrics.metrics.base.metric import Metric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.judged_results import Result
     from retrieval_metrics.evaluation.outcomes import Finding, Outcomes
     from retrieval_metrics.evaluation.scores import Scores

@@ -33,7 +33,7 @@ from retrieval_metrics.reports.numbers import format_count, format_query_count
 from retrieval_metrics.reports.tables import Printed, Table, format_one_line, shorten
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import IntArray, QueryId
     from retrieval_metrics.evaluation.explainer import ExplainedQuery
     from retrieval_metrics.evaluation.judged_results import Result
     from retrieval_metrics.evaluation.outcomes import Finding, Outcome, Outcomes

@@ -22,7 +22,7 @@ from retrieval_metrics.metrics.base.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.metrics.base.given_metrics import Bounds
     from retrieval_metrics.metrics.base.metric import Metric

@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.run import Run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.evaluation.scores import Origin
 
 # Where a document id often stands in the id of a chunk or in a path, as separator and index of `str.rpartition`:

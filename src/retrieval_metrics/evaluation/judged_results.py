@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.search_history import SearchHistory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Relevant, Retrieved
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.ranking_order import OrderedRankings

@@ -17,7 +17,7 @@ from retrieval_metrics.matching.budget import BudgetFills
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.metrics.base.metric import Metric

@@ -12,7 +12,7 @@ from retrieval_metrics.evaluation.outcomes import OUTCOME_KINDS, Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
     from retrieval_metrics.evaluation.outcomes import Outcome, Outcomes
     from retrieval_metrics.matching.budget import Budget

@@ -17,7 +17,7 @@ from retrieval_metrics.matching.rank_rows import count_above, is_relevant, ordin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics._internal.validation import BoolArray, DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.outcomes import ExplanationTarget
     from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.matching.judged_run import JudgedRun

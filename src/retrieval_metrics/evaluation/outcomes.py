@@ -14,7 +14,7 @@ from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Relevant
     from retrieval_metrics.matching.judged_run import JudgedRun
 

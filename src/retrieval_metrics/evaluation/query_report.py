@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.outcomes import Outcome, Outcomes
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import QueryTexts

@@ -11,7 +11,7 @@ from retrieval_metrics.evaluation.summary_wording import format_query_score
 from retrieval_metrics.matching.rank_rows import is_relevant
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric

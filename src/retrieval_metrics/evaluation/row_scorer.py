@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from retrieval_metrics._internal.validation import positive_number, warn
+from retrieval_metrics._internal.validation import positive_number
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
@@ -30,7 +31,7 @@ from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy

@@ -12,7 +12,7 @@ from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.metrics.base.score import score
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric

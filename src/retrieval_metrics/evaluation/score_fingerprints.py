@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.fingerprints import (
 from retrieval_metrics.matching.ranking_order import Matching
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.rules import Rules
 

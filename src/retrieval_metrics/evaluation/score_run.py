@@ -15,7 +15,7 @@ from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels

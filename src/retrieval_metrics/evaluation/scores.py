@@ -22,7 +22,7 @@ from retrieval_metrics.statistics.means import ExactSums, Sums
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Key, QueryTexts

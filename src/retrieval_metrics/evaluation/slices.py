@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.summary import LEVEL, summarize
 from retrieval_metrics.reports import numbers
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics._internal.validation import IntArray
+    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.statistics import Interval
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import warn
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, retrieved_ranks
 from retrieval_metrics.evaluation.outcomes import FAILURES, QueryCutoffs
 from retrieval_metrics.inputs.items import Retrieved, item_identity
@@ -21,7 +21,7 @@ from retrieval_metrics.matching.judge import judge
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.outcomes import ExplanationTarget, Outcomes
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_run import JudgedRun

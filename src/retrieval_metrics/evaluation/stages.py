@@ -31,7 +31,7 @@ from retrieval_metrics.reports.tables import Printed, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics._internal.validation import DocumentId, FloatArray
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
 
 

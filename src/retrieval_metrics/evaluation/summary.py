@@ -18,7 +18,7 @@ from retrieval_metrics.statistics.means import Sums, Units
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.evaluation.budget_coverage import BudgetFill
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.scores import Record

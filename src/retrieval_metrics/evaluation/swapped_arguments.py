@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.score_checks import is_increasing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
 

@@ -15,7 +15,7 @@ from retrieval_metrics.reports.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
 

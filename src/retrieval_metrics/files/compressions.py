@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.atomic_write import open_atomically
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.files.encodings import format_line_location, line_around
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import IntArray
+    from retrieval_metrics._internal.plain_types import IntArray
 
 QUOTE = '"'
 DOUBLED_QUOTE_HINT = 'a quote inside a value is written twice, in a value that is quoted: "a ""quoted"" word"'

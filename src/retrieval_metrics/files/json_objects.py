@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import format_line_location
 from retrieval_metrics.files.json_rows import numbered_lines
 from retrieval_metrics.files.opening import open_source

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics._internal.validation import IntArray
+    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
 

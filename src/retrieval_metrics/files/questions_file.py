@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.files.saved_format import LabelMapping
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.entry_tables import read_entries_frame
 from retrieval_metrics.files.formats import FORMATS, detect_format

@@ -7,7 +7,7 @@ from io import BytesIO, StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.csv_checks import require_closed_quotes, require_line_feeds
 from retrieval_metrics.files.encodings import format_line_location, require_utf8
 from retrieval_metrics.files.formats import FORMATS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics._internal.validation import warn
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
 from retrieval_metrics.files.formats import find_format_by_name
 from retrieval_metrics.files.json_rows import numbered_lines, read_json_file, read_jsonl_objects

@@ -8,7 +8,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.trec_lines import (

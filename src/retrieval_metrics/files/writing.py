@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.compressions import open_for_saving
 from retrieval_metrics.files.entry_tables import entries_to_frame
 from retrieval_metrics.files.formats import FORMATS, find_format_by_name, require_known_format

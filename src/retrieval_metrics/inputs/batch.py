@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Ranking
 
 

@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.items import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, DocumentId, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, DocumentId, IntArray
 
 
 # What is shared with a source by chance has fewer words or characters.

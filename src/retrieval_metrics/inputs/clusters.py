@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.items import Metadata, Span
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import IntArray, QueryId
     from retrieval_metrics.inputs.items import Relevant
     from retrieval_metrics.inputs.qrels import Qrels
 

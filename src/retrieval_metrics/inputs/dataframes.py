@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.inputs.batch import find_first_duplicate, group_rows
 from retrieval_metrics.inputs.column_detection import find_columns, parse_allowances
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.column_detection import Columns, Role
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Relevant
 
 # Above it floats cannot hold every integer, and no scale of relevance goes that far.

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
 
     Items = list[Retrieved | DocumentId]
 

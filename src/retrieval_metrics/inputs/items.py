@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics._internal.validation import DocumentId
+    from retrieval_metrics._internal.plain_types import DocumentId
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.judgments import NESTED_TYPES, sort_entries
 from retrieval_metrics.inputs.qrels import Qrels
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
 
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))

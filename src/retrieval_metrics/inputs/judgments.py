@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.items import Piece
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import QrelsMapping, Relevant
 
     Grades = Mapping[Relevant, float]

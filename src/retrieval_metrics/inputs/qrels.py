@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
-    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Relevant
     from retrieval_metrics.inputs.judgments import GroupColumns

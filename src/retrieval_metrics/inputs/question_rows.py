@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Judgments
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from retrieval_metrics.inputs.conversations import read_messages
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.conversations import Message
     from retrieval_metrics.inputs.documents import SourceDocuments
     from retrieval_metrics.inputs.items import QrelsMapping, QueryTexts

@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.ranking_checks import as_list
 from retrieval_metrics.inputs.stage_rankings import StageRankings
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
 
 
 def encode_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.stage_rankings import with_final_stage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Ranking
 
 

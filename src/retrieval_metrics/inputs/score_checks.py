@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from retrieval_metrics._internal.validation import group_pairs, warn
+from retrieval_metrics._internal.grouping import group_pairs
+from retrieval_metrics._internal.warn import warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

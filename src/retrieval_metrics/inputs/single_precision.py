@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
 
 
 # Scores beyond it in either direction count as this number.

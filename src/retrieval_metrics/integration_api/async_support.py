@@ -1,6 +1,7 @@
 """For integrations with functions that ask a retriever: their synchronous and asynchronous ways, written once."""
 
-from retrieval_metrics._internal.validation import forward_arguments, positive_integer, takes_arguments_of
+from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.retrieval.retrieve import WORKERS
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import RetrievalWarning, require_same_id_type
+from retrieval_metrics._internal.validation import require_same_id_type
+from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.evaluation.counts import Counts, counts_in_means
 from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, QueryId
     from retrieval_metrics.evaluation.scores import Column, Totals
     from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.metrics.base.rules import Rules

@@ -14,7 +14,7 @@ from retrieval_metrics.files.saved_records import register_record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Retrieved
 
 

@@ -10,7 +10,7 @@ from retrieval_metrics.matching.judged_columns import NO_DUPLICATES, Duplicates,
 from retrieval_metrics.matching.rank_rows import count_above, is_new, ordinals
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import IntArray
+    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

@@ -18,7 +18,7 @@ from retrieval_metrics.matching.words import unhyphenated_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import Cut, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import Cut, FloatArray, QueryId
     from retrieval_metrics.inputs.items import Retrieved, Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.piece_hits import PieceHits

@@ -14,7 +14,7 @@ from retrieval_metrics.matching.judged_columns import NO_DUPLICATES, Credits, Hi
 from retrieval_metrics.matching.rank_rows import count_above, is_among, is_new, is_relevant, ordinals
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import IntArray
+    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_columns import Items
     from retrieval_metrics.matching.judged_run import JudgedRun

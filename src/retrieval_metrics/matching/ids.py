@@ -27,7 +27,7 @@ from retrieval_metrics.matching.judged_run import JudgedRun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.budget import Lengths

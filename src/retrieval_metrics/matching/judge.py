@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import is_forked_from_polars
+from retrieval_metrics._internal.optional_packages import is_forked_from_polars
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.ranking_checks import as_list
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -31,7 +31,7 @@ from retrieval_metrics.matching.vectorised_ids import judge_by_column
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, QueryId
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.ranking_order import Matching, ScoreOrder

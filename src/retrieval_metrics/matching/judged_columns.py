@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import cut_rows, is_relevant
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
 
 # Why an item has no location: nothing is known of it; nothing confirms what is; it contradicts what is; or no item at

@@ -23,7 +23,7 @@ from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant, ordi
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, Cut, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.budget import Budget, BudgetFills, Lengths

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray
 
 
 def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:

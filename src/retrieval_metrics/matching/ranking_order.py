@@ -17,7 +17,7 @@ from retrieval_metrics.inputs.single_precision import round_scores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.inputs.items import Key
 
     # What ids of the judgments are compared with, as `match=` takes it everywhere.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.validation import warn
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.documents import source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions

@@ -14,7 +14,7 @@ from retrieval_metrics.matching.text_normalisation import normalise
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_columns import UnlocatedReason

@@ -15,7 +15,7 @@ from retrieval_metrics.matching.words import COMPOUND_WORD, unhyphenated_words, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray
+    from retrieval_metrics._internal.plain_types import BoolArray
     from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.piece_hits import PieceHits

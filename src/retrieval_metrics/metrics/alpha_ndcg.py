@@ -16,7 +16,7 @@ from retrieval_metrics.metrics.dcg import discounted_gains
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics._internal.validation import Cut, FloatArray
+    from retrieval_metrics._internal.plain_types import Cut, FloatArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.definition import ParameterValue

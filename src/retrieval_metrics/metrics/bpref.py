@@ -14,7 +14,7 @@ from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.tie_blocks import Block
 

@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.metrics.base.definition import Definition
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import Cut, FloatArray
+    from retrieval_metrics._internal.plain_types import Cut, FloatArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

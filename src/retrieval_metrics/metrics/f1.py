@@ -12,7 +12,7 @@ from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import mean_n_relevant
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

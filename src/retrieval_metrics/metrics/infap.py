@@ -11,7 +11,7 @@ from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.score import score_one
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, Gains, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 # What trec_eval adds to the numbers of documents, so that nothing is divided by 0.

@@ -14,7 +14,7 @@ from retrieval_metrics.metrics.base.ties import best_and_worst_orders
 from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_of_hits
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

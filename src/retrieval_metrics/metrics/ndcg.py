@@ -14,7 +14,7 @@ from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics._internal.validation import BoolArray, Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

@@ -11,7 +11,7 @@ from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.base.ties import mean_n_relevant
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import FloatArray, Gains
+    from retrieval_metrics._internal.plain_types import FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

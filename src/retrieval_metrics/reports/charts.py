@@ -14,7 +14,7 @@ from retrieval_metrics.statistics.means import Interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
 
 
 # More lines with intervals along them, or with named points, would hide each other.

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics._internal.validation import warn
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from retrieval_metrics.matching.ranking_order import rank_ids
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.inputs.items import RunMapping
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy import typing as npt
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.retrieval.vectors import Indices, Vectors
 
 

@@ -10,14 +10,9 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics._internal.append_log import AppendLog
-from retrieval_metrics._internal.validation import (
-    common_id_type,
-    forward_arguments,
-    positive_integer,
-    require_same_id_type,
-    takes_arguments_of,
-    warn,
-)
+from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
+from retrieval_metrics._internal.validation import common_id_type, positive_integer, require_same_id_type
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
@@ -63,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.hosts import HostAdapter
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels

@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics.retrieval.vectors import require_finite
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.retrieval.vectors import Indices, Vectors
 
 ALL = slice(None)

@@ -13,7 +13,7 @@ from numpy import typing as npt
 from retrieval_metrics._internal.validation import positive_integer, proportion
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
 
 
 # float32 or float64.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
 
 
 # Two per-query values closer than this, relative to the largest, differ only by rounding.

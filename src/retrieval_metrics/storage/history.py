@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.append_log import AppendLog
-from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.comparison.compare import ComparisonOptions, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed, Table

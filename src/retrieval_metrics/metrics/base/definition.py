@@ -14,7 +14,7 @@ from retrieval_metrics.matching.rank_rows import is_new, is_relevant, ordinals, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics._internal.validation import BoolArray, Cut, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
 

@@ -15,7 +15,7 @@ from retrieval_metrics.metrics.base.definition import largest_grade
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics._internal.validation import Cut, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import Cut, FloatArray, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 # Rounding can take a sum out of [0, 1] by this much.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.validation import BoolArray
+    from retrieval_metrics._internal.plain_types import BoolArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.rules import Rules

@@ -25,7 +25,7 @@ from retrieval_metrics.metrics.base.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, Gains
     from retrieval_metrics.metrics.base.definition import Definition
     from retrieval_metrics.metrics.base.rules import Rules
     from retrieval_metrics.statistics.means import Sums

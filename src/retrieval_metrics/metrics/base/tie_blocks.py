@@ -12,7 +12,7 @@ from retrieval_metrics.matching.rank_rows import is_relevant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

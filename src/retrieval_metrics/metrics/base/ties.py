@@ -17,7 +17,7 @@ from retrieval_metrics.metrics.base.definition import TieOrderValues
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics._internal.validation import BoolArray, FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray
     from retrieval_metrics.metrics.base.definition import Definition
     from retrieval_metrics.metrics.base.metric import Metric
 
