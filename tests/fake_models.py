@@ -9,6 +9,7 @@ from typing import Any
 
 from local_service import JSONHandler, serving
 
+# The variables in which clients look for the address of their service, and what stands behind that of the server.
 ADDRESSES = {
     "OPENAI_BASE_URL": "/v1",
     "AZURE_OPENAI_ENDPOINT": "",
@@ -17,7 +18,7 @@ ADDRESSES = {
     "AWS_ENDPOINT_URL": "",
     "OLLAMA_HOST": "",
 }
-"""The variables in which clients look for the address of their service, and what stands behind that of the server."""
+
 SECRETS = {
     "OPENAI_API_KEY": "none",
     "AZURE_OPENAI_API_KEY": "none",
@@ -29,19 +30,18 @@ SECRETS = {
 }
 
 
-def prompt_of(path: str, asked: Any) -> str:
+def prompt_of(path: str, payload: Any) -> str:
     """Return the prompt of a request, by whichever protocol it came."""
     if "generateContent" in path:
-        return str(asked["contents"][0]["parts"][0]["text"])
-    content = asked["messages"][-1]["content"]
+        return str(payload["contents"][0]["parts"][0]["text"])
+    content = payload["messages"][-1]["content"]
     return str(content if isinstance(content, str) else content[0]["text"])
 
 
 def answer_of(path: str, reply: str) -> Any:
     """Return the body of an answer by the protocol of a request."""
     if "chat/completions" in path:
-        said = {"role": "assistant", "content": reply}
-        choice = {"index": 0, "message": said, "finish_reason": "stop"}
+        choice = {"index": 0, "message": {"role": "assistant", "content": reply}, "finish_reason": "stop"}
         return {"id": "1", "object": "chat.completion", "created": 1, "model": "fake", "choices": [choice]}
     if path.endswith("/converse"):
         message = {"role": "assistant", "content": [{"text": reply}]}

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 LIGHT = Look(1400, "light")
-ON = "\ue014"
-"""The arrow key to the right."""
-ENTER, TAB = "\ue007", "\ue004"
+ARROW_RIGHT = "\ue014"
+ENTER = "\ue007"
+TAB = "\ue004"
 
-_FORGET = """
+_FORGET_ANSWERS = """
     const done = arguments[0], request = indexedDB.open("retrieval-metrics labels");
     request.onsuccess = () => {
         const transaction = request.result.transaction("answers", "readwrite");
@@ -25,7 +25,7 @@ _FORGET = """
         transaction.oncomplete = () => { request.result.close(); done(); };
     };
 """
-_SEEN = """
+_CURRENT_PASSAGE = """
     return [document.querySelector(".question").textContent,
             document.querySelector(".passage.current .text").textContent];
 """
@@ -38,7 +38,7 @@ class GradingPage:
         browser: The browser.
         folder: Where files are exported to.
         pool: The pool that is graded.
-        given: What was graded, by name, query and document.
+        grades: What was graded, by name, query and document.
         name: Who grades.
     """
 
@@ -46,7 +46,7 @@ class GradingPage:
         self.browser = browser
         self.folder = folder
         self.pool = pool
-        self.grades_given: dict[str, dict[tuple[Any, Any], int]] = {}
+        self.grades: dict[str, dict[tuple[Any, Any], int]] = {}
         self.name = ""
 
     def open(self, page: Path, name: str = "Ada", look: Look = LIGHT) -> None:
@@ -62,7 +62,7 @@ class GradingPage:
         """Open a page in a browser that keeps nothing of before."""
         self.browser.open(page, look)
         until(lambda: bool(self.shown(".said")), expected=True)
-        self.browser.driver.execute_async_script(_FORGET)
+        self.browser.driver.execute_async_script(_FORGET_ANSWERS)
         self.open(page, name, look)
 
     def type_name(self, name: str) -> None:
@@ -80,30 +80,32 @@ class GradingPage:
         for grade in grades:
             item = self.item()
             self.press(str(grade))
-            self.grades_given.setdefault(self.name, {})[item] = grade
-            self.shows_all_given()
+            self.grades.setdefault(self.name, {})[item] = grade
+            self.wait_for_all_grades()
 
     def item(self) -> tuple[Any, Any]:
         """Return the query and the document of the passage that is being graded."""
-        asked, text = self.browser.run(_SEEN)
-        (found,) = {
-            (one.query, one.document) for one in self.pool if self.pool.queries[one.query] == asked and one.text == text
-        }
-        return found
+        question, text = self.browser.run(_CURRENT_PASSAGE)
+        items = []
+        for candidate in self.pool:
+            if self.pool.queries[candidate.query] == question and candidate.text == text:
+                items.append((candidate.query, candidate.document))
+        assert len(set(items)) == 1
+        return items[0]
 
-    def shows_all_given(self) -> None:
+    def wait_for_all_grades(self) -> None:
         """Wait until the page counts every grade that this person gave."""
-        until(lambda: self.text(".done span").split(" of ")[0], str(len(self.grades_given.get(self.name, {}))))
+        until(lambda: self.text(".done span").split(" of ")[0], str(len(self.grades.get(self.name, {}))))
 
     def text(self, selector: str) -> str:
-        found: str = self.browser.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
-        return found
+        content: str = self.browser.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
+        return content
 
     def shown(self, selector: str) -> int:
-        found: int = self.browser.run("return document.querySelectorAll(arguments[0]).length", selector)
-        return found
+        count: int = self.browser.run("return document.querySelectorAll(arguments[0]).length", selector)
+        return count
 
-    def said(self, words: str) -> None:
+    def wait_for_message(self, words: str) -> None:
         """Wait until the page says something."""
         until(lambda: words if words in self.text(".said") else self.text(".said"), words)
 
@@ -123,15 +125,15 @@ class GradingPage:
         (file,) = folder.glob("*.json")
         return file
 
-    def exports_all_given(self) -> Path:
+    def export_all_grades(self) -> Path:
         """Export, and see every grade of this person in the file, once, under the right name; and no other."""
-        self.shows_all_given()
+        self.wait_for_all_grades()
         file = self.export()
         labels = rm.load(file)
         assert isinstance(labels, rm.Labels)
         entries = json.loads(file.read_text())["labels"]
-        assert len(entries) == len(labels) == len(self.grades_given[self.name])
-        assert {(label.query, label.document): label.grade for label in labels} == self.grades_given[self.name]
+        assert len(entries) == len(labels) == len(self.grades[self.name])
+        assert {(label.query, label.document): label.grade for label in labels} == self.grades[self.name]
         assert {label.grader for label in labels} == {self.name}
         assert all(label.kind == "human" and label.date is not None for label in labels)
         assert not self.browser.errors()

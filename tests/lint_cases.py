@@ -25,9 +25,9 @@ def lint(queries: Any = None, qrels: Any = None, corpus: Any = CORPUS, runs: Any
     return rm.EvaluationSet(QUERIES | (queries or {}), QRELS | (qrels or {})).lint(corpus, runs)
 
 
-def found(result: Any, name: str) -> list[Any]:
+def find_queries(result: Any, name: str) -> list[Any]:
     return [finding.query for finding in result.named(name)]
 
 
-def serious(result: Any) -> list[tuple[str, Any]]:
+def list_serious(result: Any) -> list[tuple[str, Any]]:
     return [(finding.name, finding.query) for finding in result if finding.severity != "note"]

@@ -27,8 +27,8 @@ def new_metric(name: str, like: str, root: Path = ROOT) -> list[Path]:
         raise ValueError(f"the name must be new, in lower case, of letters, digits and underscores; got {name!r}")
     like = NAME_BY_ALIAS.get(like, like)
     if like not in DEFINITIONS or DEFINITIONS[like].needs_places:
-        names = ", ".join(other_name for other_name, definition in DEFINITIONS.items() if not definition.needs_places)
-        raise ValueError(f"--like must be one of {names}; got {like!r}")
+        metrics = ", ".join(metric for metric, definition in DEFINITIONS.items() if not definition.needs_places)
+        raise ValueError(f"--like must be one of {metrics}; got {like!r}")
     definition = DEFINITIONS[like]
     module = definition.score.__module__.rpartition(".")[2]
     return [
@@ -66,7 +66,7 @@ def _reference(name: str, like: str, path: Path) -> Path:
     text = path.read_text()
     entry = re.search(rf'^    "{like}": (\w+),\n', text, flags=re.MULTILINE)
     assert entry is not None
-    (function,) = [statement for statement in ast.parse(text).body if getattr(statement, "name", None) == entry[1]]
+    (function,) = [node for node in ast.parse(text).body if getattr(node, "name", None) == entry[1]]
     source = ast.get_source_segment(text, function) or ""
     copy = source.replace(f"def {entry[1]}(", f"def {name}(", 1)
     text = text.replace(entry[0], f'{entry[0]}    "{name}": {name},\n')

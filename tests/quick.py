@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
+# More files than this are no quick choice any more, so the header says how to narrow it.
 LARGE = 60
-"""More files than this are no quick choice any more, so the header says how to narrow it."""
 
+# What needs a host, an environment of its own, or the site.
 LEFT_OUT = ("tests/integrations", "tests/examples", "tests/documentation", "tests/distributions", "tests/peers")
-"""What needs a host, an environment of its own, or the site."""
 
 HOSTS = {
     "datasets",
@@ -59,10 +59,10 @@ class Quick:
         if unseen:
             header += f"; nothing here belongs to {', '.join(unseen)}"
         if len(self.chosen) > LARGE:
-            nearer = len([distance for distance in self.chosen.values() if distance <= 1])
+            n_nearest = sum(distance <= 1 for distance in self.chosen.values())
             header += (
                 f"; that is much: -x stops at the first failure, and the nearest run first; --depth=1 takes the "
-                f"{nearer} of what imports a change directly, --changed=FILE a single file"
+                f"{n_nearest} of what imports a change directly, --changed=FILE a single file"
             )
         return header
 
@@ -103,36 +103,38 @@ def _git(*arguments: str) -> list[str]:
 
 def belonging(changed: Iterable[str], depth: int | None = None) -> dict[Path, int]:
     """Return the files whose tests belong to changed files, each with how many imports lie between the two."""
-    distances: dict[Path, int] = {}
+    distance_by_file: dict[Path, int] = {}
     for path in (ROOT / name for name in changed if name.endswith(".py")):
         if path.is_relative_to(CORE):
             for user, distance in _users(path, depth).items():
-                for changed_path in (user, _test_of(user)):
-                    distances[changed_path] = min(distance, distances.get(changed_path, distance))
-            module, beside = _module(path), _test_of(path).parent
+                for file in (user, _test_of(user)):
+                    distance_by_file[file] = min(distance, distance_by_file.get(file, distance))
+            module = _module(path)
+            folder = _test_of(path).parent
             tests = [test for test in _files(ROOT / "tests") if module in _imported(test)]
-            tests += beside.rglob("test_*.py") if beside != ROOT / "tests" else []
-            distances |= dict.fromkeys([*tests, ROOT / "tests" / "test_architecture.py"], 0)
+            if folder != ROOT / "tests":
+                tests += folder.rglob("test_*.py")
+            distance_by_file |= dict.fromkeys([*tests, ROOT / "tests" / "test_architecture.py"], 0)
         elif path.is_relative_to(ROOT / "tests"):
             tests = [test for test in _files(ROOT / "tests") if path.stem in _helpers(test)]
-            distances |= dict.fromkeys([path, *tests], 0)
-    left_out = tuple(ROOT / folder for folder in LEFT_OUT)
-    return {
-        path: steps
-        for path, steps in distances.items()
-        if path.exists() and not any(map(path.is_relative_to, left_out))
-    }
+            distance_by_file |= dict.fromkeys([path, *tests], 0)
+    for file in list(distance_by_file):
+        if not file.exists() or any(file.is_relative_to(ROOT / folder) for folder in LEFT_OUT):
+            del distance_by_file[file]
+    return distance_by_file
 
 
 def _users(path: Path, depth: int | None) -> dict[Path, int]:
     """Return a module and all that import it, also through others, each with how many imports lie between."""
-    distances, latest = {path: 0}, [path]
-    while latest and (depth is None or distances[latest[0]] < depth):
-        modules = {_module(latest_path) for latest_path in latest}
-        distance = distances[latest[0]] + 1
-        latest = [user for user in _files(CORE) if user not in distances and modules & _imported(user)]
-        distances |= dict.fromkeys(latest, distance)
-    return distances
+    distance_by_file = {path: 0}
+    latest = [path]
+    distance = 0
+    while latest and (depth is None or distance < depth):
+        distance += 1
+        modules = {_module(file) for file in latest}
+        latest = [user for user in _files(CORE) if user not in distance_by_file and modules & _imported(user)]
+        distance_by_file |= dict.fromkeys(latest, distance)
+    return distance_by_file
 
 
 def _test_of(path: Path) -> Path:
@@ -148,16 +150,18 @@ def _files(folder: Path) -> list[Path]:
 @cache
 def _imported(path: Path) -> frozenset[str]:
     """Return every module that a file names in an import which runs; what is imported for types alone never does."""
-    modules = set()
-    left: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while left:
-        node = left.pop()
+    modules: set[str] = set()
+    unvisited: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while unvisited:
+        node = unvisited.pop()
         if isinstance(node, ast.Import):
-            modules |= {alias.name for alias in node.names}
+            modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        left += [] if for_types else ast.iter_child_nodes(node)
+            modules.add(node.module)
+            modules.update(f"{node.module}.{alias.name}" for alias in node.names)
+        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if not is_for_types:
+            unvisited += ast.iter_child_nodes(node)
     return frozenset(modules)
 
 

@@ -28,15 +28,19 @@ class ScriptedModel(Script):
         seed: int = 0,
     ) -> None:
         super().__init__(seed)
-        self.lies, self.broken, self.fails, self.slow, self.repeats = lies, broken, fails, slow, repeats
-        self.asked = Counter[str]()
+        self.lies = lies
+        self.broken = broken
+        self.fails = fails
+        self.slow = slow
+        self.repeats = repeats
+        self.prompts = Counter[str]()
         self.done = Counter[str]()
         self._lock = threading.Lock()
 
     def __call__(self, prompt: str) -> str:
         with self._lock:
-            self.asked[prompt] += 1
-            attempt = self.asked[prompt]
+            self.prompts[prompt] += 1
+            attempt = self.prompts[prompt]
         # What goes wrong is decided by the prompt, so that a rerun sees the same model; a second call is answered.
         chance = random.Random(f"wrong {self.seed} {prompt}")
         if chance.random() < self.fails and attempt == 1:
@@ -46,33 +50,33 @@ class ScriptedModel(Script):
             self.done["slow"] += 1
             time.sleep(0.3)
         reply = super().__call__(prompt)
-        said = json.loads(reply)
-        if chance.random() < self.lies / 10 and "answerable" in said:
-            said["answerable"] = not said["answerable"]
+        content = json.loads(reply)
+        if chance.random() < self.lies / 10 and "answerable" in content:
+            content["answerable"] = not content["answerable"]
         elif "<quote>" in prompt and chance.random() < self.lies:
             self.done["lied of others"] += 1
             passage = re.findall(r"<passage>\n(.*?)\n</passage>", prompt, re.DOTALL)[0]
-            said["quotes"] = [lie(chance.choice(usable_sentences(passage)), chance)]
+            content["quotes"] = [lie(chance.choice(usable_sentences(passage)), chance)]
         if chance.random() < self.broken:
             self.done["broken"] += 1
             return reply[: len(reply) // 2]
-        return json.dumps(said)
+        return json.dumps(content)
 
     def question(self, prompt: str, shown: Sequence[str], chance: random.Random) -> str:
-        said = json.loads(super().question(prompt, shown, chance))
-        if "quotes" not in said:  # a question that has no answer
-            return json.dumps(said)
+        content = json.loads(super().question(prompt, shown, chance))
+        if "quotes" not in content:  # a question that has no answer
+            return json.dumps(content)
         if chance.random() < self.lies:
             self.done["lied in the answer"] += 1
-            said["answer"] = lie(said["answer"], chance)
+            content["answer"] = lie(content["answer"], chance)
         if chance.random() < self.repeats:
             self.done["repeated"] += 1
-            said["question"] = "How do people usually go together?"
+            content["question"] = "How do people usually go together?"
         elif chance.random() < self.lies:
             self.done["lied"] += 1
-            said["quotes"][-1] = lie(said["quotes"][-1], chance)
-        self.answers[said["question"]] = said["quotes"]
-        return json.dumps(said)
+            content["quotes"][-1] = lie(content["quotes"][-1], chance)
+        self.answers[content["question"]] = content["quotes"]
+        return json.dumps(content)
 
 
 class Told:
@@ -82,27 +86,22 @@ class Told:
 
     def __init__(self, *replies: tuple[str, Any]) -> None:
         self.replies = replies
-        self.asked: list[str] = []
+        self.prompts: list[str] = []
 
     def __call__(self, prompt: str) -> str:
-        self.asked.append(prompt)
+        self.prompts.append(prompt)
         for part, reply in reversed(self.replies):
             if part in prompt:
-                said = reply(prompt) if callable(reply) else reply
-                return said if isinstance(said, str) else json.dumps(said)
+                content = reply(prompt) if callable(reply) else reply
+                return content if isinstance(content, str) else json.dumps(content)
         raise AssertionError(prompt)
 
 
 def lie(sentence: str, chance: random.Random) -> str:
     """Return a sentence with a word taken out, one put in its place, or something that nobody wrote."""
-    parts = sentence.split()
-    at = chance.randrange(len(parts))
-    return " ".join(
-        chance.choice(
-            [
-                [*parts[:at], *parts[at + 1 :], "so"],
-                [*parts[:at], "never", *parts[at + 1 :]],
-                ["As", "everybody", "knows,", "the", "answer", "is", "forty-two", "and", "nothing", "else."],
-            ]
-        )
-    )
+    words = sentence.split()
+    position = chance.randrange(len(words))
+    before = words[:position]
+    after = words[position + 1 :]
+    invention = ["As", "everybody", "knows,", "the", "answer", "is", "forty-two", "and", "nothing", "else."]
+    return " ".join(chance.choice([[*before, *after, "so"], [*before, "never", *after], invention]))

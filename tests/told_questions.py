@@ -1,6 +1,6 @@
 """Questions made by models that say what they are told, and what is judged in them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,48 +19,53 @@ RULES = {
 }
 
 
-def qrels_of(made: rm.types.GeneratedQuestions) -> dict[Any, list[list[Any]]]:
-    qrels: Any = made.questions.qrels
+def qrels_of(generated: rm.types.GeneratedQuestions) -> dict[Any, list[list[Any]]]:
+    qrels: Any = generated.questions.qrels
     return dict(qrels)
 
 
-def judged(made: rm.types.GeneratedQuestions) -> list[list[Any]]:
-    return [group for groups in qrels_of(made).values() for group in groups]
+def list_groups(generated: rm.types.GeneratedQuestions) -> list[list[Any]]:
+    all_groups: list[list[Any]] = []
+    for groups in qrels_of(generated).values():
+        all_groups += groups
+    return all_groups
 
 
-def unverifiable(made: rm.types.GeneratedQuestions, texts: Mapping[str, str]) -> list[Any]:
+def find_unverifiable(generated: rm.types.GeneratedQuestions, texts: Mapping[str, str]) -> list[Any]:
     """Return the judgments whose words do not stand where they say."""
-    wrong: list[Any] = []
-    for group in judged(made):
-        spans = [one for one in group if isinstance(one, rm.Span)]
-        held = [texts[span.source][span.start : span.end] for span in spans]
-        quotes = [one for one in group if isinstance(one, rm.Quote)]
-        wrong += [quote for quote in quotes if quote.text not in held]
-        wrong += [
-            span
-            for span, text in zip(spans, held, strict=True)
-            if not any(normalise(quote.text) in normalise(text) for quote in quotes)
-        ]
+    unverifiable: list[Any] = []
+    for group in list_groups(generated):
+        quotes = [judged for judged in group if isinstance(judged, rm.Quote)]
+        spans = [judged for judged in group if isinstance(judged, rm.Span)]
+        text_by_span = {span: texts[span.source][span.start : span.end] for span in spans}
+        unverifiable += [quote for quote in quotes if quote.text not in text_by_span.values()]
+        for span, text in text_by_span.items():
+            if not any(normalise(quote.text) in normalise(text) for quote in quotes):
+                unverifiable.append(span)
         if not quotes or not spans:
-            wrong.append(group)
-    return wrong
+            unverifiable.append(group)
+    return unverifiable
 
 
-OF_ONE_WORKER = pytest.mark.xdist_group("questions of a lying model")  # they are made once, which takes a while
+ON_ONE_WORKER = pytest.mark.xdist_group("questions of a lying model")  # they are made once, which takes a while
 OPENED = "opened at night by the duty officer"
 NIGHT = {"question": "Who gets into the strong room after hours?", "quotes": [OPENED]}
 WRITE = ("Write one question", NIGHT)
-YES: Callable[[str], Any] = lambda prompt: {"answerable": OPENED in prompt}  # noqa: E731
-ANSWERS = ("Can the question be answered", YES)
 NO_OTHERS: tuple[str, Any] = ("Which of the passages", {"quotes": []})
 
 
-def one(model: Any, corpus: Any = None, **how: Any) -> rm.types.GeneratedQuestions:
-    return rm.generate_questions(
-        {"vault": RULES["vault"]} if corpus is None else corpus, model, 1, kinds="one_passage", **how
-    )
+def is_answerable(prompt: str) -> dict[str, bool]:
+    return {"answerable": OPENED in prompt}
 
 
-def first_of(corpus: Mapping[str, str], model: Told, **how: Any) -> rm.types.GeneratedQuestions:
+ANSWERS = ("Can the question be answered", is_answerable)
+
+
+def generate_one(model: Any, corpus: Any = None, **options: Any) -> rm.types.GeneratedQuestions:
+    texts = {"vault": RULES["vault"]} if corpus is None else corpus
+    return rm.generate_questions(texts, model, 1, kinds="one_passage", **options)
+
+
+def generate_from_corpus(corpus: Mapping[str, str], model: Told, **options: Any) -> rm.types.GeneratedQuestions:
     """Make a question of the vault, whichever passage comes first: elsewhere its quote is not found."""
-    return rm.generate_questions(corpus, model, 1, kinds="one_passage", **how)
+    return rm.generate_questions(corpus, model, 1, kinds="one_passage", **options)

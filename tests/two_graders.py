@@ -8,14 +8,37 @@ import retrieval_metrics as rm
 from retrieval_metrics.datasets.labels import Scale
 
 RANDOM = np.random.default_rng(4)
-ADA_SAYS: dict[Any, Any] = {f"q{q}": {f"d{d}": int(RANDOM.integers(0, 4)) for d in range(8)} for q in range(12)}
-BEN_SAYS: dict[Any, Any] = {
-    query: {document: int(np.clip(grade + RANDOM.choice([0, 0, 0, 1, -1]), 0, 3)) for document, grade in held.items()}
-    for query, held in ADA_SAYS.items()
-}
-ADA, BEN = rm.Labels.from_qrels(ADA_SAYS, "Ada"), rm.Labels.from_qrels(BEN_SAYS, "Ben")
-PAIRS = [(ADA_SAYS[query][document], BEN_SAYS[query][document]) for query in ADA_SAYS for document in ADA_SAYS[query]]
 
 
-def by_rubric(qrels: dict[str, dict[str, int]], by: str = "Ada", relevant_from: int = 2) -> rm.Labels:
-    return rm.Labels(rm.Labels.from_qrels(qrels, by), scale=Scale.from_grades(relevant_from))
+def draw_grades() -> dict[str, int]:
+    return {f"d{number}": int(RANDOM.integers(0, 4)) for number in range(8)}
+
+
+def change_some(grades: dict[str, int]) -> dict[str, int]:
+    """Return grades of which two in five differ by one."""
+    changed = {}
+    for document, grade in grades.items():
+        changed[document] = int(np.clip(grade + RANDOM.choice([0, 0, 0, 1, -1]), 0, 3))
+    return changed
+
+
+ADA_GRADES: dict[Any, Any] = {f"q{number}": draw_grades() for number in range(12)}
+BEN_GRADES: dict[Any, Any] = {query: change_some(grades) for query, grades in ADA_GRADES.items()}
+ADA = rm.Labels.from_qrels(ADA_GRADES, "Ada")
+BEN = rm.Labels.from_qrels(BEN_GRADES, "Ben")
+
+
+def pair_grades() -> list[tuple[int, int]]:
+    """Return the grades of each document, Ada's and Ben's."""
+    pairs = []
+    for query, grades in ADA_GRADES.items():
+        for document, grade in grades.items():
+            pairs.append((grade, BEN_GRADES[query][document]))
+    return pairs
+
+
+PAIRS = pair_grades()
+
+
+def label_by_rubric(qrels: dict[str, dict[str, int]], grader: str = "Ada", relevant_from: int = 2) -> rm.Labels:
+    return rm.Labels(rm.Labels.from_qrels(qrels, grader), scale=Scale.from_grades(relevant_from))

@@ -22,12 +22,12 @@ from retrieval_metrics.datasets.generate import generate_questions as generate_q
 from retrieval_metrics.datasets.labels import Label as Label
 from retrieval_metrics.datasets.labels import Labels as Labels
 from retrieval_metrics.datasets.llm_client import Model as Model
+from retrieval_metrics.datasets.matches import match as match
 from retrieval_metrics.datasets.pool import pool as pool
 from retrieval_metrics.datasets.prompts import QuestionPrompts as QuestionPrompts
-from retrieval_metrics.datasets.rechunk_labels import match as match
 from retrieval_metrics.datasets.rechunk_labels import relabel as relabel
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
-from retrieval_metrics.evaluation.evaluate import evaluate_ranking as evaluate_ranking
+from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
 from retrieval_metrics.evaluation.merge import merge as merge
 from retrieval_metrics.evaluation.scores import Totals as Totals
@@ -64,7 +64,7 @@ from retrieval_metrics.metrics.base.user_metrics import define_metric as define_
 from retrieval_metrics.retrieval.diversity import intra_list_diversity as intra_list_diversity
 from retrieval_metrics.retrieval.fuse import fuse as fuse
 from retrieval_metrics.retrieval.mmr import mmr as mmr
-from retrieval_metrics.retrieval.mmr import mmr_batch as mmr_batch
+from retrieval_metrics.retrieval.mmr_batch import mmr_batch as mmr_batch
 from retrieval_metrics.retrieval.mmr_from_similarity import mmr_from_similarity as mmr_from_similarity
 from retrieval_metrics.retrieval.retrieve import aretrieve as aretrieve
 from retrieval_metrics.retrieval.retrieve import retrieve as retrieve

@@ -22,10 +22,10 @@ from retrieval_metrics.datasets.human_model_estimate import EstimatedDifference 
 from retrieval_metrics.datasets.lint_report import Lint as Lint
 from retrieval_metrics.datasets.lint_report import LintFinding as LintFinding
 from retrieval_metrics.datasets.llm_client import Calls as Calls
+from retrieval_metrics.datasets.matches import Match as Match
+from retrieval_metrics.datasets.matches import Matches as Matches
 from retrieval_metrics.datasets.moves import Moves as Moves
 from retrieval_metrics.datasets.pool import Pool as Pool
-from retrieval_metrics.datasets.rechunk_labels import Match as Match
-from retrieval_metrics.datasets.rechunk_labels import Matches as Matches
 from retrieval_metrics.datasets.rechunk_labels import Relabelled as Relabelled
 from retrieval_metrics.datasets.rechunk_labels import RelabelResult as RelabelResult
 from retrieval_metrics.datasets.sample import Sample as Sample

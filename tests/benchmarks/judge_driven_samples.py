@@ -27,11 +27,12 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_metrics.datasets.grading import first_stratum
+from retrieval_metrics.datasets.disagreement_strata import choose_first_stratum
 from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.statistics import CorrectedMean, corrected_mean, spending_levels
 
-QUERIES, DOCUMENTS = 200, 10
+QUERIES = 200
+DOCUMENTS = 10
 DISCOUNTS = 1 / np.log2(np.arange(2, DOCUMENTS + 2))
 GRADES = (0, 0, 1, 2, 3)
 BEST = 3
@@ -74,36 +75,42 @@ def ranked(true: NDArray[np.int64], strength: float, random: np.random.Generator
 
 def exchanged(order: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
     """Return rankings in which two neighbours have changed places."""
-    other, row = order.copy(), np.arange(len(order))
+    swapped = order.copy()
+    row = np.arange(len(order))
     position = random.integers(0, order.shape[1] - 1, len(order))
-    other[row, position], other[row, position + 1] = order[row, position + 1], order[row, position]
-    return other
+    swapped[row, position] = order[row, position + 1]
+    swapped[row, position + 1] = order[row, position]
+    return swapped
 
 
 def differences(judge: str, share: float, queries: int, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the differences of two systems for each query, by people and by the judge."""
     true = random.choice(GRADES, (queries, DOCUMENTS))
-    judged_values = judged(judge, true, random)
+    read = judged(judge, true, random)
     chance = random.random(queries)
     favours = judge == "favours"
-    of_new, of_old = chance < share, (share <= chance) & (chance < 2 * share)
+    of_new = chance < share
+    of_old = (share <= chance) & (chance < 2 * share)
     if favours:  # two systems that hardly differ: each exchanges two neighbours of one ranking
-        unchanged = ranked(true, 1.0, random)
-        old, new = exchanged(unchanged, random), exchanged(unchanged, random)
+        common_ranking = ranked(true, 1.0, random)
+        old = exchanged(common_ranking, random)
+        new = exchanged(common_ranking, random)
     else:
-        old, new = ranked(true, 0.8, random), ranked(true, 1.0, random)
+        old = ranked(true, 0.8, random)
+        new = ranked(true, 1.0, random)
     nothing = np.zeros(queries)
     liked = np.where(of_new, float(BEST), 0.0)
     people = ndcg(true, new, of_new, nothing) - ndcg(true, old, of_old, nothing)
-    model = ndcg(judged_values, new, of_new, liked) - ndcg(judged_values, old, of_old, liked)
+    model = ndcg(read, new, of_new, liked) - ndcg(read, old, of_old, liked)
     defined = ~np.isnan(people) & ~np.isnan(model)
     return people[defined], model[defined]
 
 
 def estimated(people: Floats, model: Floats, n: int, seed: int, *, in_strata: bool) -> CorrectedMean:
     """Draw n queries, label them, and estimate; a larger draw with the same seed holds the smaller one."""
-    size, share = first_stratum(np.sort(np.abs(model))[::-1])
-    first = set(np.argsort(-np.abs(model), kind="stable")[:size].tolist())
+    first_stratum = choose_first_stratum(np.sort(np.abs(model))[::-1])
+    share = first_stratum.share_of_labels
+    first = set(np.argsort(-np.abs(model), kind="stable")[: first_stratum.size].tolist())
     strata = {query: int(query not in first) for query in range(len(model))} if in_strata else None
     sample = draw(range(len(model)), n, strata, seed, {0: share, 1: 1 - share} if in_strata else None)
     labelled = [int(query) for query in sample.queries]
@@ -122,63 +129,68 @@ def population(judge: str, share: float) -> float:
 def line(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     """Return the cells of a line of the first table, and the coverage of people alone in per cent."""
     truth = population(judge, share)
-    estimates: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
+    intervals: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
     for seed in range(draws):
         people, model = differences(judge, share, QUERIES, np.random.default_rng(seed * 7 + n))
         estimate = estimated(people, model, n, seed, in_strata=False)
-        estimates["people"].append((estimate.human_only or estimate).difference_interval())
-        estimates["random"].append(estimate.difference_interval())
-        estimates["strata"].append(estimated(people, model, n, seed, in_strata=True).difference_interval())
-    usual = np.mean([high - low for low, high in estimates["people"]])
-    cells = [
-        f"{100 * np.mean([low <= truth <= high for low, high in values]):8.1f}"
-        f"{np.mean([high - low for low, high in values]) / usual:7.2f}"
-        for values in estimates.values()
-    ]
-    low, high = np.array(estimates["people"]).T
+        intervals["people"].append((estimate.human_only or estimate).difference_interval())
+        intervals["random"].append(estimate.difference_interval())
+        intervals["strata"].append(estimated(people, model, n, seed, in_strata=True).difference_interval())
+    usual = np.mean([high - low for low, high in intervals["people"]])
+    cells = []
+    for ends in intervals.values():
+        lows, highs = np.array(ends).T
+        coverage = 100 * np.mean((lows <= truth) & (truth <= highs))
+        cells.append(f"{coverage:8.1f}{np.mean(highs - lows) / usual:7.2f}")
+    low, high = np.array(intervals["people"]).T
     return "".join(cells), 100 * float(np.mean((low <= truth) & (truth <= high)))
 
 
 def needed(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
     """Return the cells of the second table: how many more labels were asked for, how often they were enough."""
-    cells, rates = [], []
+    cells = []
+    rates = []
     for in_strata in (False, True):
-        n_asked, enough = [], []
+        n_labels = []
+        enough = []
         for seed in range(draws):
             people, model = differences(judge, share, 1_000, np.random.default_rng(seed * 11 + n))
             before = estimated(people, model, n, seed, in_strata=in_strata)
-            half_width = 2 / 3 * 2 * before.half_width()
-            n_more = before.labels_needed(half_width)
-            if np.isfinite(n_more):
-                after = estimated(people, model, n + int(n_more), seed, in_strata=in_strata)
-                n_asked.append(n_more)
-                enough.append(2 * after.half_width() <= half_width)
+            width = 2 / 3 * 2 * before.half_width()
+            n_needed = before.labels_needed(width)
+            if np.isfinite(n_needed):
+                after = estimated(people, model, n + int(n_needed), seed, in_strata=in_strata)
+                n_labels.append(n_needed)
+                enough.append(2 * after.half_width() <= width)
         rates.append(100 * float(np.mean(enough)))
-        cells.append(f"{np.median(n_asked):8.0f}{rates[-1]:7.1f}")
+        cells.append(f"{np.median(n_labels):8.0f}{rates[-1]:7.1f}")
     return "".join(cells), rates[0]
 
 
 def looks(judge: str, counts: list[int], draws: int) -> tuple[str, float]:
     """Return the cells of the third table: how often equal systems are told apart."""
     levels = spending_levels(counts)
-    cells, rates = [], []
+    cells = []
+    rates = []
     for in_strata in (False, True):
-        plain, spent = 0, 0
+        plain = 0
+        spent = 0
         for seed in range(draws):
             random = np.random.default_rng(seed * 13 + 5)
             people, model = differences(judge, 0.0, QUERIES, random)
             sign = random.choice([-1, 1], len(people))  # neither system is better
-            people, model = people * sign, model * sign
-            estimates = [estimated(people, model, n, seed, in_strata=in_strata) for n in counts]
-            plain += any(_apart(estimate, 0.95) for estimate in estimates)
-            spent += any(_apart(estimate, level) for estimate, level in zip(estimates, levels, strict=True))
+            people = people * sign
+            model = model * sign
+            means = [estimated(people, model, n, seed, in_strata=in_strata) for n in counts]
+            plain += any(_apart(mean, 0.95) for mean in means)
+            spent += any(_apart(mean, level) for mean, level in zip(means, levels, strict=True))
         rates.append(100 * plain / draws)
         cells.append(f"{rates[-1]:8.1f}{100 * spent / draws:8.1f}")
     return "".join(cells), rates[0]
 
 
-def _apart(estimate: CorrectedMean, level: float) -> bool:
-    low, high = estimate.difference_interval(level)
+def _apart(mean: CorrectedMean, level: float) -> bool:
+    low, high = mean.difference_interval(level)
     return low > 0 or high < 0
 
 
@@ -191,7 +203,8 @@ def main() -> None:
     options.add_argument("--draws", type=int, default=500)
     options.add_argument("--only", choices=("coverage", "needed", "looks"), nargs="+", help="some of the tables")
     chosen = options.parse_args()
-    draws, tables = chosen.draws, chosen.only or ("coverage", "needed", "looks")
+    draws = chosen.draws
+    tables = chosen.only or ("coverage", "needed", "looks")
     if "coverage" in tables:
         names = ("people", "random", "strata")
         print(f"{'judge':10}{'share':>6}{'n':>6}" + "".join(f"{name:>8}  width" for name in names))

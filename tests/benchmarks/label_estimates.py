@@ -36,8 +36,8 @@ from retrieval_metrics.statistics import corrected_mean, mean_interval
 Values = NDArray[np.float64]
 Grades = NDArray[np.int64]
 
+# Documents of a query.
 POOL = 20
-"""Documents of a query."""
 POPULATION = 60_000
 LABELLED = (15, 25, 50)
 QUERIES = (150, 500)
@@ -108,13 +108,17 @@ def population(judge: Judge, metric: str, skill: float, seed: int) -> NDArray[An
     np.put_along_axis(favoured, orders[1][:, :5], values=True, axis=1)
     read = judge.grades(truth, favoured, random)
     value = METRICS[metric]
-    pair = (truth, read)
-    return np.array([[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in pair])
+    truth_and_read = (truth, read)
+    values = []
+    for grades in truth_and_read:
+        values.append([value(np.take_along_axis(grades, order, axis=1)) for order in orders])
+    return np.array(values)
 
 
 def ppi(people: Values, model: Values, n: int) -> tuple[float, float]:
     """The power-tuned prediction-powered interval (Angelopoulos 2023), unlabelled queries apart from labelled."""
-    labelled, unlabelled = model[:n], model[n:]
+    labelled = model[:n]
+    unlabelled = model[n:]
     share = n / len(unlabelled)
     tuned = np.cov(people, labelled)[0, 1] / ((1 + share) * model.var(ddof=1)) if model.var() else 0.0
     tuned = min(max(tuned, 0.0), 1.0)
@@ -155,18 +159,19 @@ def simulate(
         cells = []
         for _ in range(draws):
             drawn = random.integers(0, len(people), queries)
-            labelled, graded = people[drawn[:n]], model[drawn]
-            estimate = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
-            ours = estimate.difference_interval() if difference else estimate.interval(binary=binary)
+            labelled = people[drawn[:n]]
+            graded = model[drawn]
+            mean = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
+            ours = mean.difference_interval() if difference else mean.interval(binary=binary)
             alone = student(labelled)
-            finite = graded[~np.isnan(graded)]
-            alternatives = (
+            defined = graded[~np.isnan(graded)]
+            peers = (
                 student(labelled) if difference else mean_interval(labelled, binary=binary),
-                student(finite),
+                student(defined),
                 ppi(labelled, filled[drawn], n),
             )
-            covered = [holds(ends, truth) for ends in (ours, *alternatives)]
-            cells.append([*covered, ours[1] - ours[0], alone[1] - alone[0], estimate.mean - truth])
+            covered = [holds(ends, truth) for ends in (ours, *peers)]
+            cells.append([*covered, ours[1] - ours[0], alone[1] - alone[0], mean.mean - truth])
         means = np.mean(cells, axis=0)
         rates = "".join(f"{100 * rate:9.1f}" for rate in means[:4])
         widths = f"{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}"
@@ -192,7 +197,8 @@ def main() -> None:
                 values = population(JUDGES[name], metric, skill, seed=7)
                 people, model = values[:, 1] if quantity.startswith("mean") else values[:, 1] - values[:, 0]
                 print(f"{name}: people {people.mean():.3f}, judge {np.nanmean(model):.3f}")
-                difference, binary = quantity.startswith("difference"), metric == "hit_rate@3"
+                difference = quantity.startswith("difference")
+                binary = metric == "hit_rate@3"
                 for queries, n, cells, _ in simulate(
                     people, model, arguments.draws, difference=difference, binary=binary
                 ):

@@ -12,31 +12,12 @@ from rule_cases import audit_with
 NAMES = ["ndcg@3", "ndcg", "map@5", "map", "mrr@10", "precision@5", "recall@2", "f1@3", "hit_rate@1", "bpref"]
 
 
-PRINTED = """\
-metric       standard  llama_index  haystack
-ndcg           0.6257       1.1320    0.6257
-precision@5    0.2000       0.7500         -
-3 queries; compared with standard
-llama_index: raises an error for 1 of 3, which its means leave out
-llama_index: a repeated document counts again (ndcg in 1 of 3); ndcg of query 'q7' is 1.2641 instead of 0.8772: \
-document 'd7' is retrieved twice
-llama_index: a query with nothing retrieved is refused (ndcg in 1, precision@5 in 1 of 3); ndcg of query 'q9' is \
-left out instead of 0.0000
-llama_index: the denominator is the number of distinct documents retrieved (precision@5 in 2 of 3); precision@5 of \
-query 'q8' is 1.0000 instead of 0.2000: 1 retrieved, 1 relevant, k is 5
-70% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
-"""
-
-
-class TestWhatItPrints:
+class TestForms:
     QRELS = {"q7": ["d7", "d9"], "q8": ["d1"], "q9": ["d2"]}  # noqa: RUF012  (never changed)
     RUN = {"q7": ["d7", "d7", "x", "d9", "y"], "q8": ["d1"], "q9": []}  # noqa: RUF012  (never changed)
 
     def audit(self) -> rm.types.Audit:
         return rm.audit(self.QRELS, self.RUN, ["ndcg", "precision@5"], rules=["standard", "llama_index", "haystack"])
-
-    def test_the_table_and_below_it_each_rule_with_its_smallest_example(self) -> None:
-        assert f"{self.audit()}\n" == PRINTED
 
     def test_markdown_html_and_pandas_hold_the_same_numbers(self) -> None:
         audit = self.audit()

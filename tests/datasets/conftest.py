@@ -4,20 +4,21 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
-from retrieval_metrics.retrieval import call_policy as calling
+from retrieval_metrics.retrieval import call_policy
 from scripted_model import ScriptedModel
 
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calling, "PAUSE", 0.0)
+    monkeypatch.setattr(call_policy, "PAUSE", 0.0)
 
 
 @pytest.fixture(scope="session")
-def lied() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
+def generated_by_liar() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
     model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, slow=0.005, repeats=0.1)
-    before, calling.PAUSE = calling.PAUSE, 0.0  # a fixture of a session comes before those of functions
+    pause = call_policy.PAUSE
+    call_policy.PAUSE = 0.0  # a fixture of a session comes before those of functions
     try:
         return rm.generate_questions(topics(), rm.Model(model, timeout=0.25), 380, seed=1), model
     finally:
-        calling.PAUSE = before
+        call_policy.PAUSE = pause

@@ -1,4 +1,4 @@
-"""A corpus is taken in every form, cut into passages, and what stands in it twice is known."""
+"""A corpus is taken in every form, and cut into passages."""
 
 import json
 import re
@@ -8,34 +8,8 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from corpus import topics
-from retrieval_metrics.datasets.corpus import cut
-from scripted_model import ScriptedModel, Told
-from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, first_of, judged, one
-
-
-def test_passages_are_spread_over_everything_the_corpus_is_about() -> None:
-    made = rm.generate_questions(topics(), ScriptedModel(), 40, kinds="one_passage", checks=())
-    assert len(set(made.questions.provenance_values("source").values())) >= 20
-    covered, clusters = re.findall(r"of ([\d,]+) of ([\d,]+) clusters", str(made))[0]
-    assert covered == clusters
-
-
-def test_what_a_retriever_finds_is_looked_at_too() -> None:
-    corpus = {**RULES, "odd": "Zwischen zwölf und sechs schließt der Wachhabende den Tresorraum selbst auf."}
-    model = Told(WRITE, ANSWERS, NO_OTHERS)
-    first_of(corpus, model)
-    assert not any("Wachhabende" in prompt for prompt in model.asked if "Which of the passages" in prompt)
-    model = Told(WRITE, ANSWERS, NO_OTHERS)
-    first_of(corpus, model, retriever=lambda _: ["odd", "vault"])
-    (asked,) = {prompt for prompt in model.asked if "Which of the passages" in prompt}
-    assert "Wachhabende" in asked
-    assert OPENED not in re.sub("<quote>.*</quote>", "", asked), "the passage it was made of is not asked about"
-    with pytest.raises(ValueError, match="nothing that the retriever returns is in the corpus"):
-        first_of(corpus, Told(WRITE, ANSWERS), retriever=lambda _: ["chunk-17"])
-    by_place = Told(WRITE, ANSWERS, NO_OTHERS)
-    first_of(corpus, by_place, retriever=lambda _: [rm.Retrieved(17, "schließt", source="odd", start=24)])
-    assert any("Wachhabende" in prompt for prompt in by_place.asked)
+from scripted_model import Told
+from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, generate_one, list_groups
 
 
 def test_a_corpus_is_texts_items_or_a_folder(tmp_path: Path) -> None:
@@ -44,31 +18,24 @@ def test_a_corpus_is_texts_items_or_a_folder(tmp_path: Path) -> None:
     (tmp_path / ".hidden.md").write_text("nobody reads this, whatever it may say")
     (tmp_path / "logo.png").write_bytes(b"\x89PNG")
     with pytest.warns(rm.RetrievalWarning, match=r"1 file not read.*logo\.png"):
-        of_folder = one(Told(WRITE, ANSWERS), tmp_path)
+        of_folder = generate_one(Told(WRITE, ANSWERS), tmp_path)
     assert [*of_folder.questions.provenance_values("source").values()] == ["rules/vault.md"]
     items = [rm.Retrieved("c1", RULES["vault"], source="book.md", start=1000)]
-    of_items = one(Told(WRITE, ANSWERS), items)
+    of_items = generate_one(Told(WRITE, ANSWERS), items)
     start = 1000 + RULES["vault"].index(OPENED)
-    assert judged(of_items)[0][1] == rm.Span("book.md", start, start + len(OPENED))
-    no_offsets = one(Told(WRITE, ANSWERS), [rm.Retrieved("c1", RULES["vault"], source="book.md")])
-    assert judged(no_offsets)[0][1].source == "c1"
+    assert list_groups(of_items)[0][1] == rm.Span("book.md", start, start + len(OPENED))
+    no_offsets = generate_one(Told(WRITE, ANSWERS), [rm.Retrieved("c1", RULES["vault"], source="book.md")])
+    assert list_groups(no_offsets)[0][1].source == "c1"
     assert [*no_offsets.questions.provenance_values("source").values()] == ["book.md"]
     (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": "vault", "text": RULES["vault"]}))
     assert [
-        *one(Told(WRITE, ANSWERS), str(tmp_path / "corpus.jsonl")).questions.provenance_values("source").values()
+        *generate_one(Told(WRITE, ANSWERS), str(tmp_path / "corpus.jsonl"))
+        .questions.provenance_values("source")
+        .values()
     ] == ["vault"]
 
 
-def test_what_stands_in_two_documents_is_judged_in_both() -> None:
-    corpus = {"vault": RULES["vault"], "copy": f"Old rules. {RULES['vault']}"}
-    made = rm.generate_questions(corpus, Told(WRITE, ANSWERS), 1, kinds="one_passage")
-    assert {piece.source for piece in judged(made)[0] if isinstance(piece, rm.Span)} == {"vault", "copy"}
-    assert "ambiguous_quote" not in made.questions.lint(corpus).counts
-    many = {f"d{at}": RULES["vault"] for at in range(5)}
-    assert {*rm.generate_questions(many, Told(WRITE), 1, kinds="one_passage").reasons} == {"quote everywhere"}
-
-
-NOBODY = Told()
+NO_MODEL = Told()
 
 
 @pytest.mark.parametrize(
@@ -87,40 +54,26 @@ NOBODY = Told()
 )
 def test_a_bad_corpus_is_refused_before_the_first_call(corpus: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        rm.generate_questions(corpus, NOBODY, 1)
-    assert not NOBODY.asked
+        rm.generate_questions(corpus, NO_MODEL, 1)
+    assert not NO_MODEL.prompts
 
 
 def test_a_long_text_is_cut_for_the_prompts_and_its_places_stay_those_of_the_text() -> None:
     filler = "Nothing of any interest happens in these words, which only make it long. " * 40
     corpus = {"long": filler + "\n\n" + RULES["vault"] + "\n\n" + filler}
     model = Told(WRITE, ANSWERS, NO_OTHERS)
-    made = rm.generate_questions(corpus, model, 1, kinds="one_passage", passage_length=500)
-    span = next(one for one in judged(made)[0] if isinstance(one, rm.Span))
+    generated = rm.generate_questions(corpus, model, 1, kinds="one_passage", passage_length=500)
+    span = next(judged for judged in list_groups(generated)[0] if isinstance(judged, rm.Span))
     assert corpus["long"][span.start : span.end] == OPENED
-    assert (
-        max(
-            len(passage)
-            for prompt in model.asked
-            for passage in re.findall(r"<passage>\n(.*?)\n</p", prompt, re.DOTALL)
-        )
-        <= 500
-    )
+    passages = re.findall(r"<passage>\n(.*?)\n</p", "\n".join(model.prompts), re.DOTALL)
+    assert max(map(len, passages)) <= 500
 
 
 def test_scripts_without_spaces_have_sentences_quotes_and_keywords() -> None:
     corpus = {"规则": "金库夜间可由值班人员打开。必须有第二名工作人员在场。两人都要在登记簿上签字。"}
     reply = {"question": "谁能在下班以后进入保险库房", "quotes": ["金库夜间可由值班人员打开"]}
-    by_quote = one(Told(("Write one question", reply)), corpus, checks=())
-    assert judged(by_quote) == [[rm.Quote("金库夜间可由值班人员打开"), rm.Span("规则", 0, 12)]]
+    by_quote = generate_one(Told(("Write one question", reply)), corpus, checks=())
+    assert list_groups(by_quote) == [[rm.Quote("金库夜间可由值班人员打开"), rm.Span("规则", 0, 12)]]
     model = Told(("search box", {"question": "夜间 打开金库", "sentences": [2]}))
     by_number = rm.generate_questions(corpus, model, 1, kinds="keywords", evidence="sentences", checks=())
-    assert judged(by_number)[0][0] == rm.Quote("必须有第二名工作人员在场。")
-
-
-@pytest.mark.parametrize(("title", "ends"), [("t" * 20, "here."), ("t" * 30, "t")])
-def test_a_text_is_cut_at_a_paragraph_unless_that_leaves_less_than_half_of_an_even_part(title: str, ends: str) -> None:
-    text = f"{title}\n\nOne sentence of the text stands here. And another sentence stands here too."
-    (start, end), rest = cut(text, 76)
-    assert (start, text[start:end].endswith(ends)) == (0, True)
-    assert text[slice(*rest)].endswith("here too.")
+    assert list_groups(by_number)[0][0] == rm.Quote("必须有第二名工作人员在场。")

@@ -9,19 +9,11 @@ from uuid import UUID
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langsmith.schemas import Example
 
 import datasets
 import retrieval_metrics as rm
-
-ROWS: list[dict[str, Any]] = [
-    {"id": "q1", "query": "How do I reset my password?", "relevant": ["d7", "d8"], "source": "account.md"},
-    {"id": "q2", "query": "What does a seat cost?", "relevant": ["d1"], "source": "prices.md"},
-]
-QUERIES = {"q1": "How do I reset my password?", "q2": "What does a seat cost?"}
-QRELS = {"q1": ["d7", "d8"], "q2": ["d1"]}
+from two_questions import QRELS, QUERIES, ROWS
 
 
 class TestReading:
@@ -47,12 +39,12 @@ class TestReading:
         assert read.provenance_values("source") == {"q1": "account.md"}
 
     def test_one_split_of_a_hugging_face_dataset_is_chosen(self) -> None:
-        both = datasets.DatasetDict(
+        splits = datasets.DatasetDict(
             {"train": datasets.Dataset.from_list(ROWS), "test": datasets.Dataset.from_list(ROWS)}
         )
         with pytest.raises(ValueError, match="splits 'train', 'test'; choose one"):
-            rm.EvaluationSet.from_dataset(both)
-        assert len(rm.EvaluationSet.from_dataset(both["test"])) == 2
+            rm.EvaluationSet.from_dataset(splits)
+        assert len(rm.EvaluationSet.from_dataset(splits["test"])) == 2
 
     def test_a_labelled_rag_dataset_and_its_json_hold_texts(self, tmp_path: Path) -> None:
         example = {
@@ -104,59 +96,16 @@ class TestReading:
         assert read.provenance_values("kind") == {"why?": "single_hop", "how?": "single_hop"}
 
     def test_the_record_becomes_a_set_and_a_set_stays_itself(self) -> None:
-        given = rm.EvaluationSet.from_dataset(ROWS)
-        assert rm.EvaluationSet.from_dataset(given) is given
-
-
-class TestBeir:
-    def test_a_folder_is_read_as_it_was_written(self, tmp_path: Path) -> None:
-        graded = {"q1": {"d7": 2, "d8": 0}, "q2": {"d1": 1}}
-        given = rm.EvaluationSet(QUERIES, graded, rm.EvaluationSet.from_dataset(ROWS).provenance)
-        given.to_beir(tmp_path / "new" / "set", {"d1": "one", "d7": "seven"})
-        read = rm.EvaluationSet.from_dataset(tmp_path / "new" / "set")
-        assert (read.queries, read.qrels, read.provenance) == (given.queries, given.qrels, given.provenance)
-        assert rm.read_corpus(tmp_path / "new" / "set" / "corpus.jsonl") == {"d1": "one", "d7": "seven"}
-
-    def test_a_split_holds_the_questions_that_it_judges(self, tmp_path: Path) -> None:
-        rm.EvaluationSet(QUERIES, QRELS).to_beir(tmp_path)
-        rm.write_qrels({"q2": {"d1": 1}}, tmp_path / "qrels" / "dev.tsv")
-        assert rm.EvaluationSet.from_dataset(tmp_path, split="dev").queries == {"q2": QUERIES["q2"]}
-        with pytest.raises(ValueError, match="has the splits dev, test"):
-            rm.EvaluationSet.from_dataset(tmp_path, split="train")
-
-    @pytest.mark.parametrize(
-        ("judgments", "message"),
-        [
-            ([rm.Quote("a verbatim quote")], "can hold only ids, and query 'q1' has Quote"),
-            ([["d1", "d2"]], "BEIR cannot hold alternatives, and query 'q1'"),
-            ({"d1": 0.5}, "whole grades only"),
-        ],
-    )
-    def test_what_it_cannot_hold_is_refused_before_anything_is_written(
-        self, tmp_path: Path, judgments: Any, message: str
-    ) -> None:
-        with pytest.raises(ValueError, match=message):
-            rm.EvaluationSet({"q1": "why?"}, {"q1": judgments}).to_beir(tmp_path / "out")
-        assert not (tmp_path / "out").exists()
-
-    def test_groups_of_one_are_flat(self, tmp_path: Path) -> None:
-        rm.EvaluationSet({"q1": "why?"}, {"q1": [["d1"], ["d2"]]}).to_beir(tmp_path)
-        assert rm.EvaluationSet.from_dataset(tmp_path).qrels == {"q1": {"d1": 1, "d2": 1}}
-
-    def test_a_folder_and_a_file_of_something_else(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="is not a BEIR folder"):
-            rm.EvaluationSet.from_dataset(tmp_path)
-        (tmp_path / "notes.txt").write_text("no JSON")
-        with pytest.raises(ValueError, match="neither a BEIR folder nor a JSON file"):
-            rm.EvaluationSet.from_dataset(tmp_path / "notes.txt")
+        questions = rm.EvaluationSet.from_dataset(ROWS)
+        assert rm.EvaluationSet.from_dataset(questions) is questions
 
 
 class TestOthers:
     def test_rows_for_ragas_are_read_by_ragas_and_by_us(self) -> None:
         ragas = pytest.importorskip("ragas")
         qrels: dict[str, Any] = {"q1": {"d7": 2, "d8": 0}, "q2": [[rm.Text("By doing it this way.")]]}
-        given = rm.EvaluationSet({"q1": "why?", "q2": "how?"}, qrels)
-        rows = given.to_ragas()
+        questions = rm.EvaluationSet({"q1": "why?", "q2": "how?"}, qrels)
+        rows = questions.to_ragas()
         assert rows == [
             {"user_input": "why?", "reference_context_ids": ["d7"]},
             {"user_input": "how?", "reference_contexts": ["By doing it this way."]},
@@ -165,9 +114,9 @@ class TestOthers:
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
         with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
-        apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
+        groups: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
         with pytest.raises(ValueError, match="cannot hold Span"):
-            rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
+            rm.EvaluationSet({"q1": "why?"}, {"q1": groups}).to_ragas()
 
     def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
         groups: Any = [[rm.Quote("one quote"), rm.Span("a.md", 0, 9)], [rm.Quote("another"), rm.Span("b.md", 3, 10)]]
@@ -184,82 +133,6 @@ class TestOthers:
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Metadata(page=3)]}).to_llama_index()
 
 
-@st.composite
-def sets(draw: st.DrawFn) -> rm.EvaluationSet:
-    """Questions that share documents, spans and sources in many ways."""
-    rows = []
-    for at in range(draw(st.integers(2, 30))):
-        relevant: list[Any] = [f"d{name}" for name in draw(st.lists(st.integers(0, 60), max_size=2, unique=True))]
-        relevant += [rm.Span(f"s{draw(st.integers(0, 30))}", at, at + 5)] * draw(st.integers(0, 1))
-        source = draw(st.none() | st.integers(0, 30).map(lambda number: f"s{number}"))
-        rows.append({"id": f"q{at}", "query": f"question {at}", "relevant": relevant, "source": source})
-    return rm.EvaluationSet.from_dataset(rows)
-
-
-def touched(part: rm.EvaluationSet) -> set[Any]:
-    """What a part is about: its sources, and everything judged."""
-    judged: Any = part.qrels.values()
-    pieces = {one for judgments in judged for one in judgments}
-    named = {made.source for made in part.provenance.values() if made.source}
-    return pieces | named | {one.source for one in pieces if isinstance(one, rm.Span)}
-
-
-class TestSplit:
-    @given(sets(), st.integers(0, 3))
-    def test_nothing_leaks_and_nothing_is_lost(self, questions: rm.EvaluationSet, seed: int) -> None:
-        try:
-            one, other = questions.split(0.5, 0.5, seed=seed)
-        except ValueError as error:
-            assert "connect them to 1 clusters that must stay together" in str(error)  # noqa: PT017  (either way is right)
-            return
-        assert touched(one).isdisjoint(touched(other))
-        assert len(one) > 0 < len(other)
-        assert dict([*one.queries.items(), *other.queries.items()]) == questions.queries
-        assert one.merge(other).qrels == questions.qrels
-        assert questions.split(0.5, 0.5, seed=seed) == (one, other)
-
-    def test_independent_questions_are_split_by_their_shares_and_by_the_seed(self) -> None:
-        questions = rm.EvaluationSet(
-            {f"q{at}": f"question {at}" for at in range(100)}, {f"q{at}": [f"d{at}"] for at in range(100)}
-        )
-        assert [len(part) for part in questions.split()] == [80, 20]
-        assert [len(part) for part in questions.split(0.5, 0.3, 0.2)] == [50, 30, 20]
-        assert questions.split(seed=1) != questions.split(seed=2)
-
-    def test_a_large_cluster_does_not_leave_a_part_empty(self) -> None:
-        rows = [{"query": f"{at}?", "relevant": [f"d{at}"], "source": "one" if at < 9 else "other"} for at in range(10)]
-        assert [len(part) for part in rm.EvaluationSet.from_dataset(rows).split(0.1, 0.9)] == [1, 9]
-        assert [len(part) for part in rm.EvaluationSet.from_dataset(rows).split(0.99, 0.01)] == [9, 1]
-
-    @pytest.mark.parametrize("shares", [(0.5, 0.6), (1.5, -0.5), (0.5,), (float("nan"), 0.5)])
-    def test_shares_that_do_not_add_up(self, shares: tuple[float, ...]) -> None:
-        with pytest.raises(ValueError, match="add up to 1"):
-            rm.EvaluationSet.from_dataset(ROWS).split(*shares)
-
-    def test_questions_that_must_stay_together(self) -> None:
-        questions = rm.EvaluationSet(QUERIES, {"q1": ["d1"], "q2": ["d1"]})
-        with pytest.raises(ValueError, match="connect them to 1 clusters that must stay together"):
-            questions.split(0.5, 0.5)
-
-
-class TestMerge:
-    def test_the_same_question_in_both_is_taken_once(self) -> None:
-        one = rm.EvaluationSet.from_dataset(ROWS)
-        merged = rm.EvaluationSet.from_dataset(ROWS[:1]).merge(one)
-        assert (merged.queries, merged.qrels, merged.provenance) == (one.queries, one.qrels, one.provenance)
-
-    def test_what_differs_under_one_id_is_an_error(self) -> None:
-        one = rm.EvaluationSet(QUERIES, QRELS)
-        with pytest.raises(ValueError, match="'q1' is 'How do I reset my password\\?' in one set and 'why\\?'"):
-            one.merge(rm.EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}))
-        with pytest.raises(ValueError, match=r"'q2' is judged \['d1'\] in one set and \['d2'\]"):
-            one.merge(rm.EvaluationSet({"q2": QUERIES["q2"]}, {"q2": ["d2"]}))
-        with pytest.raises(TypeError, match="partly str and partly int"):
-            one.merge(rm.EvaluationSet({1: "why?"}, {1: ["d7"]}))
-        with pytest.raises(TypeError, match="got dict"):
-            one.merge({"q3": "why?"})  # type: ignore[arg-type]
-
-
 def test_a_set_serves_where_query_texts_are_asked_for() -> None:
     questions = rm.EvaluationSet({"q1": "Why is the sky blue?"}, {"q1": ["d1"]})
     result = rm.evaluate(questions, {"q1": ["d2", "d1"]}, "mrr")
@@ -271,7 +144,7 @@ def test_a_set_serves_where_query_texts_are_asked_for() -> None:
 
 
 def test_a_set_is_printed_in_a_line() -> None:
-    questions = rm.EvaluationSet({f"q{at}": "Why? " * 50 for at in range(60)}, {})
+    questions = rm.EvaluationSet({f"q{number}": "Why? " * 50 for number in range(60)}, {})
     assert str(questions).startswith("<EvaluationSet: 60 questions, such as 'q0': 'Why? Why?")
     assert len(str(questions)) < 120
     assert str(rm.EvaluationSet({}, {})) == "<EvaluationSet: 0 questions>"

@@ -11,13 +11,16 @@ from langsmith.schemas import Example
 
 import retrieval_metrics as rm
 
-SAID = ({"role": "user", "content": "Who may open the vault?"}, {"role": "assistant", "content": "The duty officer."})
+CONVERSATION = (
+    {"role": "user", "content": "Who may open the vault?"},
+    {"role": "assistant", "content": "The duty officer."},
+)
 RELEVANT: Any = {"q1": [[rm.Quote("at night by the duty officer"), rm.Span("vault", 24, 52)]], "q2": ["d7"]}
 WITH_BOTH = rm.EvaluationSet(
     {"q1": "And at night?", "q2": "What does a seat cost?"},
     RELEVANT,
     answers={"q1": "The duty officer may."},
-    conversation={"q1": SAID},
+    conversation={"q1": CONVERSATION},
 )
 
 
@@ -30,30 +33,30 @@ def test_a_file_holds_both(tmp_path: Path) -> None:
 
 
 def test_parts_merges_samples_and_repairs_keep_them() -> None:
-    one, other = WITH_BOTH.split(0.5, 0.5)
-    assert {**one.answers, **other.answers} == WITH_BOTH.answers
-    assert one.merge(other).conversation == WITH_BOTH.conversation
-    twice = rm.EvaluationSet(
+    first, second = WITH_BOTH.split(0.5, 0.5)
+    assert {**first.answers, **second.answers} == WITH_BOTH.answers
+    assert first.merge(second).conversation == WITH_BOTH.conversation
+    duplicates = rm.EvaluationSet(
         {"q1": "Who opens the vault at night?", "q2": "who opens the vault at night"},
         {"q1": ["d7"], "q2": ["d7"]},
         answers={"q1": "she", "q2": "she"},
     )
-    assert twice.lint().fixed().answers == {"q1": "she"}
+    assert duplicates.lint().fixed().answers == {"q1": "she"}
 
 
 def test_what_differs_between_two_sets_is_an_error() -> None:
-    def alone(**told: Any) -> rm.EvaluationSet:
-        return rm.EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, **told)
+    def make_set(**fields: Any) -> rm.EvaluationSet:
+        return rm.EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, **fields)
 
     with pytest.raises(ValueError, match="the answer to query 'q1' is 'she' in one set and 'he' in another"):
-        alone(answers={"q1": "she"}).merge(alone(answers={"q1": "he"}))
+        make_set(answers={"q1": "she"}).merge(make_set(answers={"q1": "he"}))
     with pytest.raises(ValueError, match="something else was said before query 'q1'"):
-        alone(conversation={"q1": SAID}).merge(alone())
-    assert alone(answers={"q1": "she"}).merge(alone()).answers == {"q1": "she"}
+        make_set(conversation={"q1": CONVERSATION}).merge(make_set())
+    assert make_set(answers={"q1": "she"}).merge(make_set()).answers == {"q1": "she"}
 
 
 @pytest.mark.parametrize(
-    ("told", "error", "message"),
+    ("fields", "error", "message"),
     [
         ({"answers": {"q9": "so"}}, ValueError, "an answer for a query without a text, 'q9'"),
         ({"answers": {"q1": 7}}, TypeError, "the answer to query 'q1' must be a str, got 7"),
@@ -63,46 +66,46 @@ def test_what_differs_between_two_sets_is_an_error() -> None:
         ({"conversation": {"q1": [{"role": "system", "content": "Be brief."}]}}, ValueError, "'system'"),
     ],
 )
-def test_other_things_are_refused(told: Any, error: type[Exception], message: str) -> None:
+def test_other_things_are_refused(fields: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        rm.EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, **told)
+        rm.EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, **fields)
 
 
 def test_rows_hold_them_under_the_names_of_other_tools() -> None:
     for key in ("answer", "reference", "reference_answer", "expected_response"):
-        rows = [{"id": "q1", "query": "why?", "relevant": ["d7"], key: "so", "conversation": list(SAID)}]
+        rows = [{"id": "q1", "query": "why?", "relevant": ["d7"], key: "so", "conversation": list(CONVERSATION)}]
         read = rm.EvaluationSet.from_dataset(rows)
-        assert (read.answers, read.conversation) == ({"q1": "so"}, {"q1": SAID})
+        assert (read.answers, read.conversation) == ({"q1": "so"}, {"q1": CONVERSATION})
     frame = pd.DataFrame([{"query": "why?", "relevant": ["d7"], "answer": None}])
     assert rm.EvaluationSet.from_dataset(frame).answers == {}
 
 
 def test_the_question_in_its_context_is_one_text() -> None:
-    found = WITH_BOTH.with_conversation()
-    assert [*found.queries.values()] == [
+    questions = WITH_BOTH.with_conversation()
+    assert [*questions.queries.values()] == [
         "Who may open the vault?\nThe duty officer.\nAnd at night?",
         "What does a seat cost?",
     ]
-    assert (found.conversation, found.answers, found.qrels) == ({}, WITH_BOTH.answers, WITH_BOTH.qrels)
+    assert (questions.conversation, questions.answers, questions.qrels) == ({}, WITH_BOTH.answers, WITH_BOTH.qrels)
 
 
 def test_a_lint_reads_a_follow_up_in_its_context() -> None:
     texts = {"q1": "And does it cost more?", "q2": "And does it cost more?"}
-    before = {query: [{"role": "user", "content": f"What is a {thing} seat?"}] for query, thing in
+    conversation = {query: [{"role": "user", "content": f"What is a {seat} seat?"}] for query, seat in
               (("q1", "window"), ("q2", "middle"))}  # fmt: skip
     qrels = {"q1": ["d1"], "q2": ["d2"]}
     alone = rm.EvaluationSet(texts, qrels).lint()
     assert {"duplicate_question", "contradicting_judgments", "dependent_question"} <= {*alone.counts}
-    assert {*rm.EvaluationSet(texts, qrels, conversation=before).lint().counts} <= {"too_few_questions"}
+    assert {*rm.EvaluationSet(texts, qrels, conversation=conversation).lint().counts} <= {"too_few_questions"}
 
 
 class TestOtherTools:
     def test_langsmith_gets_and_gives_back_both(self) -> None:
         rows = WITH_BOTH.to_langsmith()
         assert rows[0]["outputs"]["answer"] == "The duty officer may."
-        assert rows[0]["inputs"]["conversation"] == list(SAID)
+        assert rows[0]["inputs"]["conversation"] == list(CONVERSATION)
         assert rows[1]["outputs"] == {"relevant": ["d7"]}
-        examples = [Example(id=UUID(int=at), dataset_id=UUID(int=9), **row) for at, row in enumerate(rows)]
+        examples = [Example(id=UUID(int=number), dataset_id=UUID(int=9), **row) for number, row in enumerate(rows)]
         for dataset in (rows, examples):
             read = rm.EvaluationSet.from_dataset(dataset)
             assert (read.queries, read.answers, read.conversation) == (
@@ -157,10 +160,10 @@ class TestOtherTools:
 
         rows = WITH_BOTH.to_mlflow()
         assert rows[0]["expectations"]["expected_response"] == "The duty officer may."
-        assert rows[0]["inputs"] == {"question": "And at night?", "conversation": list(SAID)}
+        assert rows[0]["inputs"] == {"question": "And at night?", "conversation": list(CONVERSATION)}
         (scorer,) = retrieval_scorers("mrr", retrieved="outputs")
-        found = [{"id": "a", "page_content": "no"}, {"id": "b", "page_content": "at night by the duty officer"}]
-        feedback: Any = scorer(inputs=rows[0]["inputs"], outputs=found, expectations=rows[0]["expectations"])
+        documents = [{"id": "a", "page_content": "no"}, {"id": "b", "page_content": "at night by the duty officer"}]
+        feedback: Any = scorer(inputs=rows[0]["inputs"], outputs=documents, expectations=rows[0]["expectations"])
         assert feedback.value == 0.5
 
     def test_pydantic_evals_scores_the_cases_it_gets(self) -> None:

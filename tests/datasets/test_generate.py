@@ -16,73 +16,86 @@ import pytest
 import retrieval_metrics as rm
 from corpus import topics
 from fake_models import Service, fake_models
-from retrieval_metrics.retrieval import call_policy as calling
-from retrieval_metrics.retrieval import call_policy as rate_limit
+from retrieval_metrics.retrieval import call_policy
 from scripted_model import ScriptedModel, Told
 from told_questions import (
     ANSWERS,
     NIGHT,
-    OF_ONE_WORKER,
+    ON_ONE_WORKER,
     OPENED,
     RULES,
     WRITE,
-    judged,
-    one,
+    find_unverifiable,
+    generate_one,
+    list_groups,
     qrels_of,
-    unverifiable,
 )
 
 
-@OF_ONE_WORKER
+@ON_ONE_WORKER
 def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
-    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel],
+    generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
-    made, model = lied
-    assert len(made) == 380
-    assert sum(map(len, judged(made))) >= 1000
-    assert unverifiable(made, topics()) == []
+    generated, model = generated_by_liar
+    assert len(generated) == 380
+    assert sum(map(len, list_groups(generated))) >= 1000
+    assert find_unverifiable(generated, topics()) == []
     assert model.done["lied"] > 100
     assert model.done["lied of others"] > 100
     assert min(model.done["broken"], model.done["failed"]) > 100
 
 
-@OF_ONE_WORKER
+@ON_ONE_WORKER
 def test_the_lint_finds_no_fault_with_the_judgments_of_a_lying_model(
-    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel],
+    generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
-    lint = lied[0].questions.lint(topics())
+    lint = generated_by_liar[0].questions.lint(topics())
     about_how_hard_they_are = {"easy", "unanswered", "too_few_questions", "few_sources"}
     assert {*lint.counts} <= about_how_hard_they_are
 
 
-def cuts(size: int, step: int) -> list[rm.Retrieved]:
-    return [
-        rm.Retrieved(f"{name}@{start}", text[start : start + size], name, start)
-        for name, text in topics().items()
-        for start in range(0, len(text), step)
-    ]
+def cut_topics(size: int, step: int) -> list[rm.Retrieved]:
+    chunks = []
+    for name, text in topics().items():
+        for start in range(0, len(text), step):
+            chunks.append(rm.Retrieved(f"{name}@{start}", text[start : start + size], name, start))
+    return chunks
 
 
-@OF_ONE_WORKER
+def list_spans(groups: list[list[Any]]) -> list[rm.Span]:
+    spans: list[rm.Span] = []
+    for group in groups:
+        spans += [judged for judged in group if isinstance(judged, rm.Span)]
+    return spans
+
+
+def overlaps(chunk: rm.Retrieved, span: rm.Span) -> bool:
+    return chunk.source == span.source and (chunk.start or 0) < span.end and (chunk.end or 0) > span.start
+
+
+def keep_quotes(groups: list[list[Any]]) -> list[list[rm.Quote]]:
+    groups_of_quotes = []
+    for group in groups:
+        groups_of_quotes.append([judged for judged in group if isinstance(judged, rm.Quote)])
+    return groups_of_quotes
+
+
+@ON_ONE_WORKER
 @pytest.mark.parametrize(("size", "step"), [(300, 300), (700, 500), (4000, 4000)])
 def test_every_judgment_resolves_in_any_chunking(
-    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel], size: int, step: int
+    generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel], size: int, step: int
 ) -> None:
-    made, chunks = lied[0], cuts(size, step)
-    run = {}
-    for query, groups in qrels_of(made).items():
-        spans = [one for group in groups for one in group if isinstance(one, rm.Span)]
-        run[query] = [
-            chunk
-            for chunk in chunks
-            for span in spans
-            if chunk.source == span.source and (chunk.start or 0) < span.end and (chunk.end or 0) > span.start
-        ]
-    assert rm.evaluate(made.questions, run, "recall").means["recall"] == 1.0
-    without_spans = {
-        query: [[one for one in group if isinstance(one, rm.Quote)] for group in groups]
-        for query, groups in qrels_of(made).items()
-    }
+    generated = generated_by_liar[0]
+    chunks = cut_topics(size, step)
+    run: dict[Any, list[rm.Retrieved]] = {}
+    without_spans = {}
+    for query, groups in qrels_of(generated).items():
+        run[query] = []
+        spans = list_spans(groups)
+        for chunk in chunks:
+            run[query] += [chunk for span in spans if overlaps(chunk, span)]
+        without_spans[query] = keep_quotes(groups)
+    assert rm.evaluate(generated.questions, run, "recall").means["recall"] == 1.0
     quoted = rm.evaluate(without_spans, run, "recall").means["recall"]
     assert quoted < 1.0 or size == 4000, "cuts run through some quotes, and through no span"
 
@@ -92,8 +105,9 @@ def test_a_rerun_makes_no_call_and_gives_the_same(tmp_path: Path) -> None:
         model = ScriptedModel(lies=0.3, fails=0.1, repeats=0.1)
         return rm.generate_questions(topics(), rm.Model(model, cache=tmp_path / "replies.jsonl"), 40), model
 
-    (first, _), (again, model) = make(), make()
-    assert not model.asked
+    first, _ = make()
+    again, model = make()
+    assert not model.prompts
     assert again.calls.made == 0
     assert again.calls.cached > 0
     assert again.questions == first.questions
@@ -109,10 +123,12 @@ def test_replies_that_were_cut_off_are_asked_for_again_and_kept_for_reading(tmp_
     assert "Who open" in short.stop_reason
     assert short.calls.made < 20
     assert "unusable" in cache.read_text()
-    whole = ScriptedModel()
-    made = rm.generate_questions(RULES, rm.Model(whole, cache=cache, name="m"), 3, kinds="one_passage", checks=())
-    assert len(made) == 3
-    assert made.calls.cached == 0
+    complete = ScriptedModel()
+    generated = rm.generate_questions(
+        RULES, rm.Model(complete, cache=cache, name="m"), 3, kinds="one_passage", checks=()
+    )
+    assert len(generated) == 3
+    assert generated.calls.cached == 0
 
 
 def cut_off(prompt: str) -> str:  # noqa: ARG001  (whatever it is)
@@ -124,14 +140,15 @@ class Limited(ScriptedModel):
 
     def __init__(self, window: float, error: Callable[[float], Exception]) -> None:
         super().__init__()
-        self.window, self.error = window, error
+        self.window = window
+        self.error = error
         self.times: list[float] = []
         self.refused = 0
 
     def __call__(self, prompt: str) -> str:
         now = time.monotonic()
         with self._lock:
-            recent = [at for at in self.times if at > now - self.window]
+            recent = [start for start in self.times if start > now - self.window]
             if len(recent) >= 4:
                 self.refused += 1
                 raise self.error(recent[0] + self.window - now)
@@ -157,35 +174,37 @@ class RateLimitError(Exception):
 def test_a_rate_limit_is_waited_for_by_all_together(
     error: Callable[[float], Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_limit, "FIRST_PAUSE", 0.03)
+    monkeypatch.setattr(call_policy, "FIRST_PAUSE", 0.03)
     model = Limited(0.1, error)
-    made = rm.generate_questions(topics(), model, 8)
-    assert len(made) == 8
-    assert made.calls.failed == 0
-    needed = len(model.times)
-    assert needed < needed + model.refused <= 1.5 * needed
+    generated = rm.generate_questions(topics(), model, 8)
+    assert len(generated) == 8
+    assert generated.calls.failed == 0
+    n_needed = len(model.times)
+    assert n_needed < n_needed + model.refused <= 1.5 * n_needed
 
 
 def test_a_question_whose_check_got_no_reply_is_checked_again() -> None:
     class Unreached(ScriptedModel):
         def __call__(self, prompt: str) -> str:
-            if "<text>" in prompt and self.asked[prompt] == 0:
-                self.asked[prompt] += 1
+            if "<text>" in prompt and self.prompts[prompt] == 0:
+                self.prompts[prompt] += 1
                 raise ConnectionError("the line is dead")
             return super().__call__(prompt)
 
-    made = rm.generate_questions(RULES, rm.Model(Unreached(), retries=0), 3, kinds="one_passage", checks=["answerable"])
-    assert len(made) == 3
-    assert "not checked" not in made.reasons
+    generated = rm.generate_questions(
+        RULES, rm.Model(Unreached(), retries=0), 3, kinds="one_passage", checks=["answerable"]
+    )
+    assert len(generated) == 3
+    assert "not checked" not in generated.reasons
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    whole = ScriptedModel()
-    expected = rm.generate_questions(topics(), rm.Model(whole, workers=4), 30)
+    uninterrupted = ScriptedModel()
+    expected = rm.generate_questions(topics(), rm.Model(uninterrupted, workers=4), 30)
 
     class Interrupted(ScriptedModel):
         def __call__(self, prompt: str) -> Any:
-            if self.asked.total() == 50:
+            if self.prompts.total() == 50:
                 raise KeyboardInterrupt
             return super().__call__(prompt)
 
@@ -194,17 +213,17 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         rm.generate_questions(topics(), rm.Model(first, workers=4, cache=tmp_path / "replies.jsonl"), 30)
     second = ScriptedModel()
     second.answers = first.answers  # what a real model knows does not go with the process
-    made = rm.generate_questions(topics(), rm.Model(second, workers=4, cache=tmp_path / "replies.jsonl"), 30)
-    assert made.questions == expected.questions
-    assert first.asked.total() + second.asked.total() <= whole.asked.total() + 4
+    generated = rm.generate_questions(topics(), rm.Model(second, workers=4, cache=tmp_path / "replies.jsonl"), 30)
+    assert generated.questions == expected.questions
+    assert first.prompts.total() + second.prompts.total() <= uninterrupted.prompts.total() + 4
 
 
 def test_the_seed_decides_which_passages_are_asked_about() -> None:
-    one, same, other = (
-        rm.generate_questions(topics(), ScriptedModel(), 12, seed=seed, checks=()).questions for seed in (3, 3, 4)
-    )
-    assert one == same
-    assert one.queries != other.queries
+    def generate(seed: int) -> rm.EvaluationSet:
+        return rm.generate_questions(topics(), ScriptedModel(), 12, seed=seed, checks=()).questions
+
+    assert generate(3) == generate(3)
+    assert generate(3).queries != generate(4).queries
 
 
 @pytest.mark.asyncio
@@ -215,96 +234,31 @@ async def test_the_asynchronous_twin_takes_an_asynchronous_model() -> None:
         await asyncio.sleep(0)
         return script(prompt)
 
-    made = await rm.agenerate_questions(topics(), model, 8)
-    assert made.questions.queries == rm.generate_questions(topics(), ScriptedModel(), 8).questions.queries
-    assert {each.model for each in made.questions.provenance.values()} == {None}
-
-
-def test_kinds_are_mixed_as_asked_and_differ_in_what_they_need() -> None:
-    made = rm.generate_questions(topics(), ScriptedModel(), 20, kinds={"several_passages": 1, "keywords": 3})
-    kinds: dict[Any, str] = made.questions.provenance_values("kind")
-    texts: Any = made.questions.queries
-    assert Counter(kinds.values()) == {"several_passages": 5, "keywords": 15}
-    for query, kind in kinds.items():
-        groups = qrels_of(made)[query]
-        if kind == "keywords":
-            assert 2 <= len(texts[query].split()) <= 6
-        else:
-            assert len(groups) == 2
-            first, second = (next(one for one in group if isinstance(one, rm.Span)) for group in groups)
-            assert first.source != second.source
-
-
-def test_the_usual_mixture_of_kinds() -> None:
-    usual = rm.generate_questions(topics(), ScriptedModel(), 20, checks=()).questions
-    assert Counter(usual.provenance_values("kind").values()) == {
-        "one_passage": 8,
-        "other_words": 6,
-        "several_passages": 4,
-        "keywords": 2,
-    }
-    # One passage leaves 4 : 3 : 1, which of four is 2, 1.5 and 0.5.
-    alone = rm.generate_questions({"vault": RULES["vault"]}, ScriptedModel(), 4, checks=()).requested
-    assert alone == {"one_passage": 2, "other_words": 2, "keywords": 0}
+    generated = await rm.agenerate_questions(topics(), model, 8)
+    assert generated.questions.queries == rm.generate_questions(topics(), ScriptedModel(), 8).questions.queries
+    assert {provenance.model for provenance in generated.questions.provenance.values()} == {None}
 
 
 def test_a_question_of_several_passages_is_all_or_nothing() -> None:
-    made = rm.generate_questions(topics(), ScriptedModel(), 1, kinds="several_passages")
-    ((query, groups),) = qrels_of(made).items()
-    items = [
-        rm.Retrieved(at, next(one.text for one in group if isinstance(one, rm.Quote)))
-        for at, group in enumerate(groups)
-    ]
-    half = rm.evaluate(made.questions, {query: items[:1]}, ["recall", "full_recall"]).means
+    generated = rm.generate_questions(topics(), ScriptedModel(), 1, kinds="several_passages")
+    ((query, groups),) = qrels_of(generated).items()
+    quotes = [group_of_quotes[0].text for group_of_quotes in keep_quotes(groups)]
+    items = [rm.Retrieved(number, quote) for number, quote in enumerate(quotes)]
+    half = rm.evaluate(generated.questions, {query: items[:1]}, ["recall", "full_recall"]).means
     assert half == {"recall": 0.5, "full_recall": 0.0}
-    assert rm.evaluate(made.questions, {query: items}, "full_recall").means["full_recall"] == 1.0
+    assert rm.evaluate(generated.questions, {query: items}, "full_recall").means["full_recall"] == 1.0
 
 
 def test_other_words_are_bounded() -> None:
-    made = rm.generate_questions(topics(), ScriptedModel(), 10, kinds="other_words", most_overlap=0.4)
-    assert all(overlap <= 0.4 for overlap in made.questions.provenance_values("overlap").values())
-    half = {**NIGHT, "question": "Who has the vault under lock and key in the dark at night?"}
-    model = Told(("Write one question", half), ANSWERS)
+    generated = rm.generate_questions(topics(), ScriptedModel(), 10, kinds="other_words", most_overlap=0.4)
+    assert all(overlap <= 0.4 for overlap in generated.questions.provenance_values("overlap").values())
+    overlapping = {**NIGHT, "question": "Who has the vault under lock and key in the dark at night?"}
+    model = Told(("Write one question", overlapping), ANSWERS)
     none = rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.3)
     assert none.reasons == {"words of the passage": 3}
     assert "40% of the content words" in none.rejected[0].message
     assert len(rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.4)) == 1
     assert "there are fewer than wanted" in str(none)
-
-
-# How each check works, on a corpus of three rules and with a model that says what the test wants.
-
-
-def test_a_judgment_is_a_quote_or_its_place() -> None:
-    made = one(Told(WRITE, ANSWERS))
-    start = RULES["vault"].index(OPENED)
-    assert list(qrels_of(made).values()) == [[[rm.Quote(OPENED), rm.Span("vault", start, start + len(OPENED))]]]
-    assert list(made.questions.queries.values()) == ["Who gets into the strong room after hours?"]
-    ((query, provenance),) = made.questions.provenance.items()
-    assert re.fullmatch("gets-strong-room-hours-[0-9a-f]{6}", str(query))
-    assert (provenance.source, provenance.kind, provenance.model) == ("vault", "one_passage", "told")
-    assert provenance.prompt == "one_passage 3"
-    assert provenance.date is not None
-    assert made.stop_reason is None
-    assert repr(made) == "<GeneratedQuestions: 1 questions, 0 rejected>"
-
-
-def test_ids_can_be_read_are_those_of_the_text_and_fit_into_a_line_of_trec() -> None:
-    (first, again), other = (
-        (
-            list(rm.generate_questions(RULES, ScriptedModel(), 2, seed=seed).questions.queries.items())
-            for seed in (1, 1)
-        ),
-        rm.generate_questions(topics(), ScriptedModel(), 30).questions.queries,
-    )
-    assert first == again
-    assert len(set(other)) == 30
-    for query, text in other.items():
-        *words, digits = str(query).split("-")
-        assert re.fullmatch("[0-9a-f]{6}", digits)
-        assert 1 <= len(words) <= 4
-        assert all(word in str(text).lower() for word in words)
-        assert not re.search(r"\s", str(query))
 
 
 def test_nearly_the_same_question_is_dropped_and_the_check_can_be_left_out() -> None:
@@ -315,55 +269,30 @@ def test_nearly_the_same_question_is_dropped_and_the_check_can_be_left_out() -> 
         return {"question": "Please, who gets into the strong room after hours?", "quotes": [quote]}
 
     write_both = ("Write one question", write)
-    made = rm.generate_questions(RULES, Told(write_both), 2, kinds="one_passage", checks=["duplicates"])
-    assert len(made) == 1
-    assert made.reasons["near duplicate question"] >= 1
-    both = rm.generate_questions(RULES, Told(write_both), 2, kinds="one_passage", checks=[])
-    assert len(both) == 2
+    generated = rm.generate_questions(RULES, Told(write_both), 2, kinds="one_passage", checks=["duplicates"])
+    assert len(generated) == 1
+    assert generated.reasons["near duplicate question"] >= 1
+    unchecked = rm.generate_questions(RULES, Told(write_both), 2, kinds="one_passage", checks=[])
+    assert len(unchecked) == 2
 
 
 def test_a_spent_budget_ends_the_work_and_nothing_unchecked_gets_in() -> None:
     model = ScriptedModel()
-    made = rm.generate_questions(topics(), rm.Model(model, budget=30), 20)
-    assert model.asked.total() == made.calls.made == 30
-    assert len(made) + len([one for one in made.rejected if one.reason == "not checked"]) > 0
-    assert len(made) < 20
-    assert made.stop_reason == "the budget of 30 calls is spent"
+    generated = rm.generate_questions(topics(), rm.Model(model, budget=30), 20)
+    assert model.prompts.total() == generated.calls.made == 30
+    assert len(generated) > 0 or generated.reasons["not checked"] > 0
+    assert len(generated) < 20
+    assert generated.stop_reason == "the budget of 30 calls is spent"
     tokens = rm.generate_questions(topics(), rm.Model(ScriptedModel(), token_budget=5000), 20)
     assert tokens.calls.prompt_tokens + tokens.calls.reply_tokens < 5000 + 8 * 200
     assert "5,000 tokens" in (tokens.stop_reason or "")
 
 
-def test_own_prompts_take_the_place_of_ours() -> None:
-    prompts = rm.QuestionPrompts(tasks={"one_passage": "Bitte eine Frage."})
-    model = Told(("Bitte eine Frage", NIGHT))
-    made = one(model, prompts=prompts, checks=())
-    assert len(made) == 1
-    assert [*made.questions.provenance_values("prompt").values()] == [f"one_passage {prompts.version}"]
-    assert prompts.version.startswith("own-")
-    with pytest.raises(ValueError, match=r"answerable must hold \$question, \$text"):
-        rm.QuestionPrompts(answerable="Is it? $question")
-    with pytest.raises(ValueError, match=r"\$\$ for a dollar sign"):
-        rm.QuestionPrompts(tasks={"keywords": "For 5 $ at most"})
-
-
-def test_the_model_is_told_the_language_the_title_and_the_heading() -> None:
-    corpus = {"rules": "# Vault\n\nA line.\n\n## At night\n\n" + RULES["vault"]}
-    model = Told(("Write one question", NIGHT))
-    options: Any = {"kinds": "one_passage", "checks": (), "passage_length": 200}
-    rm.generate_questions(corpus, model, 1, prompts=rm.QuestionPrompts(language="French"), **options)
-    assert "Write in French." in model.asked[0]
-    assert re.search(r"Document: rules, under the heading: (Vault|At night)\n<passage>", model.asked[0])
-
-
-# The corpus, in every form.
-
-
-NOBODY = Told()
+NO_MODEL = Told()
 
 
 @pytest.mark.parametrize(
-    ("how", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"n": 0}, ValueError, "n must be"),
         ({"n": 1.5}, TypeError, "n must be"),
@@ -382,23 +311,23 @@ NOBODY = Told()
         ({"corpus": {"d1": RULES["vault"]}, "kinds": "several_passages"}, ValueError, "the corpus is one passage"),
     ],
 )
-def test_bad_options_are_refused_before_the_first_call(how: Any, error: type[Exception], message: str) -> None:
+def test_bad_options_are_refused_before_the_first_call(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        rm.generate_questions(**{"corpus": RULES, "model": NOBODY, "n": 1, **how})
-    assert not NOBODY.asked
+        rm.generate_questions(**{"corpus": RULES, "model": NO_MODEL, "n": 1, **options})
+    assert not NO_MODEL.prompts
 
 
 def test_one_document_needs_no_several_passages() -> None:
-    made = rm.generate_questions({"vault": RULES["vault"]}, Told(WRITE, ANSWERS, ("search box", NIGHT)), 1)
-    assert len(made) == 1
-    assert "several_passages" not in str(made)
+    generated = rm.generate_questions({"vault": RULES["vault"]}, Told(WRITE, ANSWERS, ("search box", NIGHT)), 1)
+    assert len(generated) == 1
+    assert "several_passages" not in str(generated)
 
 
 def test_a_model_that_returns_none_costs_one_call() -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
     with pytest.raises(TypeError, match="must reply with a text, got None"):
-        rm.generate_questions(RULES, asked.append, 3)
-    assert len(asked) == 1
+        rm.generate_questions(RULES, prompts.append, 3)
+    assert len(prompts) == 1
 
 
 def test_a_model_that_is_not_there_is_given_up() -> None:
@@ -416,7 +345,7 @@ def test_a_model_that_is_not_there_is_given_up() -> None:
 
 
 def test_progress_is_shown_for_what_is_asked_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    one(Told(WRITE, ANSWERS), show_progress=True)
+    generate_one(Told(WRITE, ANSWERS), show_progress=True)
     shown = capsys.readouterr().err
     assert "writing questions" in shown
     assert "checking quotes" in shown
@@ -434,8 +363,8 @@ def fault(prompt: str, attempt: int) -> str | None:
 def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calling, "PAUSE", 0.0)
-    monkeypatch.setattr(rate_limit, "MARGIN", 0.0)  # calls begin at intervals of what a refusal asks for, and this
+    monkeypatch.setattr(call_policy, "PAUSE", 0.0)
+    monkeypatch.setattr(call_policy, "MARGIN", 0.0)  # calls begin at intervals of what a refusal asks for, and this
     service = Service(ScriptedModel(), fault)
     with fake_models(service) as environment:
         client = openai.OpenAI(base_url=environment["OPENAI_BASE_URL"], api_key="none", max_retries=0)
@@ -443,22 +372,24 @@ def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
         def ask(prompt: str) -> str:
             messages: list[openai.types.chat.ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
             patience = 0.1 if service.next_fault(prompt) == "slow" else 60.0  # what replies may take its time
-            done = client.chat.completions.create(model="fake", messages=messages, temperature=0, timeout=patience)
-            return done.choices[0].message.content or ""
+            completion = client.chat.completions.create(
+                model="fake", messages=messages, temperature=0, timeout=patience
+            )
+            return completion.choices[0].message.content or ""
 
         def make() -> rm.types.GeneratedQuestions:
             return rm.generate_questions(
                 topics(), rm.Model(ask, cache=tmp_path / "replies.jsonl", name="fake"), 60, kinds="one_passage"
             )
 
-        made = make()
-        sent = service.done["replied"]
+        generated = make()
+        n_replies = service.done["replied"]
         again = make()
         client.close()
-    assert len(made) == 60
-    assert made.stop_reason is None
+    assert len(generated) == 60
+    assert generated.stop_reason is None
     assert all(service.done[kind] > 3 for kind in FAULTS.values())
-    assert "calls of the model" in str(made)
-    assert again.questions == made.questions
+    assert "calls of the model" in str(generated)
+    assert again.questions == generated.questions
     assert again.calls.made == 0
-    assert service.done["replied"] == sent
+    assert service.done["replied"] == n_replies

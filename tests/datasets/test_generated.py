@@ -5,37 +5,41 @@ from pathlib import Path
 import retrieval_metrics as rm
 from corpus import topics
 from scripted_model import ScriptedModel
-from told_questions import OF_ONE_WORKER, qrels_of
+from told_questions import ON_ONE_WORKER, qrels_of
 
 
-@OF_ONE_WORKER
-def test_what_is_rejected_is_counted_by_reason(lied: tuple[rm.types.GeneratedQuestions, ScriptedModel]) -> None:
-    made, model = lied
-    assert sum(made.reasons.values()) == len(made.rejected)
-    assert {"quote not found", "not JSON", "not answerable", "answerable without", "not all needed"} <= {*made.reasons}
-    assert 0 < made.reasons["duplicate question"] < model.done["repeated"]
-    lies = [one for one in made.rejected if one.reason == "quote not found"]
-    assert all(one.reply is not None and one.question is None for one in lies)
-    assert "duplicate question" in str(made)
+@ON_ONE_WORKER
+def test_what_is_rejected_is_counted_by_reason(
+    generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel],
+) -> None:
+    generated, model = generated_by_liar
+    assert sum(generated.reasons.values()) == len(generated.rejected)
+    assert {"quote not found", "not JSON", "not answerable", "answerable without", "not all needed"} <= {
+        *generated.reasons
+    }
+    assert 0 < generated.reasons["duplicate question"] < model.done["repeated"]
+    lies = [question for question in generated.rejected if question.reason == "quote not found"]
+    assert all(question.reply is not None and question.question is None for question in lies)
+    assert "duplicate question" in str(generated)
 
 
 def test_the_set_is_saved_loaded_and_evaluated(tmp_path: Path) -> None:
-    made = rm.generate_questions(topics(), ScriptedModel(), 6)
-    made.questions.save(tmp_path / "questions.json")
+    generated = rm.generate_questions(topics(), ScriptedModel(), 6)
+    generated.questions.save(tmp_path / "questions.json")
     loaded = rm.load(tmp_path / "questions.json")
-    for query, groups in qrels_of(made).items():
+    for query, groups in qrels_of(generated).items():
         assert [set(group) for group in loaded.qrels[query]] == [set(group) for group in groups]
-    assert loaded.provenance == made.questions.provenance
-    both = made.questions.merge(rm.generate_questions(topics(), ScriptedModel(), 6, seed=9).questions)
-    assert len(both) == 12
+    assert loaded.provenance == generated.questions.provenance
+    merged = generated.questions.merge(rm.generate_questions(topics(), ScriptedModel(), 6, seed=9).questions)
+    assert len(merged) == 12
 
 
-@OF_ONE_WORKER
+@ON_ONE_WORKER
 def test_the_frame_has_a_row_for_each_question_and_each_rejection(
-    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel],
+    generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
-    frame = lied[0].to_pandas()
-    assert len(frame) == 380 + len(lied[0].rejected)
+    frame = generated_by_liar[0].to_pandas()
+    assert len(frame) == 380 + len(generated_by_liar[0].rejected)
     assert (frame["outcome"] == "accepted").sum() == 380
     assert frame.iloc[0]["quotes"]
     assert 0 <= frame["overlap"].min() < frame["overlap"].max() <= 1

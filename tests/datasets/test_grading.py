@@ -5,27 +5,27 @@ import json
 import re
 import threading
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.grading import first_stratum
 from retrieval_metrics.datasets.labels import RUBRIC
 
-QUERIES: dict[Any, str] = {f"question-{at}": f"What is said about subject {at}?" for at in range(6)}
+QUERIES: dict[Any, str] = {f"question-{number}": f"What is said about subject {number}?" for number in range(6)}
 CORPUS: dict[Any, str] = {
-    f"document-{at}": f"Passage number {at} {{braces}} about subject {at % 6}." for at in range(30)
+    f"document-{number}": f"Passage number {number} {{braces}} about subject {number % 6}." for number in range(30)
 }
-RUNS: dict[str, Any] = {
-    "lexical": {query: [f"document-{5 * number + at}" for at in range(5)] for number, query in enumerate(QUERIES)}
-}
+RANKINGS: dict[Any, list[str]] = {}
+TRUE: dict[Any, Any] = {}
+for position, query in enumerate(QUERIES):
+    numbers = range(5 * position, 5 * position + 5)
+    RANKINGS[query] = [f"document-{number}" for number in numbers]
+    TRUE[query] = {f"document-{number}": number % 4 for number in numbers}
+RUNS: dict[str, Any] = {"lexical": RANKINGS}
 POOL = rm.pool(QUERIES, RUNS, CORPUS)
-TRUE: dict[Any, Any] = {
-    query: {document: int(document.split("-")[1]) % 4 for document in held} for query, held in RUNS["lexical"].items()
-}
 
 
 class Model:
@@ -42,8 +42,8 @@ class Model:
         with self.lock:
             self.prompts.append(prompt)
             count = Counter(self.prompts)[prompt]
-        said: str = self.reply(prompt, count)
-        return said
+        reply: str = self.reply(prompt, count)
+        return reply
 
 
 def numbers_in(prompt: str) -> list[int]:
@@ -85,7 +85,7 @@ def test_the_order_and_the_position_of_passages_are_random_and_repeat_by_seed() 
         model = Model(honest)
         POOL.grade(rm.Model(model, workers=1), batch=5, seed=seed)
         orders.append([numbers_in(prompt) for prompt in model.prompts])
-        assert sorted(number for prompt in orders[-1] for number in prompt) == list(range(30))
+        assert sorted(chain.from_iterable(orders[-1])) == list(range(30))
         assert all(prompt != sorted(prompt) for prompt in orders[-1][:1])
     assert orders[0] == orders[1] != orders[2]
 
@@ -125,8 +125,8 @@ def test_nothing_gets_in_that_was_not_parsed() -> None:
         labels = POOL.grade(rm.Model(model, retries=0))
     ungraded = {label.document for label in labels if label.grade is None}
     assert ungraded == {f"document-{number}" for number in LIES}
-    for query, held in labels.qrels.items():
-        assert held == {document: grade for document, grade in TRUE[query].items() if document not in ungraded}
+    for query, grades in labels.qrels.items():
+        assert grades == {document: grade for document, grade in TRUE[query].items() if document not in ungraded}
     reasons = Counter(label.reason for label in labels if label.grade is None)
     assert sum(reasons.values()) == 12
     assert reasons["no grade"] == 2
@@ -143,9 +143,9 @@ def test_a_reply_that_is_better_the_second_time_is_taken() -> None:
 
 
 def test_a_batch_with_too_few_grades_is_refused_whole() -> None:
-    few = Model(lambda prompt, _: '{"grades": [1, 2]}' if 0 in numbers_in(prompt) else honest(prompt))
+    model = Model(lambda prompt, _: '{"grades": [1, 2]}' if 0 in numbers_in(prompt) else honest(prompt))
     with pytest.warns(rm.RetrievalWarning, match="5 of 30 documents got no grade"):
-        labels = POOL.grade(few, batch=5)
+        labels = POOL.grade(model, batch=5)
     assert sum(label.grade is None for label in labels) == 5
     assert {label.reason for label in labels if label.grade is None} == {"wrong number of grades"}
 
@@ -273,29 +273,11 @@ def test_long_reasons_and_replies_are_cut() -> None:
 
 
 def test_the_schema_is_that_of_the_prompt_also_for_the_last_passage_of_a_question() -> None:
-    asked: list[tuple[bool, list[str]]] = []
+    schemas: list[tuple[bool, list[str]]] = []
 
     def model(prompt: str, schema: dict[str, Any]) -> str:
-        asked.append(("Passage 1:" in prompt, schema["required"]))
+        schemas.append(("Passage 1:" in prompt, schema["required"]))
         return honest(prompt)
 
     assert POOL.grade(model, batch=4).qrels == TRUE
-    assert {(True, ("grades",)), (False, ("grade", "reason"))} == {(several, tuple(form)) for several, form in asked}
-
-
-@pytest.mark.parametrize(
-    ("apart", "size", "share"),
-    [
-        ([1.0] * 20 + [0.0] * 60, 20, 0.6),  # all of the differences: at most 60 % of the labels
-        ([1.0] * 80, 10, 0.125),  # no query tells more than another: as many as there are
-        ([3.0] * 10 + [1.0] * 70, 10, 30 / 100),  # 10 * 3 of 10 * 3 + 70 * 1
-        ([1.0] * 2 + [0.0] * 3, 2, 0.6),
-        ([1.0] * 60 + [0.0] * 20, 40, 40 / (40 + 800**0.5)),  # at most half of the queries; sqrt(40 * 20) of the others
-        ([1.0, 0.0, 0.0], 2, 0.6),  # at least two queries, whose variance can be told
-        ([1.0] + [0.0] * 79, 10, 0.6),  # at least an eighth of them
-    ],
-)
-def test_the_first_stratum_holds_the_differences(apart: list[float], size: int, share: float) -> None:
-    found = first_stratum(np.array(apart))
-    assert found[0] == size
-    assert found[1] == pytest.approx(share)
+    assert {(True, ("grades",)), (False, ("grade", "reason"))} == {(several, tuple(form)) for several, form in schemas}

@@ -122,11 +122,11 @@ def test_a_function_with_that_argument_gets_the_schema_of_each_reply() -> None:
 
     def model(prompt: str, *, schema: dict[str, Any]) -> str:
         schemas.append(schema)
-        said = {"answerable": "opened at night" in prompt} if "answerable" in schema["properties"] else QUESTION
-        return json.dumps(said)
+        content = {"answerable": "opened at night" in prompt} if "answerable" in schema["properties"] else QUESTION
+        return json.dumps(content)
 
-    made = rm.generate_questions(RULES, model, 1, kinds="one_passage", checks=["answerable"])
-    assert len(made) == 1
+    generated = rm.generate_questions(RULES, model, 1, kinds="one_passage", checks=["answerable"])
+    assert len(generated) == 1
     assert [list(schema["properties"]) for schema in schemas] == [["question", "quotes", "answer"], ["answerable"]]
     assert all(schema["required"] == list(schema["properties"]) for schema in schemas)
     assert not any(schema["additionalProperties"] for schema in schemas)
@@ -145,5 +145,5 @@ def test_grades_have_a_schema_too() -> None:
 
 
 def test_a_function_of_a_prompt_alone_gets_the_prompt_alone() -> None:
-    made = rm.generate_questions(RULES, lambda _: json.dumps(QUESTION), 1, kinds="one_passage", checks=())
-    assert len(made) == 1
+    generated = rm.generate_questions(RULES, lambda _: json.dumps(QUESTION), 1, kinds="one_passage", checks=())
+    assert len(generated) == 1

@@ -2,33 +2,35 @@
 
 import json
 import math
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
-from two_graders import ADA, ADA_SAYS, BEN, PAIRS, by_rubric
+from two_graders import ADA, ADA_GRADES, BEN, PAIRS, label_by_rubric
 
 PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "grader": "Ada"}
 
 
 def test_conflicts_are_never_averaged_silently() -> None:
-    both = ADA.merge(BEN)
-    assert len(both.conflicts) == sum(one != other for one, other in PAIRS)
+    merged = ADA.merge(BEN)
+    assert len(merged.conflicts) == sum(ada_grade != ben_grade for ada_grade, ben_grade in PAIRS)
     with pytest.raises(ValueError, match=r"got different grades, for example .* Choose between them with"):
-        _ = both.qrels
+        _ = merged.qrels
     with pytest.raises(ValueError, match="different grades"):
-        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", human=both, model=ADA_SAYS, sample={"q0": 0.5})
+        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", human=merged, model=ADA_GRADES, sample={"q0": 0.5})
     for rule, choose in (("lowest", min), ("highest", max)):
-        qrels = both.resolved(rule).qrels
-        assert [qrels[q][d] for q in ADA_SAYS for d in ADA_SAYS[q]] == [choose(pair) for pair in PAIRS]
-    assert both.resolved("Ben").qrels == BEN.qrels
-    assert f"{len(both.conflicts)} documents with different grades: .conflicts" in str(both)
-    assert "Ada and Ben: weighted kappa" in str(both)
-    assert str(both).count("kappa") == 1  # the others are in the table of the agreement
+        qrels = merged.resolved(rule).qrels
+        resolved = chain.from_iterable(qrels[query].values() for query in ADA_GRADES)
+        assert list(resolved) == [choose(pair) for pair in PAIRS]
+    assert merged.resolved("Ben").qrels == BEN.qrels
+    assert f"{len(merged.conflicts)} documents with different grades: .conflicts" in str(merged)
+    assert "Ada and Ben: weighted kappa" in str(merged)
+    assert str(merged).count("kappa") == 1  # the others are in the table of the agreement
     with pytest.raises(ValueError, match="'lowest', 'highest', 'majority' or one of Ada, Ben, got 'mean'"):
-        both.resolved("mean")
+        merged.resolved("mean")
 
 
 def test_words_stand_at_the_left_of_the_table_and_numbers_at_the_right() -> None:
@@ -39,8 +41,8 @@ def test_words_stand_at_the_left_of_the_table_and_numbers_at_the_right() -> None
 
 def test_the_majority_of_three_holds_and_of_a_tie_the_lowest() -> None:
     grades = {"Ada": {"a": 3, "b": 2}, "Ben": {"a": 3, "b": 1}, "Cid": {"a": 0, "b": 3}}
-    first, *others = (rm.Labels.from_qrels({"q": held}, name) for name, held in grades.items())
-    assert first.merge(*others).resolved("majority").qrels == {"q": {"a": 3.0, "b": 1.0}}
+    ada, *further = (rm.Labels.from_qrels({"q": qrels}, name) for name, qrels in grades.items())
+    assert ada.merge(*further).resolved("majority").qrels == {"q": {"a": 3.0, "b": 1.0}}
 
 
 def test_where_the_one_whose_grade_holds_gave_none_the_others_must_agree() -> None:
@@ -126,33 +128,33 @@ def test_judgments_of_pieces_are_no_labels() -> None:
 
 
 def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -> None:
-    labels = by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
+    labels = label_by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
     run = {"q": ["d1", "d2", "d3"], "r": ["d2", "d1"]}
     labels.save(tmp_path / "labels.json")
-    for each in (
+    for variant in (
         labels,
         rm.load(tmp_path / "labels.json"),
         labels.from_grader("Ada"),
-        labels.of_queries("qr"),
+        labels.for_queries("qr"),
         labels.merge(),
     ):
-        found = rm.evaluate(each.qrels, run, ["mrr", "hit_rate@1", "precision(rel=1)@2", "ndcg@3"])
-        assert list(found.means) == ["mrr(rel=2)", "hit_rate(rel=2)@1", "precision(rel=1)@2", "ndcg@3"]
-        assert found.means["mrr"] == found.means["mrr(rel=2)"] == pytest.approx((1 / 3 + 1 / 2) / 2)
-        assert found.means["hit_rate@1"] == 0
-        assert found.means["precision(rel=1)@2"] == 0.75
+        evaluation = rm.evaluate(variant.qrels, run, ["mrr", "hit_rate@1", "precision(rel=1)@2", "ndcg@3"])
+        assert list(evaluation.means) == ["mrr(rel=2)", "hit_rate(rel=2)@1", "precision(rel=1)@2", "ndcg@3"]
+        assert evaluation.means["mrr"] == evaluation.means["mrr(rel=2)"] == pytest.approx((1 / 3 + 1 / 2) / 2)
+        assert evaluation.means["hit_rate@1"] == 0
+        assert evaluation.means["precision(rel=1)@2"] == 0.75
     assert rm.evaluate(dict(labels.qrels), run, "mrr").means["mrr"] == 0.75  # as judgments of unknown origin
     questions = rm.EvaluationSet({"q": "a?", "r": "b?"}, labels.qrels)
     assert rm.evaluate(questions, run, "mrr").means["mrr"] == pytest.approx(5 / 12)
-    both = rm.compare(labels.qrels, {"one": run, "other": {"q": ["d3"], "r": ["d1"]}}, "mrr")
-    assert both.difference("mrr", "other", "one").mean == pytest.approx(7 / 12)
+    comparison = rm.compare(labels.qrels, {"one": run, "other": {"q": ["d3"], "r": ["d1"]}}, "mrr")
+    assert comparison.difference("mrr", "other", "one").mean == pytest.approx(7 / 12)
     assert "relevant: from grade 2" in str(labels)
 
 
 def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"Ada graded document 'd1' for query 'q' 4, but the grades .* 0, 1, 2, 3"):
-        by_rubric({"q": {"d1": 4}})
-    by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
+        label_by_rubric({"q": {"d1": 4}})
+    label_by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
     content = json.loads((tmp_path / "labels.json").read_text())
     del content["digest"]
     content["labels"][0]["grade"] = 30
@@ -164,7 +166,7 @@ def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="relevant_from must be one of the grades 1, 2, 3, got 0"):
         rm.load(tmp_path / "labels.json")
     with pytest.raises(ValueError, match="different rubrics"):
-        by_rubric({"q": {"d1": 1}}).merge(by_rubric({"q": {"d1": 1}}, "Ben", 1))
+        label_by_rubric({"q": {"d1": 1}}).merge(label_by_rubric({"q": {"d1": 1}}, "Ben", 1))
 
 
 def test_labels_without_a_scale_take_none_from_others() -> None:
@@ -175,8 +177,8 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
     for first, second in ((ruled, bare), (bare, ruled)):
         with pytest.raises(ValueError, match=r"the labels of old do not say .* others say from 2.*relevant_from=2\)"):
             first.merge(second)
-    both = ruled.merge(rm.Labels.from_qrels({"q": {"c": 1}}, grader="old", relevant_from=2), rm.Labels([]))
-    assert both.scale == ruled.scale
+    merged = ruled.merge(rm.Labels.from_qrels({"q": {"c": 1}}, grader="old", relevant_from=2), rm.Labels([]))
+    assert merged.scale == ruled.scale
     assert bare.merge(rm.Labels.from_qrels({"q": {"d": 5}}, grader="older")).scale is None
     with pytest.raises(ValueError, match="graded document 'c' for query 'q' 5, but the grades of the rubric are"):
         rm.Labels.from_qrels({"q": {"c": 5}}, grader="old", relevant_from=2)

@@ -1,112 +1,62 @@
-"""Each threshold of a lint, at the border itself and one step beside it."""
+"""The findings of a lint are counted, shown in rows and fixed where that is safe."""
 
+import copy
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from words_apart import evidence, text
-
-METALS = ["copper", "silver", "bronze", "nickel", "cobalt", "carbon", "radium", "helium", "sodium", "barium"]
-
-
-class TestNearlyTheSameQuestion:
-    def shares(self, one: str, other: str, *, shared: bool) -> list[float]:
-        qrels = {"q1": ["a"], "q2": ["a" if shared else "b"]}
-        return [found["share"] for found in evidence("near_duplicate_question", {"q1": one, "q2": other}, qrels)]
-
-    @pytest.mark.parametrize(
-        ("first", "second", "alone", "shared"),
-        [
-            (4, 5, [0.8], [0.8]),
-            (3, 4, [], [0.75]),  # less than 80 % is enough only with a relevant document in common
-            (7, 10, [], [0.7]),
-            (9, 13, [], []),  # 69 %
-        ],
-    )
-    def test_has_80_percent_of_the_content_words_or_70_with_a_relevant_document_in_common(
-        self, first: int, second: int, alone: list[float], shared: list[float]
-    ) -> None:
-        metals = [*METALS, "gallium", "argon", "xenon"]
-        one, other = " ".join(metals[:first]), " ".join(metals[:second])
-        assert self.shares(one, other, shared=False) == alone
-        assert self.shares(one, other, shared=True) == shared
-
-    def test_contradicts_the_other_only_from_80_percent_on(self) -> None:
-        def contradictions(first: int, second: int) -> list[Any]:
-            queries = {"q1": " ".join(METALS[:first]), "q2": " ".join(METALS[:second])}
-            qrels = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"a": 1, "c": 1}}
-            return [one["opposed"] for one in evidence("contradicting_judgments", queries, qrels)]
-
-        assert contradictions(4, 5) == [["c"]]
-        assert contradictions(3, 4) == []
-
-    @pytest.mark.parametrize(("letters", "shares"), [(14, [5 / 7]), (15, [])])
-    def test_has_half_of_the_trigrams_of_the_one_with_fewer(self, letters: int, shares: list[float]) -> None:
-        # The short words have 2 + 4 * 3 = 14 trigrams, and a word of n letters has n.
-        animals = "ox elk yak emu gnu"
-        one, other = "bcdfghjklmnpqrtvw"[:letters], "qzxwvtrqpnmlkjhgfdcb"[:letters]
-        assert self.shares(f"{animals} {one}", f"{animals} {other}", shared=True) == shares
-
-    @pytest.mark.parametrize(
-        ("word", "other", "shares"),
-        [
-            ("yarn", "yarm", [1.0]),  # 2 * 3 equal letters of 8
-            ("plum", "pluck", []),  # 2 * 3 of 9
-            ("emu", "emo", []),  # so short words differ by a letter
-        ],
-    )
-    def test_may_have_a_typo_in_a_word_of_four_letters(self, word: str, other: str, shares: list[float]) -> None:
-        begun = " ".join(METALS[:4])
-        assert self.shares(f"{begun} {word}", f"{begun} {other}", shared=False) == shares
+from lint_cases import CORPUS, QRELS, QUERIES, VAULT, find_queries, lint
+from retrieval_metrics.datasets.lint_report import COLUMNS, MEANING
 
 
-class TestSingleQuestions:
-    @pytest.mark.parametrize(
-        ("question", "short"),
-        [("opens vault", True), ("who opens vault", False), ("who is it", True), ("who is vault", False)],
-    )
-    def test_three_words_and_one_content_word_are_enough(self, question: str, short: bool) -> None:  # noqa: FBT001
-        assert bool(evidence("short_question", {"q1": question}, {"q1": ["a"]})) is short
+class TestResult:
+    def test_a_row_per_finding(self) -> None:
+        result = lint(qrels={"q1": ["valut"]})
+        frame = result.to_pandas()
+        assert isinstance(frame, pd.DataFrame)
+        assert tuple(frame.columns) == COLUMNS
+        assert len(frame) == len(result)
+        assert frame["name"][0] == "unknown_document"
+        assert frame["severity"][0] == "error"
+        assert frame["query"][0] == "q1"
 
-    @pytest.mark.parametrize(
-        ("question", "answer", "found"),
-        [
-            # 13 of 20 words in a row are 65 %.
-            (text(slice(13), slice(100, 107)), text(slice(30)), [(13, 0.65)]),
-            (text(slice(13), slice(100, 108)), text(slice(30)), []),
-            # Without a run: 95 % of the content words, ...
-            (text(slice(18, None, -1), slice(100, 101)), text(slice(30)), [(1, 0.95)]),
-            (text(slice(17, None, -1), slice(100, 101)), text(slice(30)), []),
-            # ... which are six or more, ...
-            (text(slice(5, None, -1)), text(slice(30)), [(1, 1.0)]),
-            (text(slice(4, None, -1)), text(slice(30)), []),
-            # ... in a sentence of at most 60 words.
-            (text(slice(5, None, -1)), f"{text(slice(10))} {'and ' * 50}", [(1, 1.0)]),
-            (text(slice(5, None, -1)), f"{text(slice(10))} {'and ' * 51}", []),
-        ],
-    )
-    def test_an_echo(self, question: str, answer: str, found: list[tuple[int, float]]) -> None:
-        echoes = evidence("echo", {"q1": question}, {"q1": ["a"]}, {"a": answer})
-        assert [(one["longest_run"], one["share"]) for one in echoes] == found
+    def test_printing_shows_the_counts_the_first_findings_and_the_repairs(self) -> None:
+        result = lint({"q4": QUERIES["q1"]}, {"q1": ["vault"], "q4": ["vault"]})
+        for shown in (str(result), result._repr_html_(), result.to_markdown()):
+            assert "duplicate_question" in shown
+            assert "4 questions" in shown
+            assert ".fixed()" in shown
 
+    def test_nothing_found_prints_as_well(self) -> None:
+        result = rm.types.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
+        assert len(result) == 0
+        assert str(result).startswith("3 questions, 0 findings")
 
-class TestWholeSet:
-    @pytest.mark.parametrize(
-        ("sources", "effective"),
-        [
-            ("a" * 9, []),  # too few questions to say so
-            ("a" * 10, [1.0]),
-            ("abcdefghi" * 2, [9.0]),
-            ("abcdefghij", []),  # ten of equal share, exactly
-            ("abcdefghijk", []),
-            ("aaabbbbbbb", [100 / 58]),  # 1 / (0.3^2 + 0.7^2)
-        ],
-    )
-    def test_ten_questions_from_fewer_than_ten_documents(self, sources: str, effective: list[float]) -> None:
-        rows = [
-            {"id": f"q{at}", "query": f"Question number {at}?", "relevant": ["d"], "source": source}
-            for at, source in enumerate(sources)
-        ]
-        found = [one.evidence["effective"] for one in rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")]
-        assert found == pytest.approx(effective)
+    def test_a_name_that_does_not_exist_is_an_error(self) -> None:
+        with pytest.raises(ValueError, match="there is no finding 'typo'"):
+            lint().named("typo")
+
+    def test_what_is_given_is_not_changed(self) -> None:
+        questions = rm.EvaluationSet(
+            QUERIES | {"q4": QUERIES["q1"]}, QRELS | {"q4": ["vault"], "q2": {"coffee": 1, "tea": 0}}
+        )
+        before = copy.deepcopy((questions.queries, questions.qrels))
+        repaired: Any = questions.lint(CORPUS | {"copy": VAULT}).fixed()
+        assert (questions.queries, questions.qrels) == before
+        assert isinstance(repaired, rm.EvaluationSet)
+        judged: Any = repaired.qrels
+        assert judged["q3"] == QRELS["q3"]
+        assert len(repaired.changes) == 3
+        assert questions.changes == ()
+
+    def test_judgments_in_columns_are_linted_and_repaired_as_well(self) -> None:
+        qrels = rm.Qrels(QRELS | {"q2": {"coffee": 2, "tea": 0}})
+        result = rm.EvaluationSet(QUERIES, qrels).lint(CORPUS)  # type: ignore[arg-type]  # what read_qrels returns
+        assert find_queries(result, "unknown_document") == ["q2"]
+        assert result.fixed().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
+
+    def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
+        severities = [severity for severity, _ in MEANING.values()]
+        assert severities == sorted(severities, key=("error", "warning", "note").index)

@@ -20,7 +20,7 @@ from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_re
 from retrieval_metrics.datasets.llm_client import KIND, Failure, LlmClient, ParsedReplies
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 
-PROMPTS = {at: f"prompt {at}" for at in range(20)}
+PROMPTS = {number: f"prompt {number}" for number in range(20)}
 
 
 class Model:
@@ -30,32 +30,32 @@ class Model:
 
     def __init__(self, failures: dict[str, int] | None = None) -> None:
         self.failures = failures or {}
-        self.asked = Counter[str]()
+        self.prompts = Counter[str]()
 
     def __call__(self, prompt: str) -> Any:
-        self.asked[prompt] += 1
-        if self.asked[prompt] <= self.failures.get(prompt, 0):
-            raise ConnectionError(f"failure {self.asked[prompt]}")
+        self.prompts[prompt] += 1
+        if self.prompts[prompt] <= self.failures.get(prompt, 0):
+            raise ConnectionError(f"failure {self.prompts[prompt]}")
         return json.dumps({"length": len(prompt)})
 
 
 def length(key: Any, reply: str) -> int:  # noqa: ARG001  (the key is for parsers that need it)
-    said: int = parse_json_reply(reply, {"length": int})["length"]
-    return said
+    content: int = parse_json_reply(reply, {"length": int})["length"]
+    return content
 
 
-def ask(prompter: LlmClient, prompts: dict[Any, str], **how: Any) -> ParsedReplies[Any, int]:
-    return run_until_complete(prompter.ask(prompts, length, **how))
+def ask(client: LlmClient, prompts: dict[Any, str], **options: Any) -> ParsedReplies[Any, int]:
+    return run_until_complete(client.ask(prompts, length, **options))
 
 
 def test_replies_are_parsed_by_key_in_the_order_of_the_prompts() -> None:
-    prompter = LlmClient(rm.Model(Model(), workers=4))
-    replies = ask(prompter, PROMPTS)
-    assert list(replies.parsed.items()) == [(at, len(prompt)) for at, prompt in PROMPTS.items()]
+    client = LlmClient(rm.Model(Model(), workers=4))
+    replies = ask(client, PROMPTS)
+    assert list(replies.parsed.items()) == [(number, len(prompt)) for number, prompt in PROMPTS.items()]
     assert replies.failures == {}
-    assert (prompter.calls.made, prompter.calls.cached, prompter.calls.failed) == (20, 0, 0)
-    assert prompter.calls.prompt_tokens == sum(-(-len(prompt) // 4) for prompt in PROMPTS.values())
-    assert str(prompter.calls).startswith("20 calls of the model, 0 replies from the cache; about ")
+    assert (client.calls.made, client.calls.cached, client.calls.failed) == (20, 0, 0)
+    assert client.calls.prompt_tokens == sum(-(-len(prompt) // 4) for prompt in PROMPTS.values())
+    assert str(client.calls).startswith("20 calls of the model, 0 replies from the cache; about ")
 
 
 def test_nothing_to_ask_is_no_call() -> None:
@@ -64,38 +64,39 @@ def test_nothing_to_ask_is_no_call() -> None:
 
 @pytest.mark.asyncio
 async def test_an_asynchronous_model_has_as_many_calls_under_way_as_workers() -> None:
-    under_way, most = 0, 0
+    n_under_way = 0
+    max_under_way = 0
 
     async def model(prompt: str) -> str:
-        nonlocal under_way, most
-        under_way += 1
-        most = max(most, under_way)
+        nonlocal n_under_way, max_under_way
+        n_under_way += 1
+        max_under_way = max(max_under_way, n_under_way)
         await asyncio.sleep(0.001)
-        under_way -= 1
+        n_under_way -= 1
         return json.dumps({"length": len(prompt)})
 
     replies = await LlmClient(rm.Model(model, workers=3)).ask(PROMPTS, length)
     assert len(replies.parsed) == 20
-    assert most == 3
+    assert max_under_way == 3
 
 
 def test_a_rerun_makes_no_call_and_what_failed_is_asked_again(tmp_path: Path) -> None:
     cache = tmp_path / "replies.jsonl"
     first = Model({"prompt 3": 99, "prompt 7": 99})
-    prompter = LlmClient(rm.Model(first, cache=cache, retries=1))
-    replies = ask(prompter, PROMPTS)
+    client = LlmClient(rm.Model(first, cache=cache, retries=1))
+    replies = ask(client, PROMPTS)
     assert replies.reasons == {"call failed": 2}
     assert replies.failures[3] == Failure("call failed", "ConnectionError: failure 2")
-    assert prompter.calls.made == 22
-    assert prompter.calls.failed == 2
+    assert client.calls.made == 22
+    assert client.calls.failed == 2
     again = Model()
-    prompter = LlmClient(rm.Model(again, cache=cache))
-    assert len(ask(prompter, PROMPTS).parsed) == 20
-    assert sorted(again.asked) == ["prompt 3", "prompt 7"]
-    assert (prompter.calls.made, prompter.calls.cached) == (2, 18)
+    client = LlmClient(rm.Model(again, cache=cache))
+    assert len(ask(client, PROMPTS).parsed) == 20
+    assert sorted(again.prompts) == ["prompt 3", "prompt 7"]
+    assert (client.calls.made, client.calls.cached) == (2, 18)
     nobody = Model()
     assert len(ask(LlmClient(rm.Model(nobody, cache=cache, budget=1)), PROMPTS).parsed) == 20
-    assert not nobody.asked
+    assert not nobody.prompts
 
 
 def test_another_model_does_not_find_the_replies_of_the_first(tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_another_model_does_not_find_the_replies_of_the_first(tmp_path: Path) ->
     ask(LlmClient(rm.Model(Model(), cache=cache)), PROMPTS)
     other = Model()
     ask(LlmClient(rm.Model(other, cache=cache, name="another")), PROMPTS)
-    assert other.asked.total() == 20
+    assert other.prompts.total() == 20
 
 
 def test_a_cache_needs_the_name_of_the_model(tmp_path: Path) -> None:
@@ -127,38 +128,38 @@ def test_a_cache_of_something_else_is_refused_and_stays_as_it_is(tmp_path: Path)
 
 def test_the_same_prompt_is_asked_once() -> None:
     model = Model()
-    prompter = LlmClient(rm.Model(model, workers=8))
-    assert len(ask(prompter, dict.fromkeys(range(30), "the same")).parsed) == 30
-    assert model.asked == {"the same": 1}
-    assert prompter.calls.cached == 29
+    client = LlmClient(rm.Model(model, workers=8))
+    assert len(ask(client, dict.fromkeys(range(30), "the same")).parsed) == 30
+    assert model.prompts == {"the same": 1}
+    assert client.calls.cached == 29
 
 
 def test_a_failing_call_is_repeated_until_the_retries_are_used() -> None:
     model = Model(dict.fromkeys(PROMPTS.values(), 2))
     assert len(ask(LlmClient(rm.Model(model, retries=2)), PROMPTS).parsed) == 20
-    assert set(model.asked.values()) == {3}
+    assert set(model.prompts.values()) == {3}
 
 
 def test_a_failing_call_is_repeated_twice_unless_something_else_is_said() -> None:
     model = Model(dict.fromkeys(PROMPTS.values(), 3))
-    prompter = LlmClient(model)
+    client = LlmClient(model)
     with pytest.raises(ConnectionError):
-        ask(prompter, PROMPTS)
-    assert set(model.asked.values()) == {3}
+        ask(client, PROMPTS)
+    assert set(model.prompts.values()) == {3}
 
 
 def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong() -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
 
     def model(prompt: str) -> str:
-        asked.append(prompt)
+        prompts.append(prompt)
         return '{"length": 6}' if "cannot be used" in prompt else "six"
 
-    prompter = LlmClient(model)
-    assert ask(prompter, {"a": "how long?"}).parsed == {"a": 6}
-    assert len(asked) == 2
-    assert asked[1].startswith("how long?\n\nYou replied:\nsix\n")
-    assert "one JSON object" in asked[1]
+    client = LlmClient(model)
+    assert ask(client, {"a": "how long?"}).parsed == {"a": 6}
+    assert len(prompts) == 2
+    assert prompts[1].startswith("how long?\n\nYou replied:\nsix\n")
+    assert "one JSON object" in prompts[1]
     replies = ask(LlmClient(lambda _: "six"), {"a": "how long?"})
     assert replies.failures["a"].reason == "not JSON"
     assert replies.failures["a"].reply == "six"
@@ -170,29 +171,29 @@ def refuse(key: Any, reply: str) -> int:
 
 def test_bad_replies_come_from_the_cache_too(tmp_path: Path) -> None:
     cache = tmp_path / "replies.jsonl"
-    for made in (40, 0):
-        prompter = LlmClient(rm.Model(Model(), cache=cache))
-        assert run_until_complete(prompter.ask(PROMPTS, refuse)).reasons == {"never right": 20}
-        assert prompter.calls.made == made
+    for n_calls in (40, 0):
+        client = LlmClient(rm.Model(Model(), cache=cache))
+        assert run_until_complete(client.ask(PROMPTS, refuse)).reasons == {"never right": 20}
+        assert client.calls.made == n_calls
 
 
 def test_a_budget_of_calls_holds_and_repeated_calls_count() -> None:
     model = Model({"prompt 2": 1})
-    prompter = LlmClient(rm.Model(model, budget=5, workers=4))
-    replies = ask(prompter, PROMPTS)
-    assert model.asked.total() == prompter.calls.made == 5
+    client = LlmClient(rm.Model(model, budget=5, workers=4))
+    replies = ask(client, PROMPTS)
+    assert model.prompts.total() == client.calls.made == 5
     assert len(replies.parsed) == 4
     assert replies.reasons == {"budget spent": 16}
-    assert prompter.calls.failed == 0
+    assert client.calls.failed == 0
 
 
 def test_a_budget_of_tokens_holds_but_for_the_replies_under_way() -> None:
-    prompter = LlmClient(
+    client = LlmClient(
         rm.Model(Model(), token_budget=100, count_tokens=lambda text: 10 if "prompt" in text else 1, workers=2)
     )
-    replies = ask(prompter, PROMPTS)
+    replies = ask(client, PROMPTS)
     assert len(replies.parsed) == 9
-    assert prompter.calls.prompt_tokens + prompter.calls.reply_tokens <= 100
+    assert client.calls.prompt_tokens + client.calls.reply_tokens <= 100
     assert set(replies.reasons) == {"budget spent"}
     assert "tokens" in replies.failures[19].message
 
@@ -207,27 +208,27 @@ def test_a_model_that_never_replies_is_given_up_after_three_prompts() -> None:
     with pytest.raises(ConnectionError) as caught:
         ask(LlmClient(rm.Model(model, retries=1)), PROMPTS)
     assert caught.value.__notes__ == ["the model has not replied to any of 6 calls"]
-    assert model.asked.total() == 6
+    assert model.prompts.total() == 6
 
 
 def test_a_model_that_returns_no_text_costs_one_call() -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
     with pytest.raises(TypeError, match=r"must reply with a text, got None"):
-        ask(LlmClient(asked.append), PROMPTS)
-    assert len(asked) == 1
+        ask(LlmClient(prompts.append), PROMPTS)
+    assert len(prompts) == 1
 
 
 def test_a_later_reply_that_is_no_text_or_empty_is_a_failure_and_not_kept(tmp_path: Path) -> None:
-    said: dict[str, Any] = {"prompt 5": None, "prompt 6": " \n"}
+    unusable_replies: dict[str, Any] = {"prompt 5": None, "prompt 6": " \n"}
     cache = tmp_path / "replies.jsonl"
-    prompter = LlmClient(rm.Model(lambda prompt: said.get(prompt, '{"length": 1}'), cache=cache, name="gaps"))
-    replies = ask(prompter, PROMPTS)
+    client = LlmClient(rm.Model(lambda prompt: unusable_replies.get(prompt, '{"length": 1}'), cache=cache, name="gaps"))
+    replies = ask(client, PROMPTS)
     assert replies.reasons == {"no text": 2}
-    assert prompter.calls.failed == 2
+    assert client.calls.failed == 2
     assert list(replies.failures) == [5, 6]
     model = Model()
     ask(LlmClient(rm.Model(model, cache=cache, name="gaps")), PROMPTS)
-    assert sorted(model.asked) == ["prompt 5", "prompt 6"]
+    assert sorted(model.prompts) == ["prompt 5", "prompt 6"]
 
 
 def test_a_call_that_takes_too_long_has_timed_out() -> None:
@@ -267,9 +268,9 @@ async def test_cancelling_keeps_what_was_answered(tmp_path: Path) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    prompter = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
-    await prompter.ask(PROMPTS, length)
-    assert prompter.calls.cached == 9
+    client = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
+    await client.ask(PROMPTS, length)
+    assert client.calls.cached == 9
 
 
 ASKING = """
@@ -285,20 +286,20 @@ def model(prompt):
     time.sleep(0.02)
     return prompt
 
-prompter = LlmClient(rm.Model(model, "shared", cache=sys.argv[1], workers=4))
-replies = run_until_complete(prompter.ask({n: f"prompt {n}" for n in range(40)}, lambda key, reply: reply))
+client = LlmClient(rm.Model(model, "shared", cache=sys.argv[1], workers=4))
+replies = run_until_complete(client.ask({n: f"prompt {n}" for n in range(40)}, lambda key, reply: reply))
 assert len(replies.parsed) == 40
 """
 
 
 def test_two_processes_on_one_cache_leave_every_reply_whole(tmp_path: Path) -> None:
-    cache, asked = tmp_path / "replies.jsonl", tmp_path / "asked.txt"
-    both = [subprocess.Popen([sys.executable, "-c", ASKING, cache, asked]) for _ in range(2)]
-    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    cache = tmp_path / "replies.jsonl"
+    log = tmp_path / "asked.txt"
+    processes = [subprocess.Popen([sys.executable, "-c", ASKING, cache, log]) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in processes] == [0, 0]
     third = LlmClient(rm.Model(Model(), "shared", cache=cache))
-    assert (
-        len(run_until_complete(third.ask({n: f"prompt {n}" for n in range(40)}, lambda _, reply: reply)).parsed) == 40
-    )
+    prompts = {number: f"prompt {number}" for number in range(40)}
+    assert len(run_until_complete(third.ask(prompts, lambda _, reply: reply)).parsed) == 40
     assert (third.calls.made, third.calls.cached) == (0, 40)
 
 
@@ -309,32 +310,33 @@ import retrieval_metrics as rm
 from retrieval_metrics.retrieval.sync_async import run_until_complete
 from retrieval_metrics.datasets.llm_client import LlmClient
 
-asked = Path(sys.argv[2])
+log = Path(sys.argv[2])
 
 def model(prompt):
-    with asked.open("a") as file:
+    with log.open("a") as file:
         file.write(prompt + "\\n")
     time.sleep(0.02)
     return '{"length": 1}'
 
-prompter = LlmClient(rm.Model(model, "slow", cache=sys.argv[1], workers=4))
-run_until_complete(prompter.ask({at: f"prompt {at}" for at in range(500)}, lambda _, reply: reply))
+client = LlmClient(rm.Model(model, "slow", cache=sys.argv[1], workers=4))
+run_until_complete(client.ask({number: f"prompt {number}" for number in range(500)}, lambda _, reply: reply))
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_killed_run_loses_at_most_the_calls_under_way(tmp_path: Path) -> None:
-    cache, asked = tmp_path / "replies.jsonl", tmp_path / "asked.txt"
-    process = subprocess.Popen([sys.executable, "-c", KILLED, cache, asked])
+    cache = tmp_path / "replies.jsonl"
+    log = tmp_path / "asked.txt"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, cache, log])
     while process.poll() is None and (not cache.exists() or cache.read_text().count("\n") < 30):
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    made = len(asked.read_text().splitlines())
-    assert 30 <= made < 500
-    prompter = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
-    ask(prompter, {at: f"prompt {at}" for at in range(500)})
-    assert made - 4 <= prompter.calls.cached <= made
+    n_calls = len(log.read_text().splitlines())
+    assert 30 <= n_calls < 500
+    client = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
+    ask(client, {number: f"prompt {number}" for number in range(500)})
+    assert n_calls - 4 <= client.calls.cached <= n_calls
 
 
 @pytest.mark.parametrize(
@@ -364,4 +366,4 @@ def test_a_count_of_tokens_that_is_none_is_refused_before_a_call_is_made(count: 
     model = Model()
     with pytest.raises(TypeError, match="count_tokens must return the number of tokens of a text, got"):
         ask(LlmClient(rm.Model(model, count_tokens=lambda _: count, token_budget=10)), PROMPTS)
-    assert model.asked.total() == 0
+    assert model.prompts.total() == 0

@@ -11,50 +11,49 @@ from rich.console import Console
 
 import retrieval_metrics as rm
 from retrieval_metrics import Matching, Quote, Retrieved, Span
-from retrieval_metrics.datasets.rechunk_labels import SHOWN
 from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared
 
 LETTERS = "abcdefghij" * 20
 
 
 def cut(size: int, overlap: int = 0, *, name: str = "c", text: str | None = LETTERS) -> list[Retrieved]:
-    return [
-        Retrieved(f"{name}{start}", None if text is None else text[start : start + size], "s", start, start + size)
-        for start in range(0, 200, size - overlap)
-        if start + size <= 200
-    ]
+    chunks = []
+    for start in range(0, 200 - size + 1, size - overlap):
+        chunk_text = None if text is None else text[start : start + size]
+        chunks.append(Retrieved(f"{name}{start}", chunk_text, "s", start, start + size))
+    return chunks
 
 
-def only_fate(label: str, old: list[Retrieved], new: list[Retrieved], match: Matching | None = None) -> Any:
-    (found,) = rm.relabel({"q": [label]}, old, new, match=match).labels
-    return found
+def relabel_one(label: str, old: list[Retrieved], new: list[Retrieved], match: Matching | None = None) -> Any:
+    (result,) = rm.relabel({"q": [label]}, old, new, match=match).labels
+    return result
 
 
-class TestFates:
+class TestStatus:
     def test_the_same_chunk_under_the_same_id_is_kept(self) -> None:
-        assert only_fate("c20", cut(20), cut(20)).status == "kept"
+        assert relabel_one("c20", cut(20), cut(20)).status == "kept"
 
     def test_another_id_or_slightly_other_edges_are_a_move(self) -> None:
-        found = only_fate("c20", cut(20), cut(20, name="n"))
-        assert (found.status, found.new_ids, found.coverage) == ("moved", ("n20",), 1)
+        label = relabel_one("c20", cut(20), cut(20, name="n"))
+        assert (label.status, label.new_ids, label.coverage) == ("moved", ("n20",), 1)
         shifted = [Retrieved("n", source="s", start=22, end=41)]
-        assert only_fate("c20", cut(20), shifted).status == "moved"
+        assert relabel_one("c20", cut(20), shifted).status == "moved"
 
     def test_smaller_chunks_split_it_largest_part_first(self) -> None:
-        found = only_fate("c50", cut(50), cut(30, name="n"))
-        assert (found.status, found.new_ids) == ("split", ("n60", "n30", "n90"))
+        label = relabel_one("c50", cut(50), cut(30, name="n"))
+        assert (label.status, label.new_ids) == ("split", ("n60", "n30", "n90"))
 
     def test_split_labels_are_said_to_favour_long_chunks(self) -> None:
         labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(50)]}
         assert "compare chunkings by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
         assert "coverage" not in str(rm.relabel(labels, cut(50), cut(50, name="n")))
 
-    @pytest.mark.parametrize(("n_split", "said"), [(0, False), (1, False), (2, True)])
-    def test_that_is_said_where_more_than_a_tenth_is_split(self, n_split: int, *, said: bool) -> None:
+    @pytest.mark.parametrize(("n_split", "is_noted"), [(0, False), (1, False), (2, True)])
+    def test_that_is_said_where_more_than_a_tenth_is_split(self, n_split: int, *, is_noted: bool) -> None:
         labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(20)]}
         result = rm.relabel(labels, cut(20), cut(20)[n_split:] + cut(10, name="n")[: 2 * n_split])
         assert (len(result.labels), result.counts["split"]) == (10, n_split)
-        assert ("coverage" in str(result)) is said
+        assert ("coverage" in str(result)) is is_noted
 
     def test_without_a_label_nothing_is_said_of_split_ones(self) -> None:
         result = rm.relabel({"q": [Quote("a quote that stays")]}, cut(20), cut(30, name="n"))
@@ -62,13 +61,13 @@ class TestFates:
         assert "coverage" not in str(result)
 
     def test_larger_chunks_merge_it_with_its_neighbour(self) -> None:
-        found = only_fate("c20", cut(20), cut(40, name="n"))
-        assert (found.status, found.new_ids) == ("merged", ("n0",))
+        label = relabel_one("c20", cut(20), cut(40, name="n"))
+        assert (label.status, label.new_ids) == ("merged", ("n0",))
 
     def test_a_text_that_differs_in_its_first_letter_alone_is_another(self) -> None:
         other = f"A{LETTERS[1:]}"
-        assert only_fate("c0", cut(20), cut(20, text=other)).status == "lost"
-        assert only_fate("c20", cut(20), cut(20, text=other)).status == "kept"
+        assert relabel_one("c0", cut(20), cut(20, text=other)).status == "lost"
+        assert relabel_one("c20", cut(20), cut(20, text=other)).status == "kept"
 
     def test_what_less_than_the_share_is_left_of_is_lost_and_stays_true(self) -> None:
         new = [Retrieved("n", source="s", start=20, end=35)]
@@ -78,12 +77,12 @@ class TestFates:
         assert "lost: 'c20' of query 'q', 75% held" in str(result)
 
     def test_exactly_the_share_is_enough(self) -> None:
-        for end, fate, held in ((36, "moved", 0.8), (35, "lost", 0.75)):
-            found = only_fate("c20", cut(20), [Retrieved("n", source="s", start=20, end=end)])
-            assert (found.status, found.coverage) == (fate, held)
-        for end, fate in ((45, "moved"), (46, "merged")):  # 20 of 25 characters are of the old chunk, or of 26
+        for end, status, coverage in ((36, "moved", 0.8), (35, "lost", 0.75)):
+            label = relabel_one("c20", cut(20), [Retrieved("n", source="s", start=20, end=end)])
+            assert (label.status, label.coverage) == (status, coverage)
+        for end, status in ((45, "moved"), (46, "merged")):  # 20 of 25 characters are of the old chunk, or of 26
             old = [*cut(20), Retrieved("next", source="s", start=40, end=46)]
-            assert only_fate("c20", old, [Retrieved("n", source="s", start=20, end=end)]).status == fate
+            assert relabel_one("c20", old, [Retrieved("n", source="s", start=20, end=end)]).status == status
 
     def test_an_unknown_label_stays_an_id_and_is_lost(self) -> None:
         result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
@@ -92,22 +91,22 @@ class TestFates:
         assert "'nobody' of query 'q', 0% held; its position is unknown, so it stays an id" in str(result)
 
     def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
-        assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).status == "lost"
-        assert only_fate("c20", cut(20), cut(20, text=None)).status == "kept"
+        assert relabel_one("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).status == "lost"
+        assert relabel_one("c20", cut(20), cut(20, text=None)).status == "kept"
 
     def test_white_space_that_a_splitter_drops_is_no_loss(self) -> None:
         source = "words" + " " * 15 + "words"
         old = [Retrieved("a", source, "s", 0, 25)]
         new = [Retrieved("b", "words", "s", 0, 5), Retrieved("c", "words", "s", 20, 25)]
-        assert only_fate("a", old, new).status == "lost"
-        assert only_fate("a", old, new, Matching(sources={"s": source})).status == "split"
+        assert relabel_one("a", old, new).status == "lost"
+        assert relabel_one("a", old, new, Matching(sources={"s": source})).status == "split"
 
     def test_chunks_without_offsets_are_located(self) -> None:
         text = "".join(f"<{number}>" for number in range(60))
-        old = [Retrieved(f"o{at}", text[at : at + 30], "s") for at in range(0, 150, 30)]
-        new = [Retrieved(f"n{at}", text[at : at + 60], "s") for at in range(0, 180, 60)]
-        assert only_fate("o30", old, new, Matching(sources={"s": text})).new_ids == ("n0",)
-        assert only_fate("o30", old, new).status == "lost"
+        old = [Retrieved(f"o{start}", text[start : start + 30], "s") for start in range(0, 150, 30)]
+        new = [Retrieved(f"n{start}", text[start : start + 60], "s") for start in range(0, 180, 60)]
+        assert relabel_one("o30", old, new, Matching(sources={"s": text})).new_ids == ("n0",)
+        assert relabel_one("o30", old, new).status == "lost"
 
     def test_two_old_chunks_with_one_id_are_refused(self) -> None:
         with pytest.raises(ValueError, match="two old chunks have the id 'a'"):
@@ -120,7 +119,8 @@ class TestJudgments:
         result = rm.relabel(qrels, cut(20), cut(40)).qrels
         assert result["flat"] == [{Span("s", 0, 20): 3}, {Span("s", 20, 40): 0}]
         assert result["groups"] == [{Span("s", 0, 20): 2, Span("s", 40, 60): 1}, {Quote("a quote that stays"): 1}]
-        assert all(one.uncertain for group in result["flat"] for one in group)
+        for group in result["flat"]:
+            assert all(span.uncertain for span in group)
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # where the one label is lost
     @given(
@@ -161,85 +161,41 @@ class TestJudgments:
 def test_chunks_of_any_order_and_length_hold_what_they_overlap(
     old: list[tuple[int, int]], new: list[tuple[int, int]]
 ) -> None:
-    olds, news = (
-        [Retrieved(at, None, "s", start, start + length) for at, (start, length) in enumerate(given)]
-        for given in (old, new)
-    )
-    for label, (start, length) in zip(rm.relabel({"q": list(range(len(old)))}, olds, news).labels, old, strict=True):
-        common = {at: min(a + n, start + length) - max(a, start) for at, (a, n) in enumerate(new)}
-        assert label.new_ids == tuple(sorted((at for at in common if common[at] > 0), key=lambda at: -common[at]))
+    labels = rm.relabel({"q": list(range(len(old)))}, numbered_chunks(old), numbered_chunks(new)).labels
+    for label, (start, length) in zip(labels, old, strict=True):
+        common = {}
+        for number, (new_start, new_length) in enumerate(new):
+            common[number] = min(new_start + new_length, start + length) - max(new_start, start)
+        holders = [number for number, n_characters in common.items() if n_characters > 0]
+        assert label.new_ids == tuple(sorted(holders, key=common.__getitem__, reverse=True))
 
 
-HALVES = [Retrieved("c1", source="a", start=0, end=50), Retrieved("c2", source="a", start=50, end=100)]
-
-
-def test_a_piece_that_several_items_satisfy_together_has_the_rank_of_the_last() -> None:
-    (row,) = rm.match({"q": {Span("a", 40, 60): 2}}, {"q": HALVES})
-    assert row == ("q", Span("a", 40, 60), 2, 2)
-
-
-def test_what_was_not_found_is_missing_unless_it_is_not_relevant() -> None:
-    matches = rm.match({"q": {"c2": 1, "c7": 1, "c8": 0}}, {"q": HALVES})
-    assert [row.relevant for row in matches.missing] == ["c7"]
-    assert repr(matches) == "<Matches: 3 judged, 1 relevant ones not found>"
-    assert len(matches) == 3
-
-
-def test_ids_of_scored_runs_are_matched_too() -> None:
-    assert [row.rank for row in rm.match({"q": ["a", "b"]}, {"q": {"b": 2.0, "a": 1.0}})] == [2, 1]
-
-
-def test_it_matches_as_evaluate_is_told_to() -> None:
-    assert [row.rank for row in rm.match({"q": ["a"]}, {"q": HALVES}, match="source")] == [1]
-
-
-def test_long_quotes_do_not_break_the_table() -> None:
-    table = str(rm.match({"q": [Quote("many words " * 30)]}, {"q": HALVES}))
-    assert max(map(len, table.splitlines())) < 100
-    longest = "d" * (SHOWN - len("''"))
-    assert f"{longest!r} " in str(rm.match({"q": [longest]}, {"q": HALVES}))
-    assert f"{longest}d" not in str(rm.match({"q": [f"{longest}d"]}, {"q": HALVES}))
-    assert "<table>" in rm.match({"q": [Quote("many words")]}, {"q": HALVES})._repr_html_()
-
-
-def test_it_prints_like_every_other_result_and_becomes_a_dataframe() -> None:
-    matches = rm.match({"q": {"c2": 1, "c7": 2}}, {"q": HALVES})
-    console = Console(file=StringIO(), width=100)
-    console.print(matches)
-    assert "'q'  'c7'" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    assert "| 'q'  'c2' | 1 | 2 |" in matches.to_markdown()
-    frame = matches.to_pandas()
-    assert list(frame.columns) == ["query", "relevant", "grade", "rank"]
-    assert frame["relevant"].tolist() == ["c2", "c7"]
-    assert frame["rank"].dtype == "Int64"
-    assert (frame["rank"][0], frame["rank"].isna().tolist()) == (2, [False, True])
-    assert rm.types.Matches([]).to_pandas().empty
-
-
-def test_a_run_of_other_queries_is_refused() -> None:
-    with pytest.raises(ValueError, match="have no query in common"):
-        rm.match({"q": ["a"]}, {"other": ["a"]})
+def numbered_chunks(stretches: list[tuple[int, int]]) -> list[Retrieved]:
+    return [Retrieved(number, None, "s", start, start + length) for number, (start, length) in enumerate(stretches)]
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)
 def test_labels_on_512_characters_are_carried_over_without_a_loss(shared_data: Path, splitter: str) -> None:
-    corpora, questions = corpora_in(shared_data), questions_in(shared_data)
+    corpora = corpora_in(shared_data)
+    questions = questions_in(shared_data)
     old = chunked(corpora, "512")
-    labels: dict[str, list[Any]] = {
-        query: [chunk.id for chunk in old for span in spans if chunk.source == span.source and shared(chunk, span)]
-        for query, spans in questions.items()
-    }
+    labels: dict[str, list[Any]] = {query: [] for query in questions}
+    for query, spans in questions.items():
+        for chunk in old:
+            for span in spans:
+                if chunk.source == span.source and shared(chunk, span):
+                    labels[query].append(chunk.id)
     new = chunked(corpora, splitter)
     result = rm.relabel(labels, old, new, match=rm.Matching(sources=corpora))
     assert result.counts["lost"] == 0
-    assert len(result.labels) == sum(len(set(of_query)) for of_query in labels.values()) == 814
-    fates = {fate for fate, count in result.counts.items() if count}
+    assert len(result.labels) == sum(len(set(ids)) for ids in labels.values()) == 814
+    statuses = {status for status, count in result.counts.items() if count}
     expected = {"512": {"kept"}, "256": {"split"}, "1024": {"merged"}}
-    assert fates <= expected.get(splitter, {"kept", "moved", "split", "merged"})
+    assert statuses <= expected.get(splitter, {"kept", "moved", "split", "merged"})
     # Whoever retrieves the new chunks of every label finds all that is relevant.
     by_id = {chunk.id: chunk for chunk in new}
     run: dict[str, list[Retrieved]] = {query: [] for query in questions}
     for label in result.labels:
-        run[str(label.query)] += [by_id[one] for one in label.new_ids]
+        run[str(label.query)] += [by_id[new_id] for new_id in label.new_ids]
     recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
     assert dict(recall) == {"recall": 1, "hit_rate": 1}

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; 
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import EXTRAS
-from retrieval_metrics.datasets.human_model_estimate import ENOUGH
+from retrieval_metrics.datasets.estimate_wording import LABELS_NEEDED_ACCURACY
 from running_pages import (
     FENCE,
     INSTALL,
@@ -230,7 +230,7 @@ def test_what_is_said_of_labels_needed_is_what_the_simulation_found() -> None:
         (worst if judge.startswith(misled) else other_shares).append(float(drawn))
         other_shares.append(float(strata))
     usual, least = (f"{min(shares):.0f} to {max(shares):.0f} %" for shares in (other_shares, worst))
-    texts = [rm.types.EstimatedDifference.labels_needed.__doc__, ENOUGH, page]
+    texts = [rm.types.EstimatedDifference.labels_needed.__doc__, LABELS_NEEDED_ACCURACY, page]
     assert all(f" {words}" in " ".join((text or "").split()) for text in texts for words in (usual, least))
 
 

@@ -61,9 +61,7 @@ class TestWhereSomethingIsDecided:
         require_judged_documents(comparison.scores)
 
     def test_given_scores_have_no_ids_and_are_compared(self) -> None:
-        evaluations = {
-            name: rm.Evaluation.from_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")
-        }
+        evaluations = {name: rm.Evaluation.from_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")}
         assert {conclusion.kind for conclusion in rm.compare(evaluations).conclusions} == {"identical"}
         assert system_wide_warnings({name: evaluation.scores for name, evaluation in evaluations.items()}) == []
 

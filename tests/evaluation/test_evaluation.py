@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.evaluate import score_run
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}

@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from browsing import LOOKS, Browser, Look, until
-from grading_page import ENTER, ON, GradingPage
+from grading_page import ARROW_RIGHT, ENTER, GradingPage
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ def hand(browser: Browser, tmp_path: Path) -> GradingPage:
 def test_what_is_exported_is_evaluated(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(*(index % 4 for index in range(20)))
-    labels = rm.load(hand.exports_all_given())
+    labels = rm.load(hand.export_all_grades())
     assert labels.graders == ("Ada",)
     result = rm.evaluate(labels.qrels, RUNS["bm25"], "ndcg@4")
     assert 0 <= result.means["ndcg@4"] <= 1
@@ -66,9 +66,9 @@ def test_the_first_screen_says_how_much_there_is_to_grade_and_how_long_it_takes(
     until(lambda: bool(hand.shown("#name")), expected=True)
     assert hand.text(".size").startswith(size)
     hand.open_first(page)
-    hand.said(size)
+    hand.wait_for_message(size)
     hand.press("2")
-    hand.said("Given: grade 2.")
+    hand.wait_for_message("Given: grade 2.")
 
 
 def test_nothing_of_the_systems_is_seen_and_nothing_is_fetched(hand: GradingPage, browser: Browser, page: Path) -> None:
@@ -81,7 +81,7 @@ def test_nothing_of_the_systems_is_seen_and_nothing_is_fetched(hand: GradingPage
     texts = set()
     for _ in range(len(POOL)):
         texts.add(hand.text(".passage.current .text"))
-        hand.press(ON)
+        hand.press(ARROW_RIGHT)
     assert texts == {item.text for item in POOL}
     assert browser.run("return document.title") != "run"
     assert not browser.errors()
@@ -101,7 +101,7 @@ def test_cannot_tell_skip_and_undo(hand: GradingPage, page: Path) -> None:
     until(hand.item, first)  # what was skipped comes again at the end
     hand.press("2")
     until(lambda: hand.text(".done span"), f"{len(POOL)} of {len(POOL)}")
-    hand.said("Everything is graded")
+    hand.wait_for_message("Everything is graded")
     labels = rm.load(hand.export())
     grades = [label.grade for label in labels]
     assert (grades.count(None), grades.count(2), grades.count(1)) == (1, 1, len(POOL) - 2)
@@ -124,7 +124,7 @@ def test_marked_words_become_quotes_to_the_letter(hand: GradingPage, browser: Br
     until(lambda: hand.shown("mark"), 0)
     hand.press("u")
     hand.grade(3)
-    file = hand.exports_all_given()
+    file = hand.export_all_grades()
     (label,) = rm.load(file)
     assert label.quotes == (words,)
     assert words in CORPUS[label.document]
@@ -132,7 +132,7 @@ def test_marked_words_become_quotes_to_the_letter(hand: GradingPage, browser: Br
     assert rm.evaluate(rm.Labels([label]).quotes, run, "recall").means["recall"] == 1
     hand.open_first(page)  # as on another machine
     hand.take_in(file)
-    hand.said("1 grade was imported")
+    hand.wait_for_message("1 grade was imported")
     hand.press("\ue012")
     until(lambda: hand.text("mark"), words)
 
@@ -155,14 +155,14 @@ def test_the_question_stays_in_view_of_a_long_passage(hand: GradingPage, browser
     rm.pool({"q": "Why?"}, {"q": ["d", "e"]}, long).labelling_page(path)
     hand.open_first(path)
     if len(hand.text(".passage.current .text")) <= 100:
-        hand.press(ON)
+        hand.press(ARROW_RIGHT)
     until(lambda: len(hand.text(".passage.current .text")) > 100, expected=True)
     top = "return document.querySelector('.question').getBoundingClientRect().top"
     assert browser.run("return scrollY") == 0
     browser.run("scrollTo(0, 1500)")
     until(lambda: browser.run(top), 0)
     hand.press("m")  # says what is missing, and stays where it is
-    hand.said("Select the words")
+    hand.wait_for_message("Select the words")
     assert browser.run("return scrollY") == 1500
     hand.press("2")
     until(lambda: browser.run("return scrollY"), 0)
@@ -200,5 +200,5 @@ def test_focus_and_the_live_region_survive_a_grade(hand: GradingPage, browser: B
     hand.press(ENTER)
     until(lambda: hand.item() != item, expected=True)
     assert browser.run("return document.activeElement === window.pressed && window.region.isConnected")
-    hand.said("Given: grade 2.")
+    hand.wait_for_message("Given: grade 2.")
     assert browser.run("return document.querySelector('[role=status]') === window.region")

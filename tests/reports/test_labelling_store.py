@@ -95,8 +95,8 @@ def test_a_reload_in_the_middle(hand: GradingPage, page: Path) -> None:
     for _ in range(3):
         hand.grade(3, 0)
         hand.browser.driver.refresh()
-        hand.shows_all_given()  # without asking for the name again
-    assert len(rm.load(hand.exports_all_given())) == 6
+        hand.wait_for_all_grades()  # without asking for the name again
+    assert len(rm.load(hand.export_all_grades())) == 6
 
 
 def test_a_page_that_is_left_right_after_a_key_press(hand: GradingPage, page: Path) -> None:
@@ -104,11 +104,11 @@ def test_a_page_that_is_left_right_after_a_key_press(hand: GradingPage, page: Pa
     for seed in range(8):
         item = hand.item()
         hand.press("2")  # and nothing waits until it is stored
-        hand.grades_given.setdefault("Ada", {})[item] = 2
+        hand.grades.setdefault("Ada", {})[item] = 2
         pool().labelling_page(page, seed=seed)
         hand.open(page)
-        hand.shows_all_given()
-    hand.exports_all_given()
+        hand.wait_for_all_grades()
+    hand.export_all_grades()
 
 
 def test_two_tabs(hand: GradingPage, page: Path, tab: Callable[[int], None]) -> None:
@@ -116,17 +116,17 @@ def test_two_tabs(hand: GradingPage, page: Path, tab: Callable[[int], None]) -> 
     hand.grade(3, 3, 3, 3, 3)
     tab(1)
     hand.open(page)
-    hand.shows_all_given()
+    hand.wait_for_all_grades()
     hand.grade(2, 2, 2)
     tab(0)
-    hand.shows_all_given()
+    hand.wait_for_all_grades()
     hand.grade(1)
     tab(1)
-    hand.shows_all_given()
+    hand.wait_for_all_grades()
     hand.grade(0)
-    hand.exports_all_given()
+    hand.export_all_grades()
     tab(0)
-    hand.exports_all_given()
+    hand.export_all_grades()
 
 
 def test_two_tabs_grade_the_same_passage_and_the_later_grade_holds(
@@ -138,13 +138,13 @@ def test_two_tabs_grade_the_same_passage_and_the_later_grade_holds(
     first = hand.item()
     hand.grade(3)
     tab(0)
-    hand.shows_all_given()
+    hand.wait_for_all_grades()
     until(hand.item, first)
     hand.grade(1)
     tab(1)
     hand.press("\ue012")
     until(lambda: hand.text(".given"), "grade 1")
-    hand.exports_all_given()
+    hand.export_all_grades()
 
 
 def test_two_people_on_one_browser(hand: GradingPage, page: Path, tab: Callable[[int], None]) -> None:
@@ -158,19 +158,19 @@ def test_two_people_on_one_browser(hand: GradingPage, page: Path, tab: Callable[
     hand.grade(1)
     tab(1)
     hand.open(page, name="Ada")
-    hand.shows_all_given()
+    hand.wait_for_all_grades()
     hand.grade(0)
     tab(0)
     hand.browser.driver.refresh()  # each tab keeps its name
     hand.name = "Ben"
     until(lambda: hand.text(".whose"), "Graded by Ben")
-    ben = rm.load(hand.exports_all_given())
+    ben = rm.load(hand.export_all_grades())
     hand.browser.run("document.getElementById('else').click()")
     until(lambda: hand.shown(".known button"), 2)
     hand.browser.run("document.querySelector('.known button').click()")
     hand.name = "Ada"
     until(lambda: hand.text(".whose"), "Graded by Ada")
-    ada = rm.load(hand.exports_all_given())
+    ada = rm.load(hand.export_all_grades())
     assert (len(ada), len(ben)) == (3, 1)
     assert set(ada.merge(ben).graders) == {"Ada", "Ben"}
 
@@ -183,7 +183,7 @@ def test_a_deeper_pool_in_the_same_file_keeps_the_grades_of_the_old(hand: Gradin
     hand.open(page)
     until(lambda: hand.text(".done span"), "3 of 24")
     hand.grade(0)
-    hand.exports_all_given()
+    hand.export_all_grades()
 
 
 def test_another_text_is_another_passage(hand: GradingPage, page: Path) -> None:
@@ -197,17 +197,17 @@ def test_another_text_is_another_passage(hand: GradingPage, page: Path) -> None:
 def test_a_new_rubric_claims_no_old_grade_and_the_old_one_finds_them(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3, 2)
-    old = dict(hand.grades_given)
-    hand.grades_given = {}
+    old = dict(hand.grades)
+    hand.grades = {}
     pool().labelling_page(page, rubric=["is wrong", "is odd", "is good", "is best"])
     hand.open(page)
     until(lambda: hand.text(".done span"), "0 of 16")
     hand.grade(0)
-    (new_label,) = rm.load(hand.exports_all_given())
-    hand.grades_given = old
+    (new_label,) = rm.load(hand.export_all_grades())
+    hand.grades = old
     pool().labelling_page(page)
     hand.open(page)
-    labels = rm.load(hand.exports_all_given())
+    labels = rm.load(hand.export_all_grades())
     assert new_label.prompt not in {label.prompt for label in labels}
 
 
@@ -218,13 +218,13 @@ def test_ids_that_no_script_can_hold_as_numbers(hand: GradingPage, tmp_path: Pat
     hand.pool.labelling_page(tmp_path / "big.html")
     hand.open_first(tmp_path / "big.html")
     hand.grade(3, 0)
-    file = hand.exports_all_given()
+    file = hand.export_all_grades()
     labels = rm.load(file)
     assert set(labels.qrels[query]) == set(documents)
     assert labels.scale == Scale()
     hand.open_first(tmp_path / "big.html")  # as on another machine
     hand.take_in(file)
-    hand.exports_all_given()
+    hand.export_all_grades()
 
 
 def test_keyboard_only(hand: GradingPage, page: Path) -> None:
@@ -236,8 +236,8 @@ def test_keyboard_only(hand: GradingPage, page: Path) -> None:
     until(hand.item, item)
     hand.press(TAB)  # to a button, which the keys of grades do not mind
     hand.grade(1, *[2] * 14)
-    hand.said("Everything is graded")
-    hand.exports_all_given()
+    hand.wait_for_message("Everything is graded")
+    hand.export_all_grades()
     for _ in range(20):
         if hand.browser.run("return document.activeElement.id") == "else":
             break
@@ -247,7 +247,7 @@ def test_keyboard_only(hand: GradingPage, page: Path) -> None:
     hand.name = "Zoë 3"
     until(lambda: hand.text(".whose"), "Graded by Zoë 3")
     hand.grade(0)
-    assert hand.exports_all_given().name == "labels-Zoë-3.json"
+    assert hand.export_all_grades().name == "labels-Zoë-3.json"
 
 
 def test_an_export_is_imported_on_another_machine_and_into_a_page_of_a_larger_pool(
@@ -255,7 +255,7 @@ def test_an_export_is_imported_on_another_machine_and_into_a_page_of_a_larger_po
 ) -> None:
     hand.open_first(page)
     hand.grade(3, 2, 1)
-    file = hand.exports_all_given()
+    file = hand.export_all_grades()
     hand.pool = pool(depth=6)
     hand.pool.labelling_page(page)
     hand.open_first(page, name="x")  # another machine, where nothing is kept
@@ -264,30 +264,30 @@ def test_an_export_is_imported_on_another_machine_and_into_a_page_of_a_larger_po
     hand.take_in(file)  # the name comes with the file
     hand.name = "Ada"
     until(lambda: hand.text(".whose"), "Graded by Ada")
-    hand.said("3 grades were imported from labels-Ada.json.")
+    hand.wait_for_message("3 grades were imported from labels-Ada.json.")
     hand.grade(0)
-    later = hand.exports_all_given()
+    later = hand.export_all_grades()
     hand.browser.driver.refresh()
-    hand.exports_all_given()
+    hand.export_all_grades()
     hand.pool = pool()
     hand.pool.labelling_page(page)  # and back into the smaller pool, which lacks what the deeper one added
     hand.open_first(page)
     hand.take_in(later)
     pool_items = {(item.query, item.document) for item in hand.pool}
-    hand.grades_given["Ada"] = {key: grade for key, grade in hand.grades_given["Ada"].items() if key in pool_items}
-    hand.said("were imported from labels-Ada.json.")
-    hand.exports_all_given()
+    hand.grades["Ada"] = {key: grade for key, grade in hand.grades["Ada"].items() if key in pool_items}
+    hand.wait_for_message("were imported from labels-Ada.json.")
+    hand.export_all_grades()
 
 
 def test_what_was_changed_later_stays_when_an_older_file_is_imported(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3, 2)
-    file = hand.exports_all_given()
+    file = hand.export_all_grades()
     hand.press("\ue012")
     hand.grade(0)
     hand.take_in(file)
-    hand.said("1 grade was imported from labels-Ada.json. 1 was changed here later and stays.")
-    hand.exports_all_given()
+    hand.wait_for_message("1 grade was imported from labels-Ada.json. 1 was changed here later and stays.")
+    hand.export_all_grades()
 
 
 def test_a_file_of_another_pool_or_person_or_rubric_is_refused_by_name(hand: GradingPage, page: Path) -> None:
@@ -304,23 +304,25 @@ def test_a_file_of_another_pool_or_person_or_rubric_is_refused_by_name(hand: Gra
     ruled = hand.export()
     hand.open(page, name="Ben")
     hand.grade(1)
-    of_ben = hand.exports_all_given()
+    of_ben = hand.export_all_grades()
     hand.browser.driver.get("about:blank")
     hand.open(page, name="Ada")
     hand.grade(2)
     hand.take_in(strange)
-    hand.said("labels-Ada.json was not imported: its 1 grade by Ada belongs to other questions or passages")
+    hand.wait_for_message("labels-Ada.json was not imported: its 1 grade by Ada belongs to other questions or passages")
     hand.take_in(ruled)
-    hand.said("labels-Ada.json was not imported: its grades were given under another rubric. Nothing was changed.")
+    hand.wait_for_message(
+        "labels-Ada.json was not imported: its grades were given under another rubric. Nothing was changed."
+    )
     hand.take_in(of_ben)
-    hand.said("labels-Ben.json holds the grades of Ben, and you are Ada.")
-    hand.exports_all_given()
+    hand.wait_for_message("labels-Ben.json holds the grades of Ben, and you are Ada.")
+    hand.export_all_grades()
 
 
 def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3, 2)
-    file = hand.exports_all_given()
+    file = hand.export_all_grades()
     hand.press("\ue012")
     hand.grade(1)
     edited = file.with_name("edited.json")
@@ -328,7 +330,9 @@ def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page:
     with pytest.raises(ValueError, match="was changed after it was saved"):
         rm.load(edited)
     hand.take_in(edited)
-    hand.said("edited.json was not imported: it is damaged, or was changed after it was exported. Nothing was changed.")
+    hand.wait_for_message(
+        "edited.json was not imported: it is damaged, or was changed after it was exported. Nothing was changed."
+    )
     for change, words in (
         (lambda text: text.replace('"grade":2', '"grade":7'), "its grade 2 is 7"),
         (lambda text: re.sub(r'"date":"\d+-', '"date":"soon-', text), "its grade 1 is 3 of soon-"),
@@ -339,24 +343,24 @@ def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page:
         (lambda text: text[:-30] + "{[", "it is not a file that this page exported"),
     ):
         hand.take_in(resealed(file, change))
-        hand.said(f"changed.json was not imported: {words}")
-    hand.exports_all_given()
+        hand.wait_for_message(f"changed.json was not imported: {words}")
+    hand.export_all_grades()
 
 
 def test_a_damaged_store_says_so_and_loses_nothing(hand: GradingPage, page: Path) -> None:
     hand.open_first(page)
     hand.grade(3)
     hand.browser.driver.execute_async_script(CHANGE_ANSWERS, {"grade": 9})
-    hand.grades_given["Ada"] = {}
+    hand.grades["Ada"] = {}
     hand.open(page)
-    hand.said("1 stored answer could not be read: grade it again.")
+    hand.wait_for_message("1 stored answer could not be read: grade it again.")
     hand.grade(2, 1)
-    labels = rm.load(hand.exports_all_given())
+    labels = rm.load(hand.export_all_grades())
     (note,) = labels.notes
     assert json.loads(note.removeprefix("an answer that could not be read: "))["grade"] == 9
     hand.browser.driver.refresh()
-    hand.shows_all_given()
-    assert rm.load(hand.exports_all_given()).notes == ()
+    hand.wait_for_all_grades()
+    assert rm.load(hand.export_all_grades()).notes == ()
 
 
 def test_a_browser_that_keeps_nothing_says_so_and_exports_all_the_same(hand: GradingPage, page: Path) -> None:
@@ -364,9 +368,9 @@ def test_a_browser_that_keeps_nothing_says_so_and_exports_all_the_same(hand: Gra
     script = command("Page.addScriptToEvaluateOnNewDocument", {"source": NO_STORE})
     try:
         hand.open(page)
-        hand.said("This browser keeps nothing: export before you leave.")
+        hand.wait_for_message("This browser keeps nothing: export before you leave.")
         hand.grade(3, 2)
-        hand.exports_all_given()
+        hand.export_all_grades()
         hand.press("u", "u")  # what is not graded, nobody is asked to keep
     finally:
         command("Page.removeScriptToEvaluateOnNewDocument", script)
@@ -384,7 +388,7 @@ def test_assigned_pages_are_one_per_person_and_their_overlap_says_how_far_they_a
         assert not hand.shown("#else")
         hand.grade(*[0, 3, 3] * 4)
         until(lambda: hand.text(".done span"), "12 of 12")
-        exported.append(rm.load(hand.exports_all_given()))
+        exported.append(rm.load(hand.export_all_grades()))
     merged = exported[0].merge(exported[1])
     assert set(merged.queries) == set(QUERIES)
     assert merged.agreement().n == 8

@@ -23,7 +23,7 @@ from retrieval_metrics.cli.input_files import (
 )
 from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
-from retrieval_metrics.datasets.sample import select_queries
+from retrieval_metrics.datasets.merge_and_split import select_queries
 
 if TYPE_CHECKING:
     import argparse

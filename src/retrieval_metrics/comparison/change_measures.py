@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.comparison.change_bounds import bound_change, require_known_bounds
-from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE, overlap, rank_biased_overlap
+from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE, rank_biased_overlap
+from retrieval_metrics.comparison.ranking_overlap import overlap
 from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:

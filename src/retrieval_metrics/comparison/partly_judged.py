@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.evaluation.evaluate import score_run
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.single_precision import round_ranking
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, warn
 from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
-from retrieval_metrics.comparison.ranking_overlap import RBO_PERSISTENCE
+from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE
 from retrieval_metrics.datasets.changes_wording import (
     CHANGE_BOUNDS_MEANING,
     format_added_queries,

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from math import isinf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.comparison.compare import evaluate_system
-from retrieval_metrics.datasets.human_model_estimate import (
-    Estimate,
-    EstimatedDifference,
-    EstimatedMean,
+from retrieval_metrics.datasets.estimate_wording import gap_notes, look_note, model_graders_note
+from retrieval_metrics.datasets.graded_sample import (
     GradedSample,
+    find_model_graders,
     format_graders,
-    model_graders_note,
     resolve_sample,
 )
+from retrieval_metrics.datasets.human_model_estimate import Estimate, EstimatedDifference, EstimatedMean
 from retrieval_metrics.datasets.labels import Labels, Scale
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import name_runs
-from retrieval_metrics.metrics.base import score as ideal
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics, with_relevance_threshold
+from retrieval_metrics.metrics.base.score import bounds as score_bounds
+from retrieval_metrics.metrics.base.score import share_binary
 from retrieval_metrics.statistics import Sums, corrected_mean, spending_levels
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def evaluate_with_labels(
         sampled queries: (14 + 6/2) / 20 = .85.
 
         >>> import retrieval_metrics as rm
-        >>> queries = [f"q{at}" for at in range(100)]
-        >>> run = {query: ["d1", "d2"] if at % 3 else ["d2", "d1"] for at, query in enumerate(queries)}
+        >>> queries = [f"q{number}" for number in range(100)]
+        >>> run = {query: ["d1", "d2"] if number % 3 else ["d2", "d1"] for number, query in enumerate(queries)}
         >>> sample = rm.EvaluationSet.from_dataset({query: [] for query in queries}).sample(20)
         >>> people = {query: {"d1": 3, "d2": 0} for query in sample}
         >>> model = {query: {"d1": 3, "d2": 1} for query in queries}
@@ -119,104 +120,148 @@ def evaluate_with_labels(
         A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic (2023). Prediction-powered inference.
     """
     proportion(level, "level")
-    drawn = resolve_sample(sample, model)
-    scale = Scale.merge(each.scale for each in (human, model) if isinstance(each, Labels))
+    resolved_sample = resolve_sample(sample, model)
+    scale = Scale.merge(labels.scale for labels in (human, model) if isinstance(labels, Labels))
     threshold = None if scale is None else scale.relevant_from
-    spent = _spent(looks, len(drawn), len(drawn.population), level)
-    chosen = with_relevance_threshold(as_metrics(metrics), threshold)
-    named = name_runs(runs, drawn.population, "sampled from")
-    truths = GradedSample.of(human, model, drawn, scale)
+    notes = []
+    look = _find_look(looks, resolved_sample, level)
+    if look is not None:
+        notes.append(look_note(look, level))
+        level = look.level
+    resolved_metrics = with_relevance_threshold(as_metrics(metrics), threshold)
+    named_runs = name_runs(runs, resolved_sample.population, "sampled from")
+    graded_sample = GradedSample.from_judgments(human, model, resolved_sample, scale)
     options: dict[str, Any] = {"rules": rules, "match": match, "ties": ties, "clusters": None}
-    known: dict[str, _SystemValues] = {}
-    for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
-        graded = evaluate_system(name, partial(evaluate, truths.human, run, chosen, **options)).scores
-        guessed = evaluate_system(name, partial(evaluate, truths.model, run, chosen, **options)).scores
-        known[name] = _SystemValues(graded, guessed)
-    design = _SampleDesign.of(drawn, _labels_of_clusters(human, model, drawn, clusters))
-    estimated = {
-        (str(metric), name): _mean(metric, name, values, design) for metric in chosen for name, values in known.items()
-    }
-    comparisons = len(chosen) * len(known) * (len(known) - 1) // 2
-    differences = tuple(
-        _difference(metric, pair, known, design, spent.level, comparisons)
-        for metric in chosen
-        for pair in permutations(known, 2)
-    )
+    scores_by_system: dict[str, _SystemScores] = {}
+    for system, run in named_runs.items():  # not a comprehension, which before Python 3.12 adds a stack frame
+        human_scores = evaluate_system(system, partial(evaluate, graded_sample.human, run, resolved_metrics, **options))
+        model_scores = evaluate_system(system, partial(evaluate, graded_sample.model, run, resolved_metrics, **options))
+        scores_by_system[system] = _SystemScores(human_scores.scores, model_scores.scores)
+    design = _SampleDesign.from_sample(resolved_sample, _find_cluster_labels(human, model, resolved_sample, clusters))
+    estimated: dict[tuple[str, str], EstimatedMean] = {}
+    differences: list[EstimatedDifference] = []
+    for metric in resolved_metrics:
+        for system, scores in scores_by_system.items():
+            estimated[str(metric), system] = _estimate_mean(metric, system, scores, design)
+    n_systems = len(scores_by_system)
+    n_differences = len(resolved_metrics) * n_systems * (n_systems - 1) // 2
+    for metric in resolved_metrics:
+        for pair in permutations(scores_by_system, 2):
+            differences.append(_estimate_difference(metric, pair, scores_by_system, design, level, n_differences))
     names = (format_graders(human, "people"), format_graders(model, "the model"))
+    agreement = graded_sample.agreement(names, level, threshold)
+    model_graders = find_model_graders(human)
+    if model_graders:
+        notes.append(model_graders_note(model_graders))
+    notes += gap_notes(graded_sample.find_gaps(named_runs, resolved_metrics, resolved_sample, match))
     return Estimate(
         estimated=estimated,
-        differences=differences,
-        sample=drawn,
-        level=spent.level,
-        agreement=truths.agreement(names, spent.level, threshold),
+        differences=tuple(differences),
+        sample=resolved_sample,
+        level=level,
+        agreement=agreement,
         names=names,
-        notes=(*spent.notes, *model_graders_note(human), *truths.notes(named, chosen, drawn, match)),
+        notes=tuple(notes),
     )
 
 
-class _SpentLevel(NamedTuple):
-    """The level of this look at the labels, and what is said of it."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One of several looks at the labels while people grade more.
 
+    Attributes:
+        number: Which look it is, from 1.
+        n_looks: How many are planned.
+        level: The confidence level of this look.
+    """
+
+    number: int
+    n_looks: int
     level: float
-    notes: tuple[str, ...]
 
 
-def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _SpentLevel:
+def _find_look(looks: Sequence[int] | None, sample: Sample, level: float) -> Look | None:
+    """Return the look at a sample of this size; None if no looks are planned."""
     if looks is None:
-        return _SpentLevel(level, ())
+        return None
     if not isinstance(looks, Iterable) or isinstance(looks, str):
         raise TypeError(f"looks must be the numbers of queries at which you look, such as [15, 25, 40], got {looks!r}")
     levels = spending_levels(looks, level)
+    size = len(sample)
     if size not in looks:
         raise ValueError(f"looks must contain the size of the sample, {size}, got {list(looks)}")
-    if looks[-1] > of:
-        raise ValueError(f"a look at {looks[-1]:,} queries is never reached: there are {of:,}, got {list(looks)}")
-    at = list(looks).index(size)
-    kept = f"look {at + 1} of {len(levels)}: at {100 * levels[at]:.3g} %, so that all together keep {100 * level:.3g} %"
-    return _SpentLevel(levels[at], (kept,))
+    n_queries = len(sample.population)
+    if looks[-1] > n_queries:
+        raise ValueError(
+            f"a look at {looks[-1]:,} queries is never reached: there are {n_queries:,}, got {list(looks)}"
+        )
+    index = list(looks).index(size)
+    return Look(index + 1, len(levels), levels[index])
 
 
-class _SystemValues(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _MetricValues:
+    """The values of one metric for one system, with people's grades of the sample and with the model's of all."""
+
+    human: FloatArray
+    model: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _SystemScores:
     """The scores of one system with people's grades and with the model's."""
 
     human: Scores
     model: Scores
 
-    def columns(self, metric: Metric, design: _SampleDesign) -> tuple[FloatArray, FloatArray]:
-        by_people, by_model = (scores.per_query[str(metric)] for scores in self)
-        people = np.array([by_people.get(query, np.nan) for query in design.sample.queries])
-        return people, np.array([by_model.get(query, np.nan) for query in design.sample.population])
+    def values(self, metric: Metric, sample: Sample) -> _MetricValues:
+        human = self.human.per_query[str(metric)]
+        model = self.model.per_query[str(metric)]
+        return _MetricValues(
+            human=np.array([human.get(query, np.nan) for query in sample.queries]),
+            model=np.array([model.get(query, np.nan) for query in sample.population]),
+        )
 
     def bounds(self, metric: Metric) -> tuple[float, float]:
-        values = np.array([value for scores in self for value in scores.per_query[str(metric)].values()])
+        """Return the smallest and the largest value that the metric can have on these queries."""
+        human = self.human.per_query[str(metric)]
+        model = self.model.per_query[str(metric)]
+        values = np.array([*human.values(), *model.values()])
         values = values[~np.isnan(values)]
-        best = np.concatenate([scores.best(metric) for scores in self])
-        highest = float(np.max(best, initial=0.0, where=np.isfinite(best)))
-        smallest, largest = (float(end(values, default=0.0)) for end in (min, max))
-        return ideal.bounds(metric, smallest, largest, highest or None)
+        ideal_values = np.concatenate([self.human.best(metric), self.model.best(metric)])
+        largest_ideal = float(np.max(ideal_values, initial=0.0, where=np.isfinite(ideal_values)))
+        smallest = float(min(values, default=0.0))
+        largest = float(max(values, default=0.0))
+        return score_bounds(metric, smallest, largest, largest_ideal or None)
 
 
-class _SampleDesign(NamedTuple):
-    """How the sample was drawn, in arrays."""
+@dataclass(frozen=True, slots=True)
+class _SampleDesign:
+    """How the sample was drawn: positions, weights, strata and clusters of its queries."""
 
     sample: Sample
-    labelled: Any
-    weights: Any
-    strata: Any
+    labelled: list[int]
+    weights: list[float]
+    strata: list[int] | None
     clusters: Any
 
     @classmethod
-    def of(cls, sample: Sample, clusters: Any) -> _SampleDesign:
-        place = {query: at for at, query in enumerate(sample.population)}
+    def from_sample(cls, sample: Sample, clusters: Any) -> _SampleDesign:
+        position = {query: index for index, query in enumerate(sample.population)}
         strata = None
         if sample.strata is not None:
-            numbered = {stratum: at for at, stratum in enumerate(dict.fromkeys(sample.strata.values()))}
-            strata = [numbered[sample.strata[query]] for query in sample.population]
-        weights = [1 / sample.probabilities[query] for query in sample.queries]
-        return cls(sample, [place[query] for query in sample.queries], weights, strata, clusters)
+            numbers = {stratum: number for number, stratum in enumerate(dict.fromkeys(sample.strata.values()))}
+            strata = [numbers[sample.strata[query]] for query in sample.population]
+        return cls(
+            sample=sample,
+            labelled=[position[query] for query in sample.queries],
+            weights=[1 / sample.probabilities[query] for query in sample.queries],
+            strata=strata,
+            clusters=clusters,
+        )
 
-    def corrected(
-        self, human: FloatArray, model: FloatArray, span: float, *, of_difference: bool = False
+    def corrected_mean(
+        self, human: FloatArray, model: FloatArray, max_difference: float, *, of_difference: bool = False
     ) -> CorrectedMean:
         return corrected_mean(
             human,
@@ -225,47 +270,55 @@ class _SampleDesign(NamedTuple):
             weights=self.weights,
             strata=self.strata,
             clusters=self.clusters,
-            span=1.0 if isinf(span) else span,
+            span=1.0 if isinf(max_difference) else max_difference,
             of_difference=of_difference,
         )
 
 
-def _mean(metric: Metric, system: str, values: _SystemValues, design: _SampleDesign) -> EstimatedMean:
-    people, model = values.columns(metric, design)
-    low, high = values.bounds(metric)
+def _estimate_mean(metric: Metric, system: str, scores: _SystemScores, design: _SampleDesign) -> EstimatedMean:
+    values = scores.values(metric, design.sample)
+    low, high = scores.bounds(metric)
     try:
-        found = design.corrected(people, model, high - low)
+        estimate = design.corrected_mean(values.human, values.model, high - low)
     except ValueError as error:
-        alone = "" if design.clusters is None else "; clusters=None takes all queries as independent"
-        error.add_note(f"while estimating {metric} of {system!r}{alone}")
+        remedy = "" if design.clusters is None else "; clusters=None takes all queries as independent"
+        error.add_note(f"while estimating {metric} of {system!r}{remedy}")
         raise
-    binary = ideal.share_binary(metric, Sums.from_defined_values(people), values.human.sums("two_valued", metric))
-    return EstimatedMean(str(metric), system, found, (low, high), binary)
+    two_valued = scores.human.sums("two_valued", metric)
+    binary = share_binary(metric, Sums.from_defined_values(values.human), two_valued)
+    return EstimatedMean(str(metric), system, estimate, (low, high), binary)
 
 
-def _difference(
+def _estimate_difference(
     metric: Metric,
     pair: tuple[str, str],
-    known: Mapping[str, _SystemValues],
+    scores_by_system: Mapping[str, _SystemScores],
     design: _SampleDesign,
     level: float,
-    comparisons: int,
+    n_differences: int,
 ) -> EstimatedDifference:
-    (ours, our_model), (theirs, their_model) = (known[name].columns(metric, design) for name in pair)
-    ends = [known[name].bounds(metric) for name in pair]
-    span = max(high for _, high in ends) - min(low for low, _ in ends)
-    found = design.corrected(ours - theirs, our_model - their_model, span, of_difference=True)
-    return EstimatedDifference(str(metric), *pair, found, span, level, comparisons)
+    system, baseline = pair
+    system_values = scores_by_system[system].values(metric, design.sample)
+    baseline_values = scores_by_system[baseline].values(metric, design.sample)
+    system_low, system_high = scores_by_system[system].bounds(metric)
+    baseline_low, baseline_high = scores_by_system[baseline].bounds(metric)
+    max_difference = max(system_high, baseline_high) - min(system_low, baseline_low)
+    estimate = design.corrected_mean(
+        system_values.human - baseline_values.human,
+        system_values.model - baseline_values.model,
+        max_difference,
+        of_difference=True,
+    )
+    return EstimatedDifference(str(metric), system, baseline, estimate, max_difference, level, n_differences)
 
 
-def _labels_of_clusters(human: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
+def _find_cluster_labels(human: Any, model: Any, sample: Sample, clusters: ClustersBy) -> Any:
     """Return the cluster of each query of the population; None if all are independent."""
-    chosen: Any = by
-    if by == "source" and sample.sources:
-        chosen = sample.sources.get
+    if clusters == "source" and sample.sources:
+        clusters = sample.sources.get
     for labels in (model, human):
-        given = labels.qrels if isinstance(labels, Labels) else labels
-        found = find_clusters(given, as_qrels(given), chosen)
-        if found is not None:
-            return found.select(sample.population).labels
+        judgments = labels.qrels if isinstance(labels, Labels) else labels
+        query_clusters = find_clusters(judgments, as_qrels(judgments), clusters)
+        if query_clusters is not None:
+            return query_clusters.select(sample.population).labels
     return None

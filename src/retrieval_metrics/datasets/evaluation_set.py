@@ -8,18 +8,17 @@ from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.datasets.beir import read_beir, read_json_dataset, write_beir
 from retrieval_metrics.datasets.export import (
     langsmith_examples,
     llama_index_dataset,
     mlflow_rows,
     pydantic_evals_cases,
     ragas_rows,
-    read_beir,
-    read_json,
-    write_beir,
 )
 from retrieval_metrics.datasets.lint import lint
-from retrieval_metrics.datasets.sample import Sample, draw, merge_sets, select_queries, split_queries
+from retrieval_metrics.datasets.merge_and_split import merge_sets, select_queries, split_queries
+from retrieval_metrics.datasets.sample import Sample, draw
 from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
 from retrieval_metrics.inputs.items import Span
@@ -103,13 +102,17 @@ class EvaluationSet(Questions):
         """
         if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):  # noqa: PTH110  (of a text that can be no path, Path raises)
             path = Path(dataset)
-            return read_beir(cls, path, split) if path.is_dir() else cls.from_dataset(read_json(path))
+            if path.is_dir():
+                return read_beir(cls, path, split)
+            return cls.from_dataset(read_json_dataset(path))
         return read_questions(cls, dataset)
 
     def __repr__(self) -> str:
-        first = next(((query, text) for query, text in self.queries.items()), None)
-        such = "" if first is None else f", such as {first[0]!r}: {shorten(first[1])!r}"
-        return f"<EvaluationSet: {numbers.format_count(len(self.queries), 'question')}{such}>"
+        example = ""
+        for query, text in self.queries.items():
+            example = f", such as {query!r}: {shorten(text)!r}"
+            break
+        return f"<EvaluationSet: {numbers.format_count(len(self.queries), 'question')}{example}>"
 
     @property
     def unanswerable(self) -> tuple[QueryId, ...]:
@@ -121,8 +124,11 @@ class EvaluationSet(Questions):
             >>> EvaluationSet({"q1": "why?", "q2": "who?"}, {"q1": ["d7"], "q2": {"d3": -1}}).unanswerable
             ('q2',)
         """
-        graded = as_qrels(self.qrels).graded()
-        return tuple(query for query, grades in graded.items() if not any(grade > 0 for grade in grades.values()))
+        queries = []
+        for query, grades in as_qrels(self.qrels).graded().items():
+            if not any(grade > 0 for grade in grades.values()):
+                queries.append(query)
+        return tuple(queries)
 
     def with_conversation(self) -> EvaluationSet:
         r"""Return the set with what was said before each question in front of it, one message a line.
@@ -131,8 +137,8 @@ class EvaluationSet(Questions):
         asked all of it; a retriever that rewrites the question reads `conversation` instead.
 
         Example:
-            >>> said = [{"role": "user", "content": "Who may open the vault?"}]
-            >>> questions = EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, conversation={"q1": said})
+            >>> messages = [{"role": "user", "content": "Who may open the vault?"}]
+            >>> questions = EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, conversation={"q1": messages})
             >>> questions.with_conversation().queries
             {'q1': 'Who may open the vault?\nAnd at night?'}
         """
@@ -157,14 +163,11 @@ class EvaluationSet(Questions):
             >>> rm.evaluate(kept, {"q1": [rm.Retrieved("c", "world", source="a.md")]}, "recall").means["recall"]
             1.0
         """
-        judged = {piece.source for piece in as_qrels(self).documents if isinstance(piece, Span)}
-        texts = source_text_by_name(documents, judged)
-        return replace(
-            self,
-            sources=SourceDocuments.from_documents(
-                {name: texts[name] for name in texts if name in judged or not judged}
-            ),
-        )
+        judged_sources = {piece.source for piece in as_qrels(self).documents if isinstance(piece, Span)}
+        texts = source_text_by_name(documents, judged_sources)
+        if judged_sources:
+            texts = {name: texts[name] for name in texts if name in judged_sources}
+        return replace(self, sources=SourceDocuments.from_documents(dict(texts)))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[EvaluationSet, ...]:
         """Split the questions into parts without leakage, such as one for tuning and one for testing.
@@ -185,8 +188,8 @@ class EvaluationSet(Questions):
 
         Example:
             >>> rows = [
-            ...     {"id": f"q{at}", "query": f"{at}?", "relevant": [f"d{at}"], "source": f"s{at // 2}"}
-            ...     for at in range(8)
+            ...     {"id": f"q{number}", "query": f"{number}?", "relevant": [f"d{number}"], "source": f"s{number // 2}"}
+            ...     for number in range(8)
             ... ]
             >>> tuning, testing = EvaluationSet.from_dataset(rows).split(0.5, 0.5)
             >>> sources = [set(half.provenance_values("source").values()) for half in (tuning, testing)]
@@ -213,16 +216,20 @@ class EvaluationSet(Questions):
                 `n` is less than twice the number of strata.
 
         Example:
-            >>> questions = EvaluationSet.from_dataset({f"q{at}": ["d"] for at in range(40)})
+            >>> questions = EvaluationSet.from_dataset({f"q{number}": ["d"] for number in range(40)})
             >>> sample = questions.sample(10)
             >>> len(sample), sample.probabilities[sample.queries[0]]
             (10, 0.25)
             >>> set(sample) < set(questions.sample(15))
             True
         """
-        layers = self.provenance_values(strata) if isinstance(strata, str) else strata
-        sources = {query: made.source for query, made in self.provenance.items() if made.source is not None}
-        return replace(draw(list(self.queries), n, layers, seed), sources=sources)
+        if isinstance(strata, str):
+            strata = self.provenance_values(strata)
+        sources = {}
+        for query, provenance in self.provenance.items():
+            if provenance.source is not None:
+                sources[query] = provenance.source
+        return replace(draw(list(self.queries), n, strata, seed), sources=sources)
 
     def merge(self, *others: EvaluationSet) -> EvaluationSet:
         """Merge several sets into one.
@@ -237,11 +244,9 @@ class EvaluationSet(Questions):
             ValueError: If two sets have different questions or judgments under one id.
 
         Example:
-            >>> one, other = (
-            ...     EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}),
-            ...     EvaluationSet({"q2": "how?"}, {"q2": ["d2"]}),
-            ... )
-            >>> one.merge(other).queries
+            >>> first = EvaluationSet({"q1": "why?"}, {"q1": ["d1"]})
+            >>> second = EvaluationSet({"q2": "how?"}, {"q2": ["d2"]})
+            >>> first.merge(second).queries
             {'q1': 'why?', 'q2': 'how?'}
         """
         return merge_sets(EvaluationSet, [self, *others])

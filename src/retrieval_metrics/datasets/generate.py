@@ -8,25 +8,28 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics._internal.validation import forward_arguments, positive_integer, proportion, takes_arguments_of
-from retrieval_metrics.datasets.corpus import Corpus, OtherPassageSearch, PassageVectors
+from retrieval_metrics.datasets.candidate import Candidate, WantedQuestion
+from retrieval_metrics.datasets.candidate_checks import NOT_CHECKED, CandidateChecks
+from retrieval_metrics.datasets.corpus import Corpus
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
 from retrieval_metrics.datasets.generated import GeneratedQuestions, RejectedQuestion
-from retrieval_metrics.datasets.lint import find_repeated_questions
-from retrieval_metrics.datasets.lint_report import LintInput
+from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.llm_client import Failure, LlmClient
-from retrieval_metrics.datasets.llm_questions import NOT_CHECKED, CandidateChecks, PassageFormatter, QuestionInterview
-from retrieval_metrics.datasets.prompts import (
+from retrieval_metrics.datasets.llm_questions import QuestionInterview
+from retrieval_metrics.datasets.passage_formatter import PassageFormatter
+from retrieval_metrics.datasets.passage_search import OtherPassageSearch
+from retrieval_metrics.datasets.passage_vectors import PassageVectors
+from retrieval_metrics.datasets.prompts import QuestionPrompts
+from retrieval_metrics.datasets.question_kinds import (
     COMPARISON,
     DEFAULT_SHARES,
     KINDS,
     MULTI_PASSAGE_KINDS,
     SEVERAL_PASSAGES,
     UNANSWERABLE,
-    Candidate,
-    QuestionPrompts,
-    WantedQuestion,
     apportion,
 )
+from retrieval_metrics.datasets.repeated_questions import find_repeated_questions
 from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
@@ -35,14 +38,22 @@ from retrieval_metrics.retrieval.sync_async import run_until_complete
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping
 
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.datasets.lint_report import LintFinding
 
-# Generate questions in rounds of writing and checking until there are enough.
 
-MOST_ATTEMPTS = 5
-"""The largest number of replies requested for each wanted question."""
-MOST_CHECKS = 3
-"""How often a question is checked whose check got no usable reply, before it is given up."""
-ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES = "answerable", "needed", "others", "answers", "duplicates"
+# The largest number of replies requested for each wanted question.
+MAX_ATTEMPTS = 5
+
+# How often a question is checked whose check got no usable reply, before it is given up.
+MAX_CHECKS = 3
+
+# The names of the checks, in the order in which they are made.
+ANSWERABLE = "answerable"
+NEEDED = "needed"
+OTHERS = "others"
+ANSWERS = "answers"
+DUPLICATES = "duplicates"
 CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
 
 
@@ -60,231 +71,276 @@ class GenerationTarget:
 
 
 class QuestionGeneration:
-    """One set of questions in the making."""
+    """One set of questions in the making: rounds of writing and checking until there are enough."""
 
     def __init__(
         self,
         corpus: Corpus,
-        contents: PassageVectors,
-        wanted: GenerationTarget,
+        vectors: PassageVectors,
+        target: GenerationTarget,
         interview: QuestionInterview,
-        elsewhere: OtherPassageSearch,
+        search: OtherPassageSearch,
     ) -> None:
         """Set the parts, without asking anything yet."""
         self._corpus = corpus
-        self._contents = contents
-        self._wanted = wanted
+        self._vectors = vectors
+        self._target = target
         self._interview = interview
-        self._elsewhere = elsewhere
-        self._checking = CandidateChecks(corpus, interview, elsewhere)
-        self._queue = PassageQueue(corpus, contents)
-        self._asked: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+        self._search = search
+        self._checks = CandidateChecks(corpus, interview, search)
+        self._queue = PassageQueue(corpus, vectors)
+        self._questions_by_task: dict[WantedQuestion, list[str]] = {}
         self._accepted: list[Candidate] = []
         self._rejected: list[RejectedQuestion] = []
         self._unchecked: list[Candidate] = []
-        self._checks: Counter[str] = Counter()
+        self._n_checks: Counter[str] = Counter()
 
     async def run(self) -> GeneratedQuestions:
         """Write and check until there are enough questions, or no more can be made."""
-        stopped = None
-        written, most = 0, MOST_ATTEMPTS * sum(self._wanted.kinds.values())
-        while stopped is None and ((tasks := self._tasks(most - written)) or self._unchecked):
-            written += len(tasks)
-            stopped = await self._round(tasks)
+        stop_reason = None
+        n_written = 0
+        max_written = MAX_ATTEMPTS * sum(self._target.kinds.values())
+        while stop_reason is None:
+            tasks = self._choose_tasks(max_written - n_written)
+            if not tasks and not self._unchecked:
+                break
+            n_written += len(tasks)
+            stop_reason = await self._run_round(tasks)
         for candidate in self._unchecked:
             self._reject(Failure(NOT_CHECKED, "its check got no usable reply, or was not made"), candidate)
         self._unchecked = []
-        if stopped is None and any(self._missing().values()):
-            stopped = (
-                f"{written:,} were requested, {MOST_ATTEMPTS} for each wanted one, and too few can be used"
-                if written >= most
-                else f"every passage has been asked about {MOST_PER_PASSAGE} times in every kind that is missing"
-            )
-        return self._result(stopped)
+        if stop_reason is None and any(self._count_missing().values()):
+            if n_written >= max_written:
+                stop_reason = (
+                    f"{n_written:,} were requested, {MAX_ATTEMPTS} for each wanted one, and too few can be used"
+                )
+            else:
+                stop_reason = (
+                    f"every passage has been asked about {MAX_PER_PASSAGE} times in every kind that is missing"
+                )
+        return self._make_result(stop_reason)
 
-    def _missing(self) -> dict[str, int]:
-        made = Counter(candidate.task.kind for candidate in [*self._accepted, *self._unchecked])
-        return {kind: count - made[kind] for kind, count in self._wanted.kinds.items()}
+    def _count_missing(self) -> dict[str, int]:
+        n_made = Counter(candidate.task.kind for candidate in [*self._accepted, *self._unchecked])
+        return {kind: n_wanted - n_made[kind] for kind, n_wanted in self._target.kinds.items()}
 
-    def _tasks(self, most: int) -> list[WantedQuestion]:
+    def _choose_tasks(self, max_tasks: int) -> list[WantedQuestion]:
         """Return what to request next: a kind and passages for each missing question."""
         tasks: list[WantedQuestion] = []
-        for kind, count in self._missing().items():
-            for _ in range(min(count, most - len(tasks))):
-                if (places := self._queue.drawn(kind, self._asked)) is None:
+        for kind, n_missing in self._count_missing().items():
+            for _ in range(min(n_missing, max_tasks - len(tasks))):
+                task = self._queue.draw(kind, self._questions_by_task)
+                if task is None:
                     break
-                tasks.append(WantedQuestion(kind, places))
+                tasks.append(task)
         return tasks
 
-    async def _round(self, tasks: list[WantedQuestion]) -> str | None:
+    async def _run_round(self, tasks: list[WantedQuestion]) -> str | None:
         """Request questions and check them; return why there can be no further round, or None if there can."""
-        replies = await self._interview.questions(tasks, self._asked)
-        for at, failure in replies.failures.items():
-            self._reject(failure, tasks[at])
-        written = [replies.parsed[at] for at in sorted(replies.parsed)]
+        replies = await self._interview.write_questions(tasks, self._questions_by_task)
+        for number, failure in replies.failures.items():
+            self._reject(failure, tasks[number])
+        written = [replies.parsed[number] for number in sorted(replies.parsed)]
         for candidate in written:
-            self._asked.setdefault((candidate.task.kind, candidate.task.places), []).append(candidate.question)
-        again, self._unchecked = self._unchecked, []
-        await self._check([*again, *written])
-        return self._interview.prompter.stop_reason
+            self._questions_by_task.setdefault(candidate.task, []).append(candidate.question)
+        candidates = [*self._unchecked, *written]
+        self._unchecked = []
+        await self._check(candidates)
+        return self._interview.client.stop_reason
 
     async def _check(self, candidates: list[Candidate]) -> None:
-        left = self._distinct(candidates)
-        for name, check in ((ANSWERABLE, self._checking.answerable), (NEEDED, self._checking.needed)):
-            if name in self._wanted.checks and left:
-                wrong = await check(left)
-                for candidate in left:
-                    if candidate.id in wrong:
-                        self._failed_check(candidate, wrong[candidate.id])
-                left = [candidate for candidate in left if candidate.id not in wrong]
-        if OTHERS in self._wanted.checks and left:
-            await self._checking.others([candidate for candidate in left if candidate.groups])
-        for candidate in left:
-            candidate.rank = self._elsewhere.rank(candidate)
-        if ANSWERS in self._wanted.checks:
-            await self._checking.answers(left)
+        """Make the wanted checks, and accept the questions that pass."""
+        checks = self._target.checks
+        passing = self._leave_out_repeats_of_accepted(candidates)
+        if ANSWERABLE in checks and passing:
+            passing = self._leave_out_failed(passing, await self._checks.check_answerable(passing))
+        if NEEDED in checks and passing:
+            passing = self._leave_out_failed(passing, await self._checks.check_needed(passing))
+        if OTHERS in checks and passing:
+            await self._checks.add_other_answers([candidate for candidate in passing if candidate.groups])
+        for candidate in passing:
+            candidate.rank = self._search.rank(candidate)
+        if ANSWERS in checks:
+            await self._checks.check_answers(passing)
         else:  # what nobody checked is no reference
-            for candidate in left:
+            for candidate in passing:
                 candidate.answer = None
         # Judgments that were added, and the words of the whole set, can make two questions alike that were not before.
-        everything = [*self._accepted, *left]
-        self._accepted = self._without_repeats(everything, {candidate.id for candidate in everything})
+        candidates = [*self._accepted, *passing]
+        self._accepted = self._leave_out_repeats(candidates, {candidate.id for candidate in candidates})
 
-    def _failed_check(self, candidate: Candidate, failure: Failure) -> None:
-        """Reject a question, or check it again if the model was not reached."""
-        self._checks[candidate.id] += 1
-        if failure.reason == NOT_CHECKED and self._checks[candidate.id] < MOST_CHECKS:
-            self._unchecked.append(candidate)
-        else:
-            self._reject(failure, candidate)
+    def _leave_out_failed(self, candidates: list[Candidate], failures: Mapping[str, Failure]) -> list[Candidate]:
+        """Reject the questions that failed a check, or check them again if the model was not reached."""
+        passing = []
+        for candidate in candidates:
+            failure = failures.get(candidate.id)
+            if failure is None:
+                passing.append(candidate)
+                continue
+            self._n_checks[candidate.id] += 1
+            if failure.reason == NOT_CHECKED and self._n_checks[candidate.id] < MAX_CHECKS:
+                self._unchecked.append(candidate)
+            else:
+                self._reject(failure, candidate)
+        return passing
 
-    def _distinct(self, candidates: list[Candidate]) -> list[Candidate]:
+    def _leave_out_repeats_of_accepted(self, candidates: list[Candidate]) -> list[Candidate]:
         """Drop the questions that repeat an earlier one exactly and, if that is checked, nearly."""
-        known = {candidate.id for candidate in self._accepted}
+        earlier_ids = {candidate.id for candidate in self._accepted}
         distinct: list[Candidate] = []
         for candidate in candidates:
-            if candidate.id in known:
+            if candidate.id in earlier_ids:
                 self._reject(Failure("duplicate question", "the same question is already in the set"), candidate)
             else:
-                known.add(candidate.id)
+                earlier_ids.add(candidate.id)
                 distinct.append(candidate)
-        return self._without_repeats([*self._accepted, *distinct], {candidate.id for candidate in distinct})
+        return self._leave_out_repeats([*self._accepted, *distinct], {candidate.id for candidate in distinct})
 
-    def _without_repeats(self, everything: list[Candidate], among: Collection[str]) -> list[Candidate]:
+    def _leave_out_repeats(self, candidates: list[Candidate], checked_ids: Collection[str]) -> list[Candidate]:
         """Return those of the named questions that do not nearly repeat an earlier one, if that is checked."""
-        found: dict[Any, Any] = {}
-        if DUPLICATES in self._wanted.checks and among:
-            texts = {candidate.id: candidate.in_context for candidate in everything}
-            subject = LintInput(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}))
-            for finding in find_repeated_questions(subject, among):
-                if "duplicate" in finding.name:
-                    # A question that repeats only a dropped one is dropped too; this is rare and harmless.
-                    found.setdefault(finding.query, finding)
-        for candidate in everything:
-            if (repeat := found.get(candidate.id)) is not None:
+        repeats: dict[Any, LintFinding] = {}
+        if DUPLICATES in self._target.checks and checked_ids:
+            repeats = _find_repeats(candidates, checked_ids)
+        distinct = []
+        for candidate in candidates:
+            repeat = repeats.get(candidate.id)
+            if repeat is not None:
                 self._reject(Failure(repeat.name.replace("_", " "), repeat.message), candidate)
-        return [candidate for candidate in everything if candidate.id in among and candidate.id not in found]
+            elif candidate.id in checked_ids:
+                distinct.append(candidate)
+        return distinct
 
-    def _reject(self, failure: Failure, what: Candidate | WantedQuestion) -> None:
-        task, question = (what.task, what.question) if isinstance(what, Candidate) else (what, None)
+    def _reject(self, failure: Failure, rejected: Candidate | WantedQuestion) -> None:
+        if isinstance(rejected, Candidate):
+            task = rejected.task
+            question: str | None = rejected.question
+        else:
+            task = rejected
+            question = None
+        sources = self._list_documents(task.passages)
         self._rejected.append(
-            RejectedQuestion(
-                failure.reason, failure.message, task.kind, self._sources(task.places), question, failure.reply
-            )
+            RejectedQuestion(failure.reason, failure.message, task.kind, sources, question, failure.reply)
         )
 
-    def _sources(self, places: Iterable[int]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._corpus.pieces[at].document for at in places))
+    def _list_documents(self, passages: Iterable[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._corpus.pieces[passage].document for passage in passages))
 
-    def _result(self, stop_reason: str | None) -> GeneratedQuestions:
-        made = self._accepted
-        date = datetime.now(tz=UTC).date()
-        questions = EvaluationSet(
-            {candidate.id: candidate.question for candidate in made},
-            {candidate.id: candidate.judgments for candidate in made},
-            {
-                candidate.id: Provenance(
-                    source=self._corpus.pieces[candidate.task.places[0]].document,
-                    kind=candidate.task.kind,
-                    model=self._interview.prompter.model_name,
-                    prompt=f"{candidate.task.kind} {self._interview.prompts.version}",
-                    date=date,
-                    labels=_labels(candidate),
-                )
-                for candidate in made
-            },
-            sources=SourceDocuments.from_documents(self._corpus.sources),
-            answers={candidate.id: candidate.answer for candidate in made if candidate.answer is not None},
-            conversation={candidate.id: candidate.history for candidate in made if candidate.history},
-        )
-        clusters = self._contents.clusters
+    def _make_result(self, stop_reason: str | None) -> GeneratedQuestions:
+        used_passages: set[int] = set()
+        for candidate in self._accepted:
+            used_passages.update(candidate.task.passages)
+        clusters = self._vectors.clusters
+        used_clusters = {int(clusters[passage]) for passage in used_passages}
         return GeneratedQuestions(
-            questions=questions,
+            questions=self._make_evaluation_set(),
             rejected=self._rejected,
-            calls=self._interview.prompter.calls,
-            requested=dict(self._wanted.kinds),
+            calls=self._interview.client.calls,
+            requested=dict(self._target.kinds),
             stop_reason=stop_reason,
-            documents=(
-                len({one for each in made for one in self._sources(each.task.places)}),
-                len(self._corpus.documents),
-            ),
-            clusters=(
-                len({int(clusters[at]) for each in made for at in each.task.places}),
-                len(set(clusters.tolist())),
-            ),
-            findings=self._checking.findings,
+            documents=(len(self._list_documents(used_passages)), len(self._corpus.documents)),
+            clusters=(len(used_clusters), len(set(clusters.tolist()))),
+            findings=self._checks.findings,
+        )
+
+    def _make_evaluation_set(self) -> EvaluationSet:
+        accepted = self._accepted
+        date = datetime.now(tz=UTC).date()
+        provenance: dict[QueryId, Provenance] = {}
+        for candidate in accepted:
+            provenance[candidate.id] = Provenance(
+                source=self._corpus.pieces[candidate.task.passages[0]].document,
+                kind=candidate.task.kind,
+                model=self._interview.client.model_name,
+                prompt=f"{candidate.task.kind} {self._interview.prompts.version}",
+                date=date,
+                labels=_make_labels(candidate),
+            )
+        return EvaluationSet(
+            {candidate.id: candidate.question for candidate in accepted},
+            {candidate.id: candidate.judgments for candidate in accepted},
+            provenance,
+            sources=SourceDocuments.from_documents(self._corpus.sources),
+            answers={candidate.id: candidate.answer for candidate in accepted if candidate.answer is not None},
+            conversation={candidate.id: candidate.conversation for candidate in accepted if candidate.conversation},
         )
 
 
-def _labels(candidate: Candidate) -> dict[str, str | int | float | bool]:
-    labels: dict[str, str | int | float | bool] = {} if candidate.rank is None else {"bm25_rank": candidate.rank}
-    return labels | {"overlap": round(candidate.overlap, 3)}
+def _find_repeats(candidates: list[Candidate], checked_ids: Collection[str]) -> dict[Any, LintFinding]:
+    """Return the first finding that says which earlier question is repeated, by the id of the later one."""
+    texts = {candidate.id: candidate.in_context for candidate in candidates}
+    qrels = Qrels({candidate.id: candidate.judgments for candidate in candidates})
+    repeats: dict[Any, LintFinding] = {}
+    for finding in find_repeated_questions(LintInput(texts, qrels), checked_ids):
+        if "duplicate" in finding.name:
+            # A question that repeats only a dropped one is dropped too; this is rare and harmless.
+            repeats.setdefault(finding.query, finding)
+    return repeats
 
 
-MOST_PER_PASSAGE = 3
-"""The largest number of questions of one kind that are requested for one passage."""
-ALIKE = 0.5
-"""Passages that share this many runs of words say the same, and are not needed together."""
+def _make_labels(candidate: Candidate) -> dict[str, str | int | float | bool]:
+    labels: dict[str, str | int | float | bool] = {}
+    if candidate.rank is not None:
+        labels["bm25_rank"] = candidate.rank
+    labels["overlap"] = round(candidate.overlap, 3)
+    return labels
+
+
+# The largest number of questions of one kind that are requested for one passage.
+MAX_PER_PASSAGE = 3
+
+# Passages that share this many runs of words say the same, and are not needed together.
+MIN_SAME_SHARE = 0.5
 
 
 class PassageQueue:
     """The passages in the order in which they are asked about; those that were drawn go to the end."""
 
-    def __init__(self, corpus: Corpus, contents: PassageVectors) -> None:
+    def __init__(self, corpus: Corpus, vectors: PassageVectors) -> None:
         """Begin with the passages in the order of their contents."""
         self._corpus = corpus
-        self._contents = contents
-        self._order = deque(contents.order())
-        self._uses: Counter[tuple[str, int]] = Counter()
+        self._vectors = vectors
+        self._order = deque(vectors.order())
+        self._n_uses: Counter[tuple[str, int]] = Counter()
 
-    def drawn(self, kind: str, asked: Container[tuple[str, tuple[int, ...]]]) -> tuple[int, ...] | None:
+    def draw(self, kind: str, earlier_tasks: Container[WantedQuestion]) -> WantedQuestion | None:
         """Return the next passage, with a partner if the kind needs one; None if all have been drawn often enough."""
-        while (uses := min(self._uses[kind, at] for at in self._order)) < MOST_PER_PASSAGE:
-            at = next(one for one in self._order if self._uses[kind, one] == uses)
-            self._order.remove(at)
-            self._order.append(at)
-            self._uses[kind, at] += 1
+        while True:
+            passage = min(self._order, key=lambda candidate: self._n_uses[kind, candidate])
+            if self._n_uses[kind, passage] >= MAX_PER_PASSAGE:
+                return None
+            self._order.remove(passage)
+            self._order.append(passage)
+            self._n_uses[kind, passage] += 1
             if kind not in MULTI_PASSAGE_KINDS:
-                return (at,)
-            if (partner := self._partner(kind, at, asked)) is not None:
-                return at, partner
+                return WantedQuestion(kind, (passage,))
+            partner = self._find_partner(kind, passage, earlier_tasks)
+            if partner is not None:
+                return WantedQuestion(kind, (passage, partner))
+
+    def _find_partner(self, kind: str, passage: int, earlier_tasks: Container[WantedQuestion]) -> int | None:
+        """Return a related passage that says something else, from another document if there is one."""
+        pieces = self._corpus.pieces
+        related = self._find_related(passage)
+        of_other_documents = [other for other in related if pieces[other].document != pieces[passage].document]
+        partners = of_other_documents if kind == COMPARISON else of_other_documents or related
+        for partner in partners:
+            if WantedQuestion(kind, (passage, partner)) not in earlier_tasks:
+                return partner
         return None
 
-    def _partner(self, kind: str, at: int, asked: Container[tuple[str, tuple[int, ...]]]) -> int | None:
-        """Return a related passage that says something else, from another document if there is one."""
-        passages, pieces = self._corpus.passages, self._corpus.pieces
-        alike = passages.find_similar(at, ALIKE)
-        others = [
-            other
-            for other in self._contents.near(at)
-            if other not in alike and not passages.copies(other).count(at) and not passages.overlap(at, other)
-        ]
-        elsewhere = [other for other in others if pieces[other].document != pieces[at].document]
-        usable = elsewhere if kind == COMPARISON else elsewhere or others
-        left = [other for other in usable if (kind, (at, other)) not in asked]
-        return left[0] if left else None
+    def _find_related(self, passage: int) -> list[int]:
+        """Return the passages that share content words with one, but do not say the same or overlap with it."""
+        index = self._corpus.passages
+        similar = index.find_similar(passage, MIN_SAME_SHARE)
+        related = []
+        for other in self._vectors.find_nearest(passage):
+            says_same = other in similar or passage in index.find_copies(other)
+            if not says_same and not index.overlap(passage, other):
+                related.append(other)
+        return related
 
 
+# Characters, above which a text is cut.
 PASSAGE_LENGTH = 2000
 
 
@@ -312,39 +368,40 @@ async def agenerate_questions(
     positive_integer(n, "n")
     positive_integer(depth, "depth")
     proportion(most_overlap, "most_overlap", allow_zero=True, allow_one=True)
-    _among(checks, CHECKS, "checks")
-    _among([evidence], ("quotes", "sentences"), "evidence")
-    shares = apportion(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
-    if UNANSWERABLE in shares and ANSWERABLE not in checks:
+    _require_known_names(checks, CHECKS, "checks")
+    _require_known_names([evidence], ("quotes", "sentences"), "evidence")
+    n_by_kind = apportion(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
+    if UNANSWERABLE in n_by_kind and ANSWERABLE not in checks:
         raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
-    prompter = LlmClient(model)
-    read = Corpus.of(corpus, passage_length)
-    if COMPARISON in shares and len(read.documents) == 1:
+    client = LlmClient(model)
+    texts = Corpus.from_texts(corpus, passage_length)
+    if COMPARISON in n_by_kind and len(texts.documents) == 1:
         raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
-    if len(read.pieces) == 1 and SEVERAL_PASSAGES in shares:
+    if len(texts.pieces) == 1 and SEVERAL_PASSAGES in n_by_kind:
         if kinds is not None:
             raise ValueError(
                 f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
                 f"or cut it into more passages than with passage_length={passage_length}"
             )
-        alone = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
-        shares = apportion(n, alone, KINDS, "kinds")
-    for kind, count in shares.items():
-        if count > MOST_PER_PASSAGE * len(read.pieces):
+        shares_for_one_passage = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
+        n_by_kind = apportion(n, shares_for_one_passage, KINDS, "kinds")
+    for kind, n_wanted in n_by_kind.items():
+        if n_wanted > MAX_PER_PASSAGE * len(texts.pieces):
             raise ValueError(
-                f"{count} questions of the kind {kind!r} are too many for a corpus of {len(read.pieces)} passages: at "
-                f"most {MOST_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length than "
-                f"{passage_length}"
+                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.pieces)} passages: "
+                f"at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length "
+                f"than {passage_length}"
             )
     prompts = prompts or QuestionPrompts()
-    reading = PassageFormatter(read, evidence, most_overlap, prompts.language)
-    return await QuestionGeneration(
-        read,
-        PassageVectors(read.passages.tokens, seed),
-        GenerationTarget(shares, checks),
-        QuestionInterview(prompter, prompts, reading, show_progress=show_progress),
-        OtherPassageSearch(read, retriever, depth=depth, show_progress=show_progress),
-    ).run()
+    formatter = PassageFormatter(texts, evidence, most_overlap, prompts.language)
+    generation = QuestionGeneration(
+        texts,
+        PassageVectors(texts.passages.tokens, seed),
+        GenerationTarget(n_by_kind, checks),
+        QuestionInterview(client, prompts, formatter, show_progress=show_progress),
+        OtherPassageSearch(texts, retriever, depth=depth, show_progress=show_progress),
+    )
+    return await generation.run()
 
 
 @takes_arguments_of(agenerate_questions)
@@ -392,7 +449,7 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
 
     Returns:
         The questions, the rejected ones with reasons, and the calls. `print` shows how they are distributed. If too few
-        replies are usable, or a budget is spent, there are fewer than `n` questions, and `stopped` says why.
+        replies are usable, or a budget is spent, there are fewer than `n` questions, and `stop_reason` says why.
 
     Raises:
         TypeError: If the corpus or the model has another type, or the first reply is not a text.
@@ -421,8 +478,9 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
     return run_until_complete(forward_arguments("generate_questions", agenerate_questions, args, options))
 
 
-def _among(names: Collection[str], known: Collection[str], what: str) -> None:
+def _require_known_names(names: Collection[str], known_names: Collection[str], argument: str) -> None:
     if isinstance(names, str):
-        raise TypeError(f"{what} must be names such as {tuple(known)!r}, got the bare string {names!r}")
-    if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"{what} must be among {', '.join(map(repr, known))}, got {unknown[0]!r}")
+        raise TypeError(f"{argument} must be names such as {tuple(known_names)!r}, got the bare string {names!r}")
+    for name in names:
+        if name not in known_names:
+            raise ValueError(f"{argument} must be among {', '.join(map(repr, known_names))}, got {name!r}")

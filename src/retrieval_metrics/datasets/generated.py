@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import to_data_frame
-from retrieval_metrics.datasets.prompts import KINDS
+from retrieval_metrics.datasets.generation_wording import generation_notes
+from retrieval_metrics.datasets.question_kinds import KINDS
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.reports.tables import Printed, Table, shorten
@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.datasets.candidate_checks import CheckResults
     from retrieval_metrics.datasets.evaluation_set import EvaluationSet
     from retrieval_metrics.datasets.llm_client import Calls
-    from retrieval_metrics.datasets.llm_questions import CheckResults
 
-
-PAGE = 10
-"""The lowest rank that is counted apart: the first page of what is found."""
 
 COLUMNS = (
     "query",
@@ -76,7 +73,7 @@ class GeneratedQuestions(Printed):
         requested: How many questions of each kind were wanted.
         documents: How many documents they are made of, and how many there are.
         clusters: Likewise of clusters of content.
-        findings: What the checks have found besides.
+        findings: The results of the checks.
     """
 
     questions: EvaluationSet
@@ -91,7 +88,7 @@ class GeneratedQuestions(Printed):
     @property
     def reasons(self) -> dict[str, int]:
         """The number of rejected questions for each reason, the most frequent first."""
-        return dict(Counter(one.reason for one in self.rejected).most_common())
+        return dict(Counter(question.reason for question in self.rejected).most_common())
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -112,71 +109,54 @@ class GeneratedQuestions(Printed):
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return one row per question, as in `to_pandas`."""
-        rows: list[tuple[Any, ...]] = []
         texts: Mapping[Any, str] = self.questions.queries
+        rows: list[tuple[Any, ...]] = []
         for query, groups in judgments_by_query(self.questions.qrels).items():
-            made = self.questions.provenance[query]
-            quotes = [one.text for group in groups for one in group if isinstance(one, Quote)]
-            measured = [made.get(name) for name in ("bm25_rank", "overlap")]
-            known = (query, texts[query], made.kind, made.source, "accepted", None)
-            rows.append((*known, *measured, len(groups), quotes, self.questions.answers.get(query)))
-        rows += [
-            (None, one.question, one.kind, ", ".join(one.sources), one.reason, one.message, *[None] * 5)
-            for one in self.rejected
-        ]
+            provenance = self.questions.provenance[query]
+            rows.append(
+                (
+                    query,
+                    texts[query],
+                    provenance.kind,
+                    provenance.source,
+                    "accepted",
+                    None,
+                    provenance.get("bm25_rank"),
+                    provenance.get("overlap"),
+                    len(groups),
+                    _list_quotes(groups),
+                    self.questions.answers.get(query),
+                )
+            )
+        for rejected in self.rejected:
+            sources = ", ".join(rejected.sources)
+            row = (None, rejected.question, rejected.kind, sources, rejected.reason, rejected.message)
+            rows.append(row + (None,) * (len(COLUMNS) - len(row)))
         return rows
 
     def _tables(self) -> list[Table]:
-        made = Counter(made.kind for made in self.questions.provenance.values())
-        rejected = Counter(one.kind for one in self.rejected)
+        n_made = Counter(provenance.kind for provenance in self.questions.provenance.values())
+        n_rejected = Counter(question.kind for question in self.rejected)
         rows = []
-        for kind, count in self.requested.items():
-            rows.append([kind, str(made[kind]), str(count), str(rejected[kind]), KINDS[kind]])
+        for kind, n_wanted in self.requested.items():
+            rows.append([kind, str(n_made[kind]), str(n_wanted), str(n_rejected[kind]), KINDS[kind]])
         title = f"{len(self.questions):,} questions of {sum(self.requested.values()):,} wanted"
         header = ["kind", "made", "wanted", "rejected", "meaning"]
-        tables = [Table(header, rows, self._notes(), title, (0, -1))]
+        tables = [Table(header, rows, generation_notes(self), title, (0, -1))]
         if self.rejected:
-            first = {one.reason: one.message for one in reversed(self.rejected)}
-            counted = [[reason, str(count), shorten(first[reason], 100)] for reason, count in self.reasons.items()]
-            tables.append(Table(["rejected because", "n", "for example"], counted, (), "", (0, 2)))
+            tables.append(self._reason_table())
         return tables
 
-    def _notes(self) -> list[str]:
-        (used, documents), (covered, clusters), findings = self.documents, self.clusters, self.findings
-        notes = [
-            f"made of {used:,} of {documents:,} documents, and of {covered:,} of {clusters:,} clusters of content",
-        ]
-        if findings.others or findings.refused:
-            notes.append(
-                f"{findings.others:,} other passages answer a question too and are judged; {findings.refused:,} more "
-                "were named, but do not answer alone"
-            )
-        if findings.unseen:
-            notes.append(
-                f"{findings.unseen:,} times it is unknown which other passages answer, because no reply could be used"
-            )
-        ranks: list[Any] = [
-            made.get("bm25_rank") or math.inf
-            for query, made in self.questions.provenance.items()
-            if query not in self.questions.unanswerable
-        ]
-        if ranks:
-            first, page = sum(rank == 1 for rank in ranks), sum(1 < rank <= PAGE for rank in ranks)
-            notes.append(
-                f"BM25 ranks what answers them first for {first:,}, 2 to {PAGE} for {page:,}, and lower or not at all "
-                f"for {len(ranks) - first - page:,}"
-            )
-        if self.questions.answers or findings.unsupported:
-            left_out = f"; {findings.unsupported:,} were left out, because it could not be confirmed that they do"
-            notes.append(
-                f"{len(self.questions.answers):,} have a reference answer that says what their quotes say"
-                f"{left_out if findings.unsupported else ''}"
-            )
-        notes.append(str(self.calls))
-        if findings.of_the_model is not None:
-            notes.append(findings.of_the_model)
-        if self.stop_reason is not None:
-            notes.append(f"there are fewer than wanted: {self.stop_reason}")
-        if len(self.questions):
-            notes.append("a model wrote them and a model checked them: have people read a sample before you rely on it")
-        return notes
+    def _reason_table(self) -> Table:
+        first_messages: dict[str, str] = {}
+        for question in self.rejected:
+            first_messages.setdefault(question.reason, question.message)
+        rows = [[reason, str(count), shorten(first_messages[reason], 100)] for reason, count in self.reasons.items()]
+        return Table(["rejected because", "n", "for example"], rows, (), "", (0, 2))
+
+
+def _list_quotes(groups: Any) -> list[str]:
+    quotes = []
+    for group in groups:
+        quotes += [judged.text for judged in group if isinstance(judged, Quote)]
+    return quotes

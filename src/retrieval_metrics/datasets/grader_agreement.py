@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import group_pairs, import_optional
+from retrieval_metrics._internal.validation import import_optional
+from retrieval_metrics.datasets.agreement_wording import (
+    agreement_tables,
+    calibration_label,
+    chance_text,
+    relevance_text,
+)
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
-from retrieval_metrics.reports.tables import Printed, Table
+from retrieval_metrics.reports.tables import Printed
 from retrieval_metrics.statistics import AgreementEstimate, kappa_by_cluster, krippendorffs_alpha, share_by_cluster
 from retrieval_metrics.statistics.kappa import MIN_DISAGREEMENTS
 
@@ -23,16 +30,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retrieval_metrics._internal.validation import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics.kappa import Weights
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
+    # The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`.
     GraderKinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
-    """The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`."""
 
 
-MOST_GRADES = 12
-NEAR_CHANCE = 0.1
-"""A weighted kappa up to this is hardly better than chance, whatever its interval."""
+MAX_GRADES = 12
+# A weighted kappa up to this is hardly better than chance, whatever its interval.
+MAX_NEAR_CHANCE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,27 +82,29 @@ class Agreement(Printed):
                 f"{names[0]} graded {len(first)} documents and {names[1]} {len(second)}, but none of them is the same "
                 "document for the same query; do the ids agree?"
             )
-        found = cls(names, pairs, level, kinds, relevant_from)
-        if len(found.grades) > MOST_GRADES:
+        agreement = cls(names, pairs, level, kinds, relevant_from)
+        if len(agreement.grades) > MAX_GRADES:
             raise ValueError(
-                f"{len(found.grades)} different grades, such as {found.grades[:3]}, are too many to compare by "
+                f"{len(agreement.grades)} different grades, such as {agreement.grades[:3]}, are too many to compare by "
                 "agreement; round them first"
             )
-        return found
+        return agreement
 
     @cached_property
     def grades(self) -> tuple[float, ...]:
         """All grades that occur, in order; for whole numbers also those in between."""
-        return _scale(grade for pair in self.pairs.values() for grade in pair)
+        return _list_grades(chain.from_iterable(self.pairs.values()))
 
     @cached_property
     def by_query(self) -> FloatArray:
         """Shape (queries, grades, grades): for each query, how often one gave i and the other j."""
-        at = {grade: number for number, grade in enumerate(self.grades)}
-        queries = {query: number for number, query in enumerate(dict.fromkeys(query for query, _ in self.pairs))}
-        counts = np.zeros((len(queries), len(at), len(at)))
-        for (query, _), (one, other) in self.pairs.items():
-            counts[queries[query], at[one], at[other]] += 1
+        grade_index = {grade: index for index, grade in enumerate(self.grades)}
+        query_index: dict[QueryId, int] = {}
+        for query, _ in self.pairs:
+            query_index.setdefault(query, len(query_index))
+        counts = np.zeros((len(query_index), len(grade_index), len(grade_index)))
+        for (query, _), (first_grade, second_grade) in self.pairs.items():
+            counts[query_index[query], grade_index[first_grade], grade_index[second_grade]] += 1
         return counts
 
     @property
@@ -134,24 +144,26 @@ class Agreement(Printed):
     @cached_property
     def binary_kappa(self) -> AgreementEstimate:
         """Cohen's kappa of relevant (a grade of `relevant_from` or more) or not."""
-        none = self._not_relevant
-        parts = np.array([none, ~none], dtype=np.float64)
-        return kappa_by_cluster(parts @ self.by_query @ parts.T, level=self.level)
+        membership = np.array([self._not_relevant, ~self._not_relevant], dtype=np.float64)
+        return kappa_by_cluster(membership @ self.by_query @ membership.T, level=self.level)
 
     @cached_property
     def calibration(self) -> dict[float, AgreementEstimate]:
         """What the grades of the second mean: of the documents with each, the share that the first calls relevant."""
-        given = {grade: self.by_query[:, :, at] for at, grade in enumerate(self.grades)}
-        return {
-            grade: share_by_cluster(of[:, ~self._not_relevant].sum(axis=1), of.sum(axis=1), level=self.level)
-            for grade, of in given.items()
-            if of.any()
-        }
+        shares = {}
+        for index, grade in enumerate(self.grades):
+            counts = self.by_query[:, :, index]
+            if counts.any():
+                relevant = counts[:, ~self._not_relevant].sum(axis=1)
+                shares[grade] = share_by_cluster(relevant, counts.sum(axis=1), level=self.level)
+        return shares
 
     @property
     def _not_relevant(self) -> NDArray[np.bool_]:
         grades = np.array(self.grades)
-        return grades <= 0 if self.relevant_from is None else grades < self.relevant_from
+        if self.relevant_from is None:
+            return grades <= 0
+        return grades < self.relevant_from
 
     def plot(self, *, across: int | None = None) -> Figure:
         """Draw what the grades of the second mean: how many of the documents with each the first calls relevant.
@@ -165,93 +177,61 @@ class Agreement(Printed):
         import_optional("matplotlib", "plot")
         from retrieval_metrics.reports.plots import figure, rows_panel  # noqa: PLC0415  (matplotlib is an extra)
 
-        first, second = self.names
-        given = self.confusion.sum(axis=0).astype(int)
-        counts = {grade: numbers.format_count(int(n), "document") for grade, n in zip(self.grades, given, strict=True)}
-        rows = [
-            ChartRow(f"{second}: {grade:g}", found.value, found.interval, f"{found.value:.2f} of {counts[grade]}")
-            for grade, found in reversed(self.calibration.items())
-        ]
-        relevant = "relevant" if self.relevant_from is None else f"relevant (from grade {self.relevant_from:g})"
-        label = f"share that {first} calls {relevant},\nwith its {numbers.level_name(self.level)}"
-        return figure([rows_panel(ChartRows.scaled(f"what a grade of {second} means", label, rows, least=1.0))], across)
+        second = self.names[1]
+        n_by_grade = dict(zip(self.grades, self.confusion.sum(axis=0).astype(int), strict=True))
+        rows = []
+        for grade, share in reversed(self.calibration.items()):
+            size = numbers.format_count(int(n_by_grade[grade]), "document")
+            rows.append(ChartRow(f"{second}: {grade:g}", share.value, share.interval, f"{share.value:.2f} of {size}"))
+        title = f"what a grade of {second} means"
+        chart = ChartRows.scaled(title, calibration_label(self), rows, least=1.0)
+        return figure([rows_panel(chart)], across)
 
     @property
     def relevant(self) -> str:
         """What is compared by `binary_kappa`, in words."""
-        return "relevant or not" if self.relevant_from is None else f"relevant (from {self.relevant_from:g}) or not"
+        return relevance_text(self)
 
     @property
     def mean_difference(self) -> float:
         """How much higher the second grades than the first, on average."""
-        return float(np.mean([other - one for one, other in self.pairs.values()]))
+        return float(np.mean([second - first for first, second in self.pairs.values()]))
 
     @property
     def near_chance(self) -> bool:
         """Whether the agreement is hardly better than chance, or nothing shows that it is."""
         value, (low, _) = self.quadratic_kappa
-        shown = len(self.by_query) >= MIN_DISAGREEMENTS if math.isnan(low) else low > 0
-        return not value > NEAR_CHANCE or not shown
+        if math.isnan(low):
+            is_shown = len(self.by_query) >= MIN_DISAGREEMENTS
+        else:
+            is_shown = low > 0
+        return not value > MAX_NEAR_CHANCE or not is_shown
 
     @property
     def chance_note(self) -> str:
         """How an agreement near chance compares with it: hardly better, worse, or not to be told."""
-        value, (low, high) = self.quadratic_kappa
-        if math.isnan(value):
-            return "no evidence: both gave every document one and the same grade"
-        if math.isnan(low):
-            return "not to be told from chance, from so few queries"
-        return "worse than chance; is a scale turned round?" if high < 0 else "hardly better than chance"
+        return chance_text(self)
 
     @property
     def disagreements(self) -> dict[tuple[QueryId, DocumentId], tuple[float, float]]:
         """The documents with different grades, the largest differences first."""
-        different = [(key, pair) for key, pair in self.pairs.items() if pair[0] != pair[1]]
-        return dict(sorted(different, key=lambda each: -abs(each[1][0] - each[1][1])))
+        different = {document: grades for document, grades in self.pairs.items() if grades[0] != grades[1]}
+        distance = {document: abs(first - second) for document, (first, second) in different.items()}
+        in_order = sorted(different, key=distance.__getitem__, reverse=True)
+        return {document: different[document] for document in in_order}
+
+    @cached_property
+    def by_kind(self) -> list[KindAgreement]:
+        """The agreement on each kind of document, in order of respect and kind; empty if no kinds are known."""
+        pairs_by_kind: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        if self.kinds is not None:
+            for document, grades in self.pairs.items():
+                for respect_and_kind in self.kinds.get(document, {}).items():
+                    pairs_by_kind.setdefault(respect_and_kind, []).append(grades)
+        return [KindAgreement.from_pairs(*key, pairs) for key, pairs in sorted(pairs_by_kind.items())]
 
     def _tables(self) -> list[Table]:
-        tables = [self._measures(), self._confusion()]
-        return tables if self.kinds is None else [*tables, self._by_kind(self.kinds)]
-
-    def _measures(self) -> Table:
-        rows = [
-            [name, "-" if np.isnan(found.value) else numbers.value(found.value), numbers.interval(found.interval)]
-            for name, found in (
-                ("same grade", self.raw_agreement),
-                ("kappa", self.kappa),
-                ("kappa, weighted by squares", self.quadratic_kappa),
-                ("kappa, weighted linearly", self.linear_kappa),
-                (f"kappa, {self.relevant}", self.binary_kappa),
-            )
-        ]
-        queries = numbers.format_query_count(len(self.by_query))
-        title = f"{self.names[0]} with {self.names[1]}: {numbers.format_count(self.n, 'document')} of {queries}"
-        direction = "higher" if self.mean_difference > 0 else "lower"
-        notes = [f"{self.names[1]} grades {abs(self.mean_difference):.2f} {direction} on average"]
-        if any(cells[1:] != ["-", "-"] and cells[2] == "-" for cells in rows):
-            notes.append(f"-: a kappa has no interval if they disagree in fewer than {MIN_DISAGREEMENTS} queries")
-        if self.near_chance:
-            notes.append(f"this agreement is {self.chance_note}")
-        return Table(["agreement", "", numbers.level_name(self.level)], rows, notes, title)
-
-    def _confusion(self) -> Table:
-        first, second = self.names
-        header = [f"{first} \\ {second}", *(f"{grade:g}" for grade in self.grades)]
-        rows = [
-            [f"{grade:g}", *(f"{int(count):,}" for count in row)]
-            for grade, row in zip(self.grades, self.confusion, strict=True)
-        ]
-        return Table(header, rows)
-
-    def _by_kind(self, kinds: GraderKinds) -> Table:
-        held = group_pairs((kind, pair) for key, pair in self.pairs.items() for kind in kinds.get(key, {}).items())
-        rows: list[list[str]] = []
-        for (respect, kind), pairs in sorted(held.items()):
-            same = np.mean([one == other for one, other in pairs])
-            shift = np.mean([other - one for one, other in pairs])
-            rows.append([respect, kind, f"{len(pairs):,}", numbers.value(float(same)), numbers.signed(float(shift))])
-        header = ["kind of passage", "", "n", "same grade", f"{self.names[1]} higher by"]
-        return Table(header, rows, words=(0, 1))
+        return agreement_tables(self)
 
     def __repr__(self) -> str:
         return (
@@ -259,22 +239,52 @@ class Agreement(Printed):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class KindAgreement:
+    """The agreement of two graders on the documents of one kind.
+
+    Attributes:
+        respect: The respect in which documents are told apart, such as `length`.
+        kind: The kind.
+        n: The number of documents of the kind that both graded.
+        raw_agreement: The share of them with the same grade.
+        mean_difference: How much higher the second grades them than the first, on average.
+    """
+
+    respect: str
+    kind: str
+    n: int
+    raw_agreement: float
+    mean_difference: float
+
+    @classmethod
+    def from_pairs(cls, respect: str, kind: str, pairs: Sequence[tuple[float, float]]) -> KindAgreement:
+        """Compare the grades of the documents of a kind, the first grader's and the second's."""
+        raw_agreement = np.mean([first == second for first, second in pairs])
+        mean_difference = np.mean([second - first for first, second in pairs])
+        return cls(respect, kind, len(pairs), float(raw_agreement), float(mean_difference))
+
+
 def krippendorff_alpha(
-    given: Mapping[tuple[QueryId, DocumentId], Sequence[float]], weights: Weights, level: float
+    grades_by_document: Mapping[tuple[QueryId, DocumentId], Sequence[float]], weights: Weights, level: float
 ) -> AgreementEstimate:
     """Return Krippendorff's alpha of the grades of any number of graders, by document."""
-    at = {grade: number for number, grade in enumerate(_scale(one for held in given.values() for one in held))}
-    queries = {query: number for number, query in enumerate(dict.fromkeys(query for query, _ in given))}
-    tables = np.zeros((len(queries), len(at), len(at)))
-    for (query, _), held in given.items():
-        counts = np.bincount([at[grade] for grade in held], minlength=len(at))
-        tables[queries[query]] += (np.outer(counts, counts) - np.diag(counts)) / (len(held) - 1)
+    scale = _list_grades(chain.from_iterable(grades_by_document.values()))
+    grade_index = {grade: index for index, grade in enumerate(scale)}
+    query_index: dict[QueryId, int] = {}
+    for query, _ in grades_by_document:
+        query_index.setdefault(query, len(query_index))
+    tables = np.zeros((len(query_index), len(grade_index), len(grade_index)))
+    for (query, _), grades in grades_by_document.items():
+        counts = np.bincount([grade_index[grade] for grade in grades], minlength=len(grade_index))
+        pairs = np.outer(counts, counts) - np.diag(counts)
+        tables[query_index[query]] += pairs / (len(grades) - 1)
     return krippendorffs_alpha(tables, weights, level=level)
 
 
-def _scale(grades: Iterable[float]) -> tuple[float, ...]:
+def _list_grades(grades: Iterable[float]) -> tuple[float, ...]:
     """Return all grades that occur, in order; for whole numbers also those in between."""
-    found = sorted(set(map(float, grades)))
-    if all(grade.is_integer() for grade in found):
-        return tuple(float(grade) for grade in range(int(found[0]), int(found[-1]) + 1))
-    return tuple(found)
+    distinct = sorted(set(map(float, grades)))
+    if all(grade.is_integer() for grade in distinct):
+        return tuple(float(grade) for grade in range(int(distinct[0]), int(distinct[-1]) + 1))
+    return tuple(distinct)

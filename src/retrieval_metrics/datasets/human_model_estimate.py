@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import isinf, isnan
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics._internal.validation import to_data_frame
-from retrieval_metrics.comparison.conclusion_wording import format_rare_effect
 from retrieval_metrics.comparison.pair_selection import select_pairs
-from retrieval_metrics.comparison.partly_judged import largest_cutoff
+from retrieval_metrics.datasets.estimate_wording import estimate_tables
 from retrieval_metrics.datasets.grader_agreement import Agreement
-from retrieval_metrics.datasets.labels import Labels
-from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.files.saved_format import SavedFields
-from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.metric import as_metric, match_metric_name
-from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers, page
-from retrieval_metrics.reports.tables import Table
 from retrieval_metrics.statistics import CorrectedMean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
     import pandas as pd
 
-    from retrieval_metrics.datasets.labels import Scale
-    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.datasets.sample import Sample
     from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import Interval, RareChange
 
-
-# A mean and a difference, estimated from a model's grades and people's.
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +99,12 @@ class EstimatedDifference:
         If the model's differences lie outside the graded ones (`extrapolates`), people's own interval must exclude it
         as well, on the same side.
         """
-        level = 1 - (1 - self.level) / self.comparisons
-        found = [self.estimate, *([self.estimate.human_only] if self.estimate.human_only and self.extrapolates else [])]
-        ends = [each.difference_interval(level, span=self.max_difference) for each in found]
-        return all(low > 0 for low, _ in ends) or all(high < 0 for _, high in ends)
+        corrected_level = 1 - (1 - self.level) / self.comparisons
+        estimates = [self.estimate]
+        if self.estimate.human_only and self.extrapolates:
+            estimates.append(self.estimate.human_only)
+        intervals = [estimate.difference_interval(corrected_level, span=self.max_difference) for estimate in estimates]
+        return all(low > 0 for low, _ in intervals) or all(high < 0 for _, high in intervals)
 
     @property
     def extrapolates(self) -> bool:
@@ -149,18 +141,9 @@ class EstimatedDifference:
         return self.estimate.labels_needed(width, level=self.level)
 
     def __repr__(self) -> str:
-        ends = numbers.interval(self.interval, difference=True)
-        what = f"{self.system} - {self.baseline} in {self.metric}"
-        return f"<EstimatedDifference {what}: {numbers.signed(self.mean)} {ends}>"
-
-
-T = TypeVar("T")
-
-FEW = 15
-"""Labelled queries; intervals from fewer were not simulated and are rough."""
-ENOUGH = "which sufficed in 71 to 97 % of simulated samples, in the worst in 55 to 89 %"
-"""How far to trust the number of labels that are still needed."""
-TARGET = "the mean over the population of queries of which these {} are a random sample"
+        interval = numbers.interval(self.interval, difference=True)
+        subject = f"{self.system} - {self.baseline} in {self.metric}"
+        return f"<EstimatedDifference {subject}: {numbers.signed(self.mean)} {interval}>"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -204,31 +187,32 @@ class Estimate(SavedFields):
     @cached_property
     def means(self) -> ByMetric[dict[str, float]]:
         """The corrected mean of each metric for each system."""
-        return self._by_metric(lambda one: one.estimate.mean)
+        return self._group_by_metric(lambda mean: mean.estimate.mean)
 
     @cached_property
     def human(self) -> ByMetric[dict[str, float]]:
         """The means from people's grades of the sample alone."""
-        return self._by_metric(lambda one: one.estimate.human)
+        return self._group_by_metric(lambda mean: mean.estimate.human)
 
     @cached_property
     def model(self) -> ByMetric[dict[str, float]]:
         """The means from the model's grades of all queries alone."""
-        return self._by_metric(lambda one: one.estimate.model)
+        return self._group_by_metric(lambda mean: mean.estimate.model)
 
     @cached_property
     def effective_n(self) -> ByMetric[dict[str, float]]:
         """How many queries people would have to grade for the same precision without the model."""
-        return self._by_metric(lambda one: one.estimate.effective_n)
+        return self._group_by_metric(lambda mean: mean.estimate.effective_n)
 
     @cached_property
     def ranking(self) -> ByMetric[list[str]]:
         """The systems by corrected mean, best first; `difference(...).decided` says which are told apart."""
-        ranked = {}
+        systems_by_metric = {}
         for metric, means in self.means.items():
-            gains = {system: as_metric(metric).definition.sign * mean for system, mean in means.items()}
-            ranked[metric] = sorted(gains, key=gains.__getitem__, reverse=True)
-        return ByMetric(ranked)
+            sign = as_metric(metric).definition.sign
+            gains = {system: sign * mean for system, mean in means.items()}
+            systems_by_metric[metric] = sorted(gains, key=gains.__getitem__, reverse=True)
+        return ByMetric(systems_by_metric)
 
     def intervals(self, level: float | None = None) -> ByMetric[dict[str, Interval]]:
         """Return the confidence interval of each mean.
@@ -236,8 +220,9 @@ class Estimate(SavedFields):
         Args:
             level: Confidence level, strictly between 0 and 1; None takes the level of the estimate.
         """
-        chosen = self.level if level is None else level
-        return self._by_metric(lambda one: one.interval(chosen))
+        if level is None:
+            level = self.level
+        return self._group_by_metric(lambda mean: mean.interval(level))
 
     def difference(
         self, metric: str | Metric, system: str | None = None, baseline: str | None = None
@@ -253,18 +238,20 @@ class Estimate(SavedFields):
             KeyError: If there is no such difference, or more than one.
         """
         name = match_metric_name(metric, self.metrics)
-        chosen = select_pairs(self.differences, name, system, baseline)
-        if system is None or baseline is None:  # each pair is listed in both directions; the first is meant
-            chosen = [each for each in chosen if self._listed(each)] or chosen
-        if len(chosen) != 1:
+        differences = select_pairs(self.differences, name, system, baseline)
+        if system is None or baseline is None:  # each pair is there in both directions; the listed one is meant
+            differences = self._select_listed(differences) or differences
+        if len(differences) != 1:
             raise KeyError(
-                f"{len(chosen)} differences match {name!r}, {system!r}, {baseline!r}; there are the systems "
+                f"{len(differences)} differences match {name!r}, {system!r}, {baseline!r}; there are the systems "
                 f"{', '.join(self.systems)} in {', '.join(self.metrics)}"
             )
-        return chosen[0]
+        return differences[0]
 
-    def _listed(self, difference: EstimatedDifference) -> bool:
-        return self.systems.index(difference.system) > self.systems.index(difference.baseline)
+    def _select_listed(self, differences: Iterable[EstimatedDifference]) -> list[EstimatedDifference]:
+        """Return the differences of a later system from an earlier one, which are the ones that are printed."""
+        position = {system: index for index, system in enumerate(self.systems)}
+        return [difference for difference in differences if position[difference.system] > position[difference.baseline]]
 
     def labels_needed(self, width: float, metric: str | Metric, system: str | None = None) -> float:
         """Return how many more queries people must grade for an interval of a given width.
@@ -281,11 +268,15 @@ class Estimate(SavedFields):
             KeyError: If there is no such metric or system.
             ValueError: If the width is not positive.
         """
-        of_metric = ByMetric({name: name for name in self.metrics})[metric]
-        asked = [one for (name, each), one in self.estimated.items() if name == of_metric and system in {None, each}]
-        if not asked:
+        metric_name = ByMetric({name: name for name in self.metrics})[metric]
+        estimates = [
+            mean.estimate
+            for mean in self.estimated.values()
+            if mean.metric == metric_name and system in {None, mean.system}
+        ]
+        if not estimates:
             raise KeyError(f"there is no system {system!r}; the systems are {', '.join(self.systems)}")
-        return max(one.estimate.labels_needed(width, level=self.level) for one in asked)
+        return max(estimate.labels_needed(width, level=self.level) for estimate in estimates)
 
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the estimate as a self-contained HTML file.
@@ -297,15 +288,14 @@ class Estimate(SavedFields):
         Raises:
             OSError: If the file cannot be written.
         """
-        parts = [
-            (page.section(each.title) if each.title else "") + page.table(each._replace(title=""))
-            for each in self._tables()
-        ]
+        parts = []
+        for table in self._tables():
+            heading = page.section(table.title) if table.title else ""
+            parts.append(heading + page.table(table._replace(title="")))
         if self.agreement is not None:
             parts.append(page.section("Agreement", *map(page.table, self.agreement.tables)))
-        page.write(
-            path, title or f"{numbers.join_names(list(self.systems))}, from people's and a model's grades", parts
-        )
+        default_title = f"{numbers.join_names(list(self.systems))}, from people's and a model's grades"
+        page.write(path, title or default_title, parts)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per metric and system.
@@ -317,256 +307,34 @@ class Estimate(SavedFields):
             ImportError: If pandas is not installed; the message holds the command.
         """
         rows = []
-        for one in self.estimated.values():
-            found, (low, high) = one.estimate, one.interval(self.level)
-            alone = (found.human, found.model, found.effective_n, found.labelled, found.queries)
-            rows.append((one.metric, one.system, found.mean, low, high, *alone))
+        for mean in self.estimated.values():
+            estimate = mean.estimate
+            low, high = mean.interval(self.level)
+            rows.append(
+                (
+                    mean.metric,
+                    mean.system,
+                    estimate.mean,
+                    low,
+                    high,
+                    estimate.human,
+                    estimate.model,
+                    estimate.effective_n,
+                    estimate.labelled,
+                    estimate.queries,
+                )
+            )
         columns = ["metric", "system", "mean", "ci_low", "ci_high", "human", "model", "effective_n", "n", "queries"]
         return to_data_frame(rows, columns)
 
-    def _by_metric(self, of: Callable[[EstimatedMean], T]) -> ByMetric[dict[str, T]]:
-        found: dict[str, dict[str, T]] = {}
-        for (metric, system), one in self.estimated.items():
-            found.setdefault(metric, {})[system] = of(one)
-        return ByMetric(found)
+    def _group_by_metric(self, read: Callable[[EstimatedMean], Value]) -> ByMetric[dict[str, Value]]:
+        values: dict[str, dict[str, Value]] = {}
+        for (metric, system), mean in self.estimated.items():
+            values.setdefault(metric, {})[system] = read(mean)
+        return ByMetric(values)
 
     def __repr__(self) -> str:
         return f"<Estimate: {', '.join(self.systems)} in {', '.join(self.metrics)}, {len(self.sample)} queries graded>"
 
     def _tables(self) -> list[Table]:
-        tables = [Table((), (), self._said_of_agreement(), "Agreement of people and model"), self._means()]
-        return [*tables, *([self._pairs()] if self.differences else [])]
-
-    def _said_of_agreement(self) -> list[str]:
-        people, model = self.names
-        found = self.agreement
-        if found is None:
-            return ["unknown: people or the model graded something other than documents by id"]
-        weighted = found.quadratic_kappa
-        both = f"{numbers.format_count(found.n, 'document')} of {numbers.format_query_count(len(found.by_query))}"
-        shift = f"{abs(found.mean_difference):.2f} {'higher' if found.mean_difference > 0 else 'lower'} on average"
-        said = [
-            f"{people} with {model}: weighted kappa {numbers.mean(weighted.value, weighted.interval)}",
-            f"{both}, {100 * found.raw_agreement.value:.0f} % with the same grade; {model} grades {shift}",
-        ]
-        if found.relevant_from is not None:
-            said.append(f"relevant: from grade {found.relevant_from:g}")
-        if found.near_chance:
-            said.append(f"do not use the grades of {model} alone: its agreement with {people} is {found.chance_note}")
-        return said
-
-    def _means(self) -> Table:
-        header = ["metric", "system", "mean", numbers.level_name(self.level), "people alone", "model alone", "worth"]
-        rows = []
-        for one in self.estimated.values():
-            found = one.estimate
-            alone = "-" if isnan(found.model) else numbers.value(found.model)
-            interval = numbers.interval(one.interval(self.level))
-            cells = [numbers.value(found.mean), interval, numbers.value(found.human), alone, f"{found.effective_n:.0f}"]
-            rows.append([one.metric, one.system, *cells])
-        n, of = len(self.sample), len(self.sample.population)
-        title = f"{numbers.format_query_count(n)} of {of:,} graded by people, all by a model"
-        notes = [
-            f"mean: {TARGET.format(of)}, as people would grade them",
-            "worth: how many queries people alone would have to grade for the same precision",
-            *self._said_of_help(),
-            *self._said_of_undefined(),
-            *([f"{n} graded queries are few: intervals from fewer than {FEW} are rough"] if n < FEW else []),
-            *self.notes,
-        ]
-        return Table(header, rows, notes, title, (0, 1))
-
-    def _said_of_help(self) -> list[str]:
-        idle = [f"{one.metric} of {one.system}" for one in self.estimated.values() if not one.estimate.helps]
-        if len(idle) == len(self.estimated):
-            return ["the model does not help: people's grades alone are as precise"]
-        return [f"the model does not help for {numbers.join_names(idle)}"] if idle else []
-
-    def _said_of_undefined(self) -> list[str]:
-        least = min(self.estimated.values(), key=lambda one: one.estimate.labelled)
-        defined, graded = least.estimate.labelled, len(self.sample)
-        if defined == graded:
-            return []
-        return [
-            f"{least.metric} is defined for {defined} of the {graded}: for the others people found nothing relevant"
-        ]
-
-    def _pairs(self) -> Table:
-        header = ["metric", "difference", "mean", numbers.level_name(self.level), "model alone", "told apart"]
-        shown = [each for each in self.differences if self._listed(each)]
-        rows = []
-        for each in shown:
-            ends = numbers.interval(each.interval, difference=True)
-            cells = [numbers.signed(each.mean), ends, numbers.signed(each.estimate.model)]
-            rows.append([each.metric, f"{each.system} - {each.baseline}", *cells, "yes" if each.significant else "no"])
-        notes = [
-            f"told apart: 0 is outside the interval, corrected for {numbers.format_count(len(shown), 'difference')}"
-        ]
-        notes += [each for one in shown for each in _said_of_what_no_label_shows(one)]
-        return Table(header, rows, [*notes, *self._said_of_stopping(shown)], "Differences", (0, 1, 5))
-
-    def _said_of_stopping(self, shown: list[EstimatedDifference]) -> list[str]:
-        said = []
-        for each in shown:
-            if each.significant:
-                continue
-            width = abs(each.interval.high - each.interval.low)
-            half, more = width / 4, each.labels_needed(width / 2)
-            precision = f"to know it within -+{numbers.value(half)} (half as wide)"
-            what = f"{each.system} - {each.baseline} in {each.metric}, {precision}"
-            if isinf(more):
-                said.append(f"{what}: not with these {each.estimate.queries:,} queries, even if people graded all")
-            else:
-                said.append(f"{what}: grades for {numbers.format_query_count(int(more))} more, {ENOUGH}")
-            break  # one is enough for planning; .labels_needed(width) answers for the others
-        return said
-
-
-def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
-    what, said = f"{difference.system} - {difference.baseline} in {difference.metric}", []
-    alone = difference.estimate.human_only
-    if difference.extrapolates and alone is not None:
-        ends = numbers.interval(difference.human_interval, difference=True)
-        said.append(
-            f"{what}: on {numbers.format_query_count(difference.estimate.n_outside)} the model sees differences beyond "
-            "those that people graded, and nothing shows whether people agree. People alone: "
-            f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
-        )
-    if difference.rare_effect_matters:
-        said.append(f"{what}: {format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)}")
-    return said
-
-
-# What people and a model graded of a sample: the judgments of both, how far they agree, and what neither graded.
-
-
-class GradedSample(NamedTuple):
-    """The judgments of both.
-
-    Attributes:
-        human: Those of people, for the sampled queries.
-        model: Those of the model, for the queries that the sample was drawn from.
-        others: How many queries people graded outside the sample.
-    """
-
-    human: Qrels
-    model: Qrels
-    others: int
-
-    @classmethod
-    def of(
-        cls,
-        human: Labels | QuestionsOrQrels,
-        model: Labels | QuestionsOrQrels,
-        sample: Sample,
-        scale: Scale | None,
-    ) -> GradedSample:
-        """Return the judgments of both, with one largest grade."""
-        graded, guessed = _judged(human), _judged(model)
-        for who, truth in (("people", graded), ("the model", guessed)):
-            if scale is not None and (odd := set(truth.document_grade.tolist()).difference(scale.grades)):
-                raise ValueError(
-                    f"{who} gave the grade {min(odd):g}, but the grades of the other's rubric are "
-                    f"{', '.join(f'{grade:g}' for grade in scale.grades)}; convert one to the other's"
-                )
-        by_people = graded.as_dict()
-        if missing := [query for query in sample.queries if query not in by_people]:
-            raise ValueError(
-                f"people graded nothing for {len(missing)} of the {len(sample)} sampled queries, for example "
-                f"{missing[0]!r}. Grade these too: easy queries are often graded first, so leaving out the rest would "
-                "bias the estimate"
-            )
-        wanted = set(sample.population)
-        by_model: dict[Any, Any] = {
-            query: judgments for query, judgments in guessed.as_dict().items() if query in wanted
-        }
-        if not by_model:
-            raise ValueError(
-                f"the model graded none of the {len(sample.population)} queries that the sample was drawn from, such "
-                f"as {sample.population[0]!r}; it graded, for example, {guessed.queries[0]!r}"
-            )
-        of_sample: dict[Any, Any] = {query: by_people[query] for query in sample.queries}
-        largest = max(graded.largest_grade, guessed.largest_grade)
-        both = (Qrels(of_sample).with_largest_grade(largest), Qrels(by_model).with_largest_grade(largest))
-        return cls(*both, len(by_people.keys() - of_sample.keys()))
-
-    @property
-    def of_documents(self) -> bool:
-        """Whether both judged documents, each by itself."""
-        return all(one.is_flat and not one.has_pieces for one in (self.human, self.model))
-
-    def agreement(self, names: tuple[str, str], level: float, threshold: float | None) -> Agreement | None:
-        """Return how far both agree on the documents that both graded; None if they judged anything else."""
-        if not self.of_documents:
-            return None
-        first, second = (
-            {(query, document): grade for query, grades in one.graded().items() for document, grade in grades.items()}
-            for one in (self.human, self.model)
-        )
-        return Agreement.from_labels(names, first, second, level, None, threshold)
-
-    def notes(self, runs: Mapping[str, Any], metrics: Sequence[Metric], sample: Sample, match: Any) -> Iterator[str]:
-        """Yield what was left out, and how many of the documents that metrics see have no grade."""
-        if self.others:
-            yield f"{numbers.format_query_count(self.others)} that people graded are not in the sample and were ignored"
-        if untold := [query for query, graded in self.human.graded().items() if not graded]:
-            yield (
-                f"people gave no grade to any document of {numbers.format_query_count(len(untold))} of the sample, "
-                f"such as {untold[0]!r}: these are left out, which biases the estimate if they are the difficult ones"
-            )
-        if absent := len(sample.population) - len(self.model):
-            ungraded = numbers.format_query_count(absent)
-            yield f"the model graded nothing for {ungraded}, which count as the mean of the others"
-        if not self.of_documents:
-            return
-        k = largest_cutoff(metrics)
-        for who, truth in (("people", self.human), ("the model", self.model)):
-            open_, all_ = _ungraded(runs, truth, k, match)
-            if open_:
-                yield (
-                    f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
-                    "count as not relevant (judgments from before are added by Labels.from_qrels(qrels, grader=...) "
-                    "and merge; "
-                    'rm.compare(..., unjudged="bounds") says what the others could change)'
-                )
-
-
-def resolve_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
-    """Return the sample that people graded; of probabilities, the population are the queries that the model graded."""
-    if isinstance(sample, Sample):
-        return sample
-    if isinstance(sample, Mapping):
-        return Sample.from_probabilities(sample, _judged(model).queries)
-    raise TypeError(
-        f"sample must say how people's queries were drawn, got {type(sample).__name__}. Draw them with "
-        "questions.sample(n): hand-picked queries, such as interesting ones, say nothing about the others. If you "
-        "know the probability with which each was drawn, pass the probabilities: {'q1': 0.2, ...}"
-    )
-
-
-def _judged(labels: Labels | QuestionsOrQrels) -> Qrels:
-    return as_qrels(labels.qrels if isinstance(labels, Labels) else labels)
-
-
-def model_graders_note(human: Labels | QuestionsOrQrels) -> list[str]:
-    """Return a note on the models among those whose grades are taken for people's."""
-    held = human.labels if isinstance(human, Labels) else ()
-    if names := list(dict.fromkeys(label.grader for label in held if label.kind == "model")):
-        graders = numbers.join_names(names)
-        return [f"{graders} graded as a model, not as a person: what is said of people holds for its grades"]
-    return []
-
-
-def format_graders(labels: Any, otherwise: str) -> str:
-    """Return who graded, if labels say it."""
-    return labels.name if isinstance(labels, Labels) else otherwise
-
-
-def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tuple[int, int]:
-    known = truth.graded()
-    seen: dict[Any, set[Any]] = {query: set() for query in known}
-    for run in runs.values():
-        found = OrderedRankings(run, match, STANDARD.order)
-        for query, ranking in found.iterate(known):
-            seen[query].update(found.ids(ranking)[:k])
-    return sum(len(held - known[query].keys()) for query, held in seen.items()), sum(map(len, seen.values()))
+        return estimate_tables(self, self._select_listed(self.differences))

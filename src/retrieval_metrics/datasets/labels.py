@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.validation import common_id_type, group_pairs, to_data_frame
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
+from retrieval_metrics.datasets.label_wording import format_grades, labels_table
 from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
 from retrieval_metrics.inputs.items import Piece, Quote
 from retrieval_metrics.inputs.json_codec import to_json_value
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import Printed, Table
+from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,13 +31,11 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.validation import DocumentId, QueryId
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.inputs.items import QrelsMapping
+    from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import AgreementEstimate
     from retrieval_metrics.statistics.kappa import Weights
 
     Key = tuple[QueryId, DocumentId]
-
-
-SHOWN = 3
 
 
 class Labels(Printed):
@@ -65,23 +64,22 @@ class Labels(Printed):
             TypeError: If one is not a `Label`.
             ValueError: If a grade is not on the scale, or a grader gave a document two different grades for one query.
         """
-        found: dict[tuple[str, QueryId, DocumentId], Label] = {}
+        label_by_key: dict[tuple[str, QueryId, DocumentId], Label] = {}
         for label in labels:
             if not isinstance(label, Label):
                 raise TypeError(f"Labels must be made from Label objects, got {label!r} ({type(label).__name__})")
-            known = found.setdefault((label.grader, label.query, label.document), label)
-            if known.grade != label.grade:
+            first = label_by_key.setdefault((label.grader, label.query, label.document), label)
+            if first.grade != label.grade:
                 raise ValueError(
-                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {known.grade} and "
+                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {first.grade} and "
                     f"{label.grade}; remove one of them"
                 )
             if scale is not None and label.grade is not None and label.grade not in scale.grades:
-                grades = ", ".join(f"{grade:g}" for grade in scale.grades)
                 raise ValueError(
                     f"{label.grader} graded document {label.document!r} for query {label.query!r} {label.grade:g}, "
-                    f"but the grades of the rubric are {grades}"
+                    f"but the grades of the rubric are {format_grades(scale.grades)}"
                 )
-        self.labels = tuple(found.values())
+        self.labels = tuple(label_by_key.values())
         self.notes = tuple(notes)
         self.scale = scale
 
@@ -102,16 +100,17 @@ class Labels(Printed):
             ValueError: If they are groups, quotes, texts or spans, because a label grades a document; or if grades are
                 not 0 to 3 though `relevant_from` is given.
         """
-        truth = as_qrels(qrels)
-        if truth.has_pieces or not truth.is_flat:
-            held = next((one for one in truth.documents if isinstance(one, Piece)), "a group")
-            raise ValueError(f"labels grade documents by id, but these judgments hold {held!r}; see rm.relabel")
-        found = [
-            Label(query=query, document=document, grade=grade, grader=grader, kind=kind)
-            for query, judged in truth.graded().items()
-            for document, grade in judged.items()
-        ]
-        return cls(found, scale=None if relevant_from is None else Scale.from_grades(relevant_from))
+        resolved_qrels = as_qrels(qrels)
+        if resolved_qrels.has_pieces or not resolved_qrels.is_flat:
+            pieces = (document for document in resolved_qrels.documents if isinstance(document, Piece))
+            example = next(pieces, "a group")
+            raise ValueError(f"labels grade documents by id, but these judgments hold {example!r}; see rm.relabel")
+        labels = []
+        for query, grades in resolved_qrels.graded().items():
+            for document, grade in grades.items():
+                labels.append(Label(query=query, document=document, grade=grade, grader=grader, kind=kind))
+        scale = None if relevant_from is None else Scale.from_grades(relevant_from)
+        return cls(labels, scale=scale)
 
     @cached_property
     def graders(self) -> tuple[str, ...]:
@@ -131,19 +130,20 @@ class Labels(Printed):
         """
         if grader not in self.graders:
             raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
-        return Labels([label for label in self.labels if label.grader == grader], scale=self.scale)
+        return Labels(self._labels_of_grader(grader), scale=self.scale)
 
     @cached_property
     def conflicts(self) -> dict[Key, dict[str, float]]:
         """The documents to which several graders gave different grades, with the grade of each."""
-        given = {
-            key: {label.grader: float(label.grade) for label in held if label.grade is not None}
-            for key, held in self._given.items()
-        }
-        return {key: grades for key, grades in given.items() if len(set(grades.values())) > 1}
+        conflicts = {}
+        for key, labels in self._labels_by_document.items():
+            grades = {label.grader: float(label.grade) for label in labels if label.grade is not None}
+            if len(set(grades.values())) > 1:
+                conflicts[key] = grades
+        return conflicts
 
     @cached_property
-    def _given(self) -> dict[Key, list[Label]]:
+    def _labels_by_document(self) -> dict[Key, list[Label]]:
         return group_pairs(((label.query, label.document), label) for label in self.labels)
 
     @cached_property
@@ -158,19 +158,19 @@ class Labels(Printed):
             raise ValueError(f"none of the {numbers.format_count(len(self), 'label')} of {self.name} has a grade")
         if self.conflicts:
             (query, document), grades = next(iter(self.conflicts.items()))
-            said = ", ".join(f"{by} {grade:g}" for by, grade in grades.items())
+            grades_by_grader = ", ".join(f"{grader} {grade:g}" for grader, grade in grades.items())
             raise ValueError(
                 f"{numbers.format_count(len(self.conflicts), 'document')} got different grades, for example "
                 f"{document!r} for "
-                f"query {query!r} ({said}). Choose between them with labels.resolved('lowest'), 'highest', 'majority' "
-                "or the name of a grader, or take one grader with labels.from_grader(name)"
+                f"query {query!r} ({grades_by_grader}). Choose between them with labels.resolved('lowest'), 'highest', "
+                "'majority' or the name of a grader, or take one grader with labels.from_grader(name)"
             )
-        found = GradedByRubric({query: {} for query in self.queries})
-        found.relevant_from = None if self.scale is None else self.scale.relevant_from
+        qrels = GradedByRubric({query: {} for query in self.queries})
+        qrels.relevant_from = None if self.scale is None else self.scale.relevant_from
         for label in self.labels:
             if label.grade is not None:
-                found[label.query][label.document] = float(label.grade)
-        return found
+                qrels[label.query][label.document] = float(label.grade)
+        return qrels
 
     @cached_property
     def quotes(self) -> dict[Any, dict[Quote, float]]:
@@ -178,12 +178,15 @@ class Labels(Printed):
 
         Queries without quotes are left out. A quote marked by several graders has the largest of their grades.
         """
-        found: dict[Any, dict[Quote, float]] = {}
+        quotes_by_query: dict[Any, dict[Quote, float]] = {}
         for label in self.labels:
-            for text in label.quotes if label.grade else ():
-                held, quote = found.setdefault(label.query, {}), Quote(text)
-                held[quote] = max(float(label.grade or 0), held.get(quote, 0.0))
-        return found
+            if not label.grade:
+                continue
+            for text in label.quotes:
+                quote = Quote(text)
+                grades = quotes_by_query.setdefault(label.query, {})
+                grades[quote] = max(float(label.grade), grades.get(quote, 0.0))
+        return quotes_by_query
 
     def resolved(self, rule: str) -> Labels:
         """Return one grade per document, and resolve conflicts between graders by a rule.
@@ -200,9 +203,14 @@ class Labels(Printed):
                 f"resolve conflicts by 'lowest', 'highest', 'majority' or one of {', '.join(self.graders)}, got "
                 f"{rule!r}"
             )
-        note = f"where {self.name} differed, {f'the {rule} grade' if rule in RULES else rule} held"
-        one = [replace(one_of(held, rule), grader=self.name) for held in self._given.values()]
-        return Labels(one, [*self.notes, note] if self.conflicts else self.notes, self.scale)
+        labels = []
+        for alternatives in self._labels_by_document.values():
+            labels.append(replace(choose_label(alternatives, rule), grader=self.name))
+        notes = list(self.notes)
+        if self.conflicts:
+            winner = f"the {rule} grade" if rule in RULES else rule
+            notes.append(f"where {self.name} differed, {winner} held")
+        return Labels(labels, notes, self.scale)
 
     def merge(self, *others: Labels) -> Labels:
         """Merge several sets of labels; conflicts are kept, and `qrels` raises until they are resolved.
@@ -218,24 +226,21 @@ class Labels(Printed):
                     f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.from_qrels(qrels, "
                     "grader=...)"
                 )
-        every = [self, *others]
-        scale = Scale.merge(each.scale for each in every)
-        if scale is not None and (bare := [each for each in every if each.labels and each.scale is None]):
-            raise ValueError(
-                f"the labels of {bare[0].name} do not say from which grade a document is relevant; the others say from "
-                f"{scale.relevant_from:g}. If that holds for these, too: Labels.from_qrels(qrels, grader=..., "
-                f"relevant_from={scale.relevant_from:g})"
-            )
-        return Labels(
-            [label for each in every for label in each.labels],
-            dict.fromkeys(note for each in every for note in each.notes),
-            scale,
-        )
+        parts = [self, *others]
+        scale = Scale.merge(part.scale for part in parts)
+        if scale is not None:
+            _require_scale(parts, scale)
+        labels: list[Label] = []
+        notes: dict[str, None] = {}
+        for part in parts:
+            labels += part.labels
+            notes |= dict.fromkeys(part.notes)
+        return Labels(labels, notes, scale)
 
-    def of_queries(self, queries: Iterable[Any]) -> Labels:
+    def for_queries(self, queries: Iterable[Any]) -> Labels:
         """Return the grades of the given queries."""
-        wanted = set(queries)
-        return Labels([label for label in self.labels if label.query in wanted], self.notes, self.scale)
+        selected = set(queries)
+        return Labels([label for label in self.labels if label.query in selected], self.notes, self.scale)
 
     def agreement(
         self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: GraderKinds | None = None
@@ -259,12 +264,14 @@ class Labels(Printed):
                     "grades, labels.from_grader(name).agreement(labels.from_grader(another)), or take all together: "
                     "labels.alpha()"
                 )
-            first, second = (self.from_grader(grader) for grader in self.graders)
-            return first.agreement(second, level=level, kinds=kinds)
-        others = other if isinstance(other, Labels) else Labels.from_qrels(other, grader="the judgments")
-        scale = Scale.merge([self.scale, others.scale])
+            first_grader, second_grader = self.graders
+            second = self.from_grader(second_grader)
+            return self.from_grader(first_grader).agreement(second, level=level, kinds=kinds)
+        if not isinstance(other, Labels):
+            other = Labels.from_qrels(other, grader="the judgments")
+        scale = Scale.merge([self.scale, other.scale])
         threshold = None if scale is None else scale.relevant_from
-        return Agreement.from_labels((self.name, others.name), self.graded, others.graded, level, kinds, threshold)
+        return Agreement.from_labels((self.name, other.name), self.graded, other.graded, level, kinds, threshold)
 
     def alpha(self, weights: Weights = "quadratic", *, level: float = 0.95) -> AgreementEstimate:
         """Return the agreement of all graders beyond chance, however many there are: Krippendorff's alpha.
@@ -280,19 +287,25 @@ class Labels(Printed):
 
         Example:
             >>> import retrieval_metrics as rm
-            >>> given = {"Ada": {"d1": 0, "d2": 1}, "Ben": {"d1": 0, "d2": 1}, "Eve": {"d1": 1, "d2": 1}}
-            >>> graders = [rm.Labels.from_qrels({"q": grades}, grader=name) for name, grades in given.items()]
-            >>> graders[0].merge(*graders[1:]).alpha().value
+            >>> ada = rm.Labels.from_qrels({"q": {"d1": 0, "d2": 1}}, grader="Ada")
+            >>> ben = rm.Labels.from_qrels({"q": {"d1": 0, "d2": 1}}, grader="Ben")
+            >>> eve = rm.Labels.from_qrels({"q": {"d1": 1, "d2": 1}}, grader="Eve")
+            >>> ada.merge(ben, eve).alpha().value
             0.375
         """
-        if not self._several:
+        if not self._repeated_grades:
             raise ValueError(f"no document has the grades of several graders, of {self.name}; merge theirs first")
-        return krippendorff_alpha(self._several, weights, level)
+        return krippendorff_alpha(self._repeated_grades, weights, level)
 
-    @property
-    def _several(self) -> dict[Key, list[float]]:
-        given = {key: [float(one.grade) for one in held if one.grade is not None] for key, held in self._given.items()}
-        return {key: grades for key, grades in given.items() if len(grades) > 1}
+    @cached_property
+    def _repeated_grades(self) -> dict[Key, list[float]]:
+        """The grades of each document that several graders graded."""
+        grades_by_document = {}
+        for key, labels in self._labels_by_document.items():
+            grades = [float(label.grade) for label in labels if label.grade is not None]
+            if len(grades) > 1:
+                grades_by_document[key] = grades
+        return grades_by_document
 
     @property
     def name(self) -> str:
@@ -302,7 +315,11 @@ class Labels(Printed):
     @property
     def graded(self) -> dict[Key, float]:
         """The grades by (query, document); conflicts raise as in `qrels`."""
-        return {(query, document): grade for query, held in self.qrels.items() for document, grade in held.items()}
+        grades_by_document = {}
+        for query, grades in self.qrels.items():
+            for document, grade in grades.items():
+                grades_by_document[query, document] = grade
+        return grades_by_document
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the grades to a file that `load` reads.
@@ -313,9 +330,13 @@ class Labels(Printed):
         Raises:
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        held = Lines(label.as_dict() for label in self.labels)
-        scale = {} if self.scale is None else {"scale": self.scale._asdict()}
-        write_saved_file(path, "labels", {"labels": held, "notes": list(self.notes), **scale})
+        sections: dict[str, Any] = {
+            "labels": Lines(label.as_dict() for label in self.labels),
+            "notes": list(self.notes),
+        }
+        if self.scale is not None:
+            sections["scale"] = self.scale._asdict()
+        write_saved_file(path, "labels", sections)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per grade and the columns of `Label`.
@@ -344,78 +365,146 @@ class Labels(Printed):
         return f"<Labels: {len(self)} by {self.name}>"
 
     def _tables(self) -> list[Table]:
-        grades = sorted({float(label.grade) for label in self.labels if label.grade is not None})
-        rows = []
-        for grader in self.graders:
-            own = [label for label in self.labels if label.grader == grader]
-            given = Counter(None if label.grade is None else float(label.grade) for label in own)
-            queries = len({label.query for label in own})
-            counts = [f"{given[grade]:,}" for grade in grades]
-            rows.append([grader, own[0].kind, f"{queries:,}", *counts, f"{given[None]:,}"])
-        header = ["grader", "kind", "queries", *(f"grade {grade:g}" for grade in grades), "none"]
-        title = numbers.format_count(len(self), "label")
-        relevant = [] if self.scale is None else [f"relevant: from grade {self.scale.relevant_from:g}"]
-        return [Table(header, rows, [*self._failures(), *self._agreements(), *relevant, *self.notes], title, (0, 1))]
+        return [labels_table(self._summary)]
 
-    def _failures(self) -> list[str]:
-        reasons = Counter(label.reason for label in self.labels if label.grade is None and label.kind == "model")
-        return [
-            f"not graded: {numbers.format_count(count, 'document')}, {why}" for why, count in reasons.most_common(SHOWN)
-        ]
+    @cached_property
+    def _summary(self) -> LabelsSummary:
+        grades = {float(label.grade) for label in self.labels if label.grade is not None}
+        failures = Counter(label.reason for label in self.labels if label.grade is None and label.kind == "model")
+        agreements = self._pair_agreements()
+        alpha = self.alpha() if len(self.graders) > 2 and agreements else None
+        return LabelsSummary(
+            n_labels=len(self),
+            grades=tuple(sorted(grades)),
+            graders=tuple(self._count_grades(grader) for grader in self.graders),
+            failures=failures,
+            agreements=agreements,
+            alpha=alpha,
+            n_with_several_grades=len(self._repeated_grades),
+            n_conflicts=len(self.conflicts),
+            scale=self.scale,
+            notes=self.notes,
+        )
 
-    def _agreements(self) -> list[str]:
-        said = []
-        for one, other in combinations(self.graders, 2):
+    def _count_grades(self, grader: str) -> GraderCounts:
+        labels = self._labels_of_grader(grader)
+        n_by_grade = Counter(float(label.grade) for label in labels if label.grade is not None)
+        return GraderCounts(
+            grader=grader,
+            kind=labels[0].kind,
+            n_queries=len({label.query for label in labels}),
+            n_by_grade=n_by_grade,
+            n_ungraded=len(labels) - n_by_grade.total(),
+        )
+
+    def _labels_of_grader(self, grader: str) -> list[Label]:
+        return [label for label in self.labels if label.grader == grader]
+
+    def _pair_agreements(self) -> tuple[Agreement, ...]:
+        """Return the agreement of each two graders who graded a document in common."""
+        agreements = []
+        for first, second in combinations(self.graders, 2):
             try:
-                found = self.from_grader(one).agreement(self.from_grader(other))
+                agreements.append(self.from_grader(first).agreement(self.from_grader(second)))
             except ValueError:  # they graded nothing in common
                 continue
-            said.append(
-                f"{one} and {other}: weighted kappa {numbers.mean(*found.quadratic_kappa)}, "
-                f"{numbers.format_count(found.n, 'document')}"
+        return tuple(agreements)
+
+
+def _require_scale(parts: Iterable[Labels], scale: Scale) -> None:
+    """Refuse labels that do not say from which grade a document is relevant, though others do."""
+    for part in parts:
+        if part.labels and part.scale is None:
+            raise ValueError(
+                f"the labels of {part.name} do not say from which grade a document is relevant; the others say from "
+                f"{scale.relevant_from:g}. If that holds for these, too: Labels.from_qrels(qrels, grader=..., "
+                f"relevant_from={scale.relevant_from:g})"
             )
-        if len(self.graders) > 2 and said:
-            value, documents = numbers.mean(*self.alpha()), numbers.format_count(len(self._several), "document")
-            said.append(f"all {len(self.graders)}: alpha {value}, {documents}")
-        if self.conflicts:
-            said.append(f"{numbers.format_count(len(self.conflicts), 'document')} with different grades: .conflicts")
-        return said
+
+
+@dataclass(frozen=True, slots=True)
+class GraderCounts:
+    """How many labels one grader gave.
+
+    Attributes:
+        grader: The grader.
+        kind: `human` or `model`.
+        n_queries: The number of queries with a label of this grader.
+        n_by_grade: The number of labels with each grade.
+        n_ungraded: The number of labels without a grade.
+    """
+
+    grader: str
+    kind: Grader
+    n_queries: int
+    n_by_grade: Counter[float]
+    n_ungraded: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsSummary:
+    """What is printed of labels.
+
+    Attributes:
+        n_labels: The number of labels.
+        grades: The grades that occur, in order.
+        graders: The counts of each grader, in the order of their first grade.
+        failures: How often models gave no grade, by reason.
+        agreements: The agreement of each two graders who graded a document in common.
+        alpha: The agreement of all graders, if there are more than two and some have documents in common; else None.
+        n_with_several_grades: The number of documents that several graders graded.
+        n_conflicts: The number of documents with different grades.
+        scale: The scale of the grades; None if unknown.
+        notes: Sentences with further information.
+    """
+
+    n_labels: int
+    grades: tuple[float, ...]
+    graders: tuple[GraderCounts, ...]
+    failures: Counter[str | None]
+    agreements: tuple[Agreement, ...]
+    alpha: AgreementEstimate | None
+    n_with_several_grades: int
+    n_conflicts: int
+    scale: Scale | None
+    notes: tuple[str, ...]
 
 
 def decode_labels(document: SavedFile) -> Labels:
     """Return the grades that were saved."""
     with document.place("labels"):
         entries = list(document.content["labels"])
-    found = []
+    labels = []
     for number, entry in enumerate(entries):
         with document.place(f"labels[{number}]"):
-            found.append(label_of(entry))
+            labels.append(read_label(entry))
     with document.place("notes"):
         notes = tuple(str(note) for note in document.content.get("notes", ()))
     scale = None
     with document.place("scale"):
-        if (held := document.content.get("scale")) is not None:
-            scale = Scale.from_grades(held["relevant_from"], held["grades"])
+        entry = document.content.get("scale")
+        if entry is not None:
+            scale = Scale.from_grades(entry["relevant_from"], entry["grades"])
     with document.place("labels"):
-        return Labels(found, notes, scale)
+        return Labels(labels, notes, scale)
 
 
 # A label: the grade of a document for a query, with its grader, date and reason.
 
 Grader: TypeAlias = Literal["human", "model"]
 
+# The grades that people and models can give.
 GRADES = (0, 1, 2, 3)
-"""The grades that people and models can give."""
+# The meaning of each grade, for people and models.
 RUBRIC = (
     "does not help to answer the question",
     "is about the subject of the question, but does not answer it",
     "answers a part of the question, or answers it among much else",
     "answers the question",
 )
-"""The meaning of each grade, for people and models."""
+# The lowest grade of a document that answers at least a part of the question.
 RELEVANT_FROM = 2
-"""The lowest grade of a document that answers at least a part of the question."""
-_TEXTS = ("prompt", "date", "reason")
+_TEXT_FIELDS = ("prompt", "date", "reason")
 
 
 class Scale(NamedTuple):
@@ -432,27 +521,28 @@ class Scale(NamedTuple):
     @classmethod
     def from_grades(cls, relevant_from: float, grades: Iterable[float] = GRADES) -> Scale:
         """Return the scale of a rubric."""
-        known = tuple(grades)
-        if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in known):
-            raise TypeError(f"the grades of a rubric must be numbers, got {list(known)}")
-        if any(higher <= lower for lower, higher in pairwise(known)):
-            raise ValueError(f"the grades of a rubric must rise, got {list(known)}")
-        if isinstance(relevant_from, bool) or relevant_from not in known[1:]:
-            above = ", ".join(f"{grade:g}" for grade in known[1:])
-            raise ValueError(f"relevant_from must be one of the grades {above}, got {relevant_from!r}")
-        return cls(known, relevant_from)
+        all_grades = tuple(grades)
+        if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in all_grades):
+            raise TypeError(f"the grades of a rubric must be numbers, got {list(all_grades)}")
+        if any(higher <= lower for lower, higher in pairwise(all_grades)):
+            raise ValueError(f"the grades of a rubric must rise, got {list(all_grades)}")
+        if isinstance(relevant_from, bool) or relevant_from not in all_grades[1:]:
+            options = format_grades(all_grades[1:])
+            raise ValueError(f"relevant_from must be one of the grades {options}, got {relevant_from!r}")
+        return cls(all_grades, relevant_from)
 
     @classmethod
     def merge(cls, scales: Iterable[Scale | None]) -> Scale | None:
         """Return the scale of several labels; those that have none have the scale of the others."""
-        known = list(dict.fromkeys(scale for scale in scales if scale is not None))
-        if len(known) > 1:
-            one, other = known[:2]
+        distinct = list(dict.fromkeys(scale for scale in scales if scale is not None))
+        if len(distinct) > 1:
+            first, second = distinct[:2]
             raise ValueError(
                 f"these labels were given by different rubrics: a document is relevant from grade "
-                f"{one.relevant_from:g} of {len(one.grades)} and from {other.relevant_from:g} of {len(other.grades)}"
+                f"{first.relevant_from:g} of {len(first.grades)} and from {second.relevant_from:g} of "
+                f"{len(second.grades)}"
             )
-        return known[0] if known else None
+        return distinct[0] if distinct else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -486,72 +576,81 @@ class Label:
     quotes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        what = f"the label of document {self.document!r} for query {self.query!r}"
+        subject = f"the label of document {self.document!r} for query {self.query!r}"
         common_id_type([type(self.query)], "query ids of labels")
         common_id_type([type(self.document)], "document ids of labels")
         if self.grade is not None and (isinstance(self.grade, bool) or not isinstance(self.grade, Real)):
-            raise TypeError(f"{what} must have a number as its grade, or None, got {self.grade!r}")
+            raise TypeError(f"{subject} must have a number as its grade, or None, got {self.grade!r}")
         if self.grade is not None and not isfinite(self.grade):
-            raise ValueError(f"{what} has the grade {self.grade!r}, which is not finite")
+            raise ValueError(f"{subject} has the grade {self.grade!r}, which is not finite")
         if not isinstance(self.grader, str) or not self.grader.strip():
-            raise ValueError(f"{what} must have the name of its grader as `grader`, got {self.grader!r}")
+            raise ValueError(f"{subject} must have the name of its grader as `grader`, got {self.grader!r}")
         if self.kind not in {"human", "model"}:
-            raise ValueError(f"{what} must have 'human' or 'model' as its kind, got {self.kind!r}")
-        if odd := [name for name in _TEXTS if not isinstance(getattr(self, name), (str, type(None)))]:
-            raise TypeError(f"{what} must have text as its {odd[0]}, got {getattr(self, odd[0])!r}")
+            raise ValueError(f"{subject} must have 'human' or 'model' as its kind, got {self.kind!r}")
+        for name in _TEXT_FIELDS:
+            text = getattr(self, name)
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"{subject} must have text as its {name}, got {text!r}")
         if self.date is not None:
             try:
                 date.fromisoformat(self.date[:10])
             except ValueError:
-                raise ValueError(f"the date of {what} must be written as 2026-05-31, got {self.date!r}") from None
-        if isinstance(self.quotes, str) or not all(isinstance(each, str) and each.strip() for each in self.quotes):
-            raise TypeError(f"{what} must have a list of texts as its quotes, got {self.quotes!r}")
+                raise ValueError(f"the date of {subject} must be written as 2026-05-31, got {self.date!r}") from None
+        if isinstance(self.quotes, str) or not all(isinstance(quote, str) and quote.strip() for quote in self.quotes):
+            raise TypeError(f"{subject} must have a list of texts as its quotes, got {self.quotes!r}")
         object.__setattr__(self, "quotes", tuple(self.quotes))
         object.__setattr__(self, "grader", self.grader.strip())
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is known as plain values for JSON; `Label(**entries)` reads them."""
-        known = {name: getattr(self, name) for name in FIELDS}
-        known["quotes"] = list(self.quotes)
-        return {
-            name: to_json_value(value, f"{name} of the label of {self.document!r}")
-            for name, value in known.items()
-            if name == "grade" or value not in (None, [])
-        }
+        fields_as_json = {}
+        for name in FIELDS:
+            value = list(self.quotes) if name == "quotes" else getattr(self, name)
+            if name == "grade" or value not in (None, []):
+                fields_as_json[name] = to_json_value(value, f"{name} of the label of {self.document!r}")
+        return fields_as_json
 
 
-FIELDS = tuple(each.name for each in fields(Label))
+FIELDS = tuple(field.name for field in fields(Label))
 
 
-def label_of(entry: Any) -> Label:
+def read_label(entry: Any) -> Label:
     """Return the label that `Label.as_dict` was written from."""
     if not isinstance(entry, Mapping):
         raise TypeError(f"a label must be an object, got {entry!r}")
-    if unknown := [name for name in entry if name not in FIELDS]:
-        raise ValueError(f"a label can have {', '.join(FIELDS)}, got {unknown[0]!r}")
+    for name in entry:
+        if name not in FIELDS:
+            raise ValueError(f"a label can have {', '.join(FIELDS)}, got {name!r}")
     return Label(**entry)
 
 
 RULES = ("lowest", "highest", "majority")
 
 
-def one_of(held: Sequence[Label], rule: str) -> Label:
+def choose_label(labels: Sequence[Label], rule: str) -> Label:
     """Return the label that holds by a rule, or by the name of a grader; see `Labels.resolved`."""
-    graded = [label for label in held if label.grade is not None]
+    graded = [label for label in labels if label.grade is not None]
     if not graded:
-        return held[0]
-    if named := [label for label in graded if label.grader == rule]:
-        return named[0]
+        return labels[0]
+    for label in graded:
+        if label.grader == rule:
+            return label
     grades = [float(label.grade or 0) for label in graded]
     if len(set(grades)) == 1:
         return graded[0]
-    most = Counter(grades)
-    chosen = {
-        "lowest": min(grades),
-        "highest": max(grades),
-        "majority": min(grades, key=lambda grade: (-most[grade], grade)),
-    }.get(rule)
-    if chosen is None:  # the chosen grader gave none, and the others differ
-        (query, document) = held[0].query, held[0].document
+    if rule not in RULES:  # the chosen grader gave none, and the others differ
+        query = labels[0].query
+        document = labels[0].document
         raise ValueError(f"{rule} did not grade document {document!r} for query {query!r}, and the others differ")
-    return next(label for label in graded if label.grade == chosen)
+    chosen_grade = _choose_grade(grades, rule)
+    return next(label for label in graded if label.grade == chosen_grade)
+
+
+def _choose_grade(grades: Sequence[float], rule: str) -> float:
+    if rule == "lowest":
+        return min(grades)
+    if rule == "highest":
+        return max(grades)
+    counts = Counter(grades)
+    largest_count = max(counts.values())
+    return min(grade for grade, count in counts.items() if count == largest_count)

@@ -1,23 +1,16 @@
-"""What a lint looks at, what it finds, and how that is shown."""
+"""What a lint finds, how that is shown, and how it is fixed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
-from retrieval_metrics._internal.validation import group_pairs, python_or_cli_text, to_data_frame
-from retrieval_metrics.datasets.bm25 import content_words
-from retrieval_metrics.datasets.sample import select_queries
-from retrieval_metrics.inputs.items import Quote, Span, Text
+from retrieval_metrics._internal.validation import to_data_frame
+from retrieval_metrics.datasets import lint_wording as wording
+from retrieval_metrics.datasets.merge_and_split import select_queries
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
-from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.ranking_order import Matching
-from retrieval_metrics.matching.words import words
-from retrieval_metrics.metrics.base.rules import STANDARD
-from retrieval_metrics.metrics.base.score import score
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
@@ -26,16 +19,13 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics._internal.validation import FloatArray, QueryId
-    from retrieval_metrics.datasets.bm25 import CorpusIndex
+    from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.inputs.items import Relevant
-    from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.metric import Metric
 
 
 Severity = Literal["error", "warning", "note"]
 
+# The severity and meaning of each finding: errors make numbers wrong, warnings make them doubtful.
 MEANING: Mapping[str, tuple[Severity, str]] = {
     "no_relevant": (
         "error",
@@ -71,7 +61,6 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
     "few_sources": ("note", "the questions come from few documents"),
     "too_few_questions": ("note", "the wanted difference needs more questions"),
 }
-"""The severity and meaning of each finding: errors make numbers wrong, warnings make them doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +68,7 @@ class LintFix:
     """A repair of one judgment, or of a whole question.
 
     Attributes:
-        done: What it does, as a sentence.
+        apply: What it does, as a sentence.
         judgment: The judgment to replace; None if the question is removed.
         by: The replacements; empty if the judgment is removed, several if they are alternatives.
     """
@@ -114,8 +103,9 @@ class LintFinding:
 
 
 COLUMNS = ("name", "query", "severity", "message", "evidence", "fix")
-SHOWN = 3
-"""The number of findings with one name that are printed."""
+
+# The number of findings with one name that are printed.
+MAX_SHOWN = 3
 
 
 class Lint(Printed, Generic[QuestionsT]):
@@ -130,7 +120,7 @@ class Lint(Printed, Generic[QuestionsT]):
     """
 
     def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], skipped: Sequence[str] = ()) -> None:
-        order = {name: place for place, name in enumerate(MEANING)}
+        order = {name: position for position, name in enumerate(MEANING)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
         self.skipped = list(skipped)
@@ -163,18 +153,23 @@ class Lint(Printed, Generic[QuestionsT]):
         Returns:
             The new set; its `changes` say what was done, one sentence each. The old set does not change.
         """
-        done = group_pairs(
-            (finding.query, finding.fix)
-            for finding in self.findings
-            if finding.fix is not None and finding.query is not None
-        )
-        old = self.questions
-        judged = judgments_by_query(old.qrels)
-        kept = {query for query in judged if all(change.judgment is not None for change in done.get(query, ()))}
-        made = [f"{query!r}: {change.apply}" for query, changes in done.items() for change in _effective(changes)]
-        groups = as_qrels(old).groups()
-        qrels = judged | {query: _repaired(groups[query], changes) for query, changes in done.items()}
-        return replace(select_queries(replace(old, qrels=qrels), kept), changes=(*old.changes, *made))
+        fixes_by_query: dict[QueryId, list[LintFix]] = {}
+        for finding in self.findings:
+            if finding.fix is not None and finding.query is not None:
+                fixes_by_query.setdefault(finding.query, []).append(finding.fix)
+        original = self.questions
+        qrels = judgments_by_query(original.qrels)
+        groups = as_qrels(original).groups()
+        queries = set(qrels)
+        changes = list(original.changes)
+        for query, fixes in fixes_by_query.items():
+            removal = _find_removal(fixes)
+            if removal is not None:
+                queries.discard(query)
+            applied_fixes = fixes if removal is None else [removal]
+            changes += [f"{query!r}: {fix.apply}" for fix in applied_fixes]
+            qrels[query] = _fix_judgments(groups[query], fixes)
+        return replace(select_queries(replace(original, qrels=qrels), queries), changes=tuple(changes))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `fix`.
@@ -186,10 +181,12 @@ class Lint(Printed, Generic[QuestionsT]):
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return one row per finding, as in `to_pandas`."""
-        return [
-            (found.name, found.query, found.severity, found.message, dict(found.evidence), _done(found))
-            for found in self.findings
-        ]
+        rows: list[tuple[Any, ...]] = []
+        for finding in self.findings:
+            fix = None if finding.fix is None else finding.fix.apply
+            evidence = dict(finding.evidence)
+            rows.append((finding.name, finding.query, finding.severity, finding.message, evidence, fix))
+        return rows
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -198,132 +195,53 @@ class Lint(Printed, Generic[QuestionsT]):
         return iter(self.findings)
 
     def __repr__(self) -> str:
-        found = Counter(finding.severity for finding in self.findings)
+        n_by_severity = Counter(finding.severity for finding in self.findings)
         severities: tuple[Severity, ...] = ("error", "warning", "note")
-        counted = ", ".join(numbers.format_count(found[severity], severity) for severity in severities)
-        return f"<Lint of {len(self.questions)} questions: {counted}>"
+        listed_counts = ", ".join(numbers.format_count(n_by_severity[severity], severity) for severity in severities)
+        return f"<Lint of {len(self.questions)} questions: {listed_counts}>"
 
     def _tables(self) -> list[Table]:
-        rows = [[name, MEANING[name][0], str(count), MEANING[name][1]] for name, count in self.counts.items()]
+        rows = []
         notes = []
         for name, count in self.counts.items():
-            notes += [
-                f"{name}{'' if finding.query is None else f' {finding.query!r}'}: {finding.message}"
-                for finding in self.named(name)[:SHOWN]
-            ]
-            if count > SHOWN:
-                notes.append(f"  and {count - SHOWN} more, in {python_or_cli_text('.to_pandas()', '--format csv')}")
-        repairs = sum(finding.fix is not None for finding in self.findings)
-        if repairs:
-            notes.append(
-                f"{numbers.format_count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe"
-                + python_or_cli_text(": .fixed() makes them")
-            )
+            severity, meaning = MEANING[name]
+            rows.append([name, severity, str(count), meaning])
+            notes += [wording.format_finding(finding) for finding in self.named(name)[:MAX_SHOWN]]
+            if count > MAX_SHOWN:
+                notes.append(wording.format_further_findings(count - MAX_SHOWN))
+        n_fixes = sum(finding.fix is not None for finding in self.findings)
+        if n_fixes:
+            notes.append(wording.format_fixes(n_fixes))
         notes += [f"unchecked: {sentence}" for sentence in self.skipped]
-        n_findings = numbers.format_count(len(self.findings), "finding")
-        title = f"{numbers.format_count(len(self.questions), 'question')}, {n_findings}"
-        return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
+        title = wording.format_title(len(self.questions), len(self.findings))
+        header = ["finding", "severity", "n", "meaning"] if rows else []
+        return [Table(header, rows, notes, title, (0, 1, 3))]
 
 
-def _done(finding: LintFinding) -> str | None:
-    return None if finding.fix is None else finding.fix.apply
+def _find_removal(fixes: Sequence[LintFix]) -> LintFix | None:
+    """Return the fix that removes a question; if there is one, no others are made."""
+    for fix in fixes:
+        if fix.judgment is None:
+            return fix
+    return None
 
 
-def _effective(changes: Sequence[LintFix]) -> Sequence[LintFix]:
-    """Return the changes of a question that are made; if it is removed, no others are."""
-    return [change for change in changes if change.judgment is None][:1] or changes
-
-
-def _repaired(groups: Sequence[Mapping[Any, float]], changes: Sequence[LintFix]) -> Any:
-    """Return the judgments of a question with the changes applied: grades, or groups if there are alternatives."""
-    for change in changes:
-        groups = [_changed(group, change) for group in groups]
+def _fix_judgments(groups: Sequence[Mapping[Any, float]], fixes: Sequence[LintFix]) -> Any:
+    """Return the judgments of a question with the fixes made: grades, or groups if there are alternatives."""
+    for fix in fixes:
+        groups = [_fix_group(group, fix) for group in groups]
     groups = [group for group in groups if group]
-    grades = {judged: grade for group in groups for judged, grade in group.items()}
-    return grades if len(grades) == len(groups) and all(len(group) == 1 for group in groups) else groups
+    grades: dict[Any, float] = {}
+    for group in groups:
+        grades.update(group)
+    is_flat = len(grades) == len(groups) and all(len(group) == 1 for group in groups)
+    return grades if is_flat else groups
 
 
-def _changed(group: Mapping[Any, float], change: LintFix) -> dict[Any, float]:
-    changed: dict[Any, float] = {}
+def _fix_group(group: Mapping[Any, float], fix: LintFix) -> dict[Any, float]:
+    fixed_group: dict[Any, float] = {}
     for judged, grade in group.items():
-        for now in change.by if judged == change.judgment else (judged,):
-            changed[now] = max(grade, changed.get(now, grade))
-    return changed
-
-
-@dataclass(frozen=True)
-class LintInput:
-    """An evaluation set with its corpus and runs, as far as there are any.
-
-    Attributes:
-        texts: The text of each question, by query id.
-        qrels: The judgments.
-        passages: The corpus.
-        runs: The runs, by name.
-        sources: The document that each question comes from, as far as it is known.
-    """
-
-    texts: Mapping[Any, str]
-    qrels: Qrels
-    passages: CorpusIndex | None = None
-    runs: Mapping[str, Any] = field(default_factory=dict)
-    sources: Mapping[QueryId, str] = field(default_factory=dict)
-
-    @cached_property
-    def queries(self) -> list[QueryId]:
-        """The ids of the questions that have a text."""
-        return [query for query in self.qrels.queries if query in self.texts]
-
-    @cached_property
-    def words(self) -> dict[Any, list[str]]:
-        """The words of each question."""
-        return {query: words(self.texts[query]) for query in self.queries}
-
-    @cached_property
-    def content(self) -> dict[Any, list[str]]:
-        """The stems of the content words of each question."""
-        return {query: content_words(tokens) for query, tokens in self.words.items()}
-
-    @cached_property
-    def graded(self) -> dict[Any, dict[Any, float]]:
-        """The grade of each judged document and piece, by query id."""
-        return self.qrels.graded()
-
-    @cached_property
-    def relevant(self) -> dict[Any, dict[Any, float]]:
-        """The grades of what is relevant to each question, by query id, in the order of the judgments."""
-        return {
-            query: {judged: grade for judged, grade in grades.items() if grade > 0}
-            for query, grades in self.graded.items()
-        }
-
-    def groups(self, query: QueryId) -> list[dict[Any, float]]:
-        """Return the groups of a question: alternatives with their grades; a flat judgment is a group of one."""
-        return self._groups[query]
-
-    @cached_property
-    def _groups(self) -> dict[Any, list[dict[Any, float]]]:
-        return self.qrels.groups()
-
-    def text_of(self, judged: Any) -> str | None:
-        """Return the text of what is judged, if it is known."""
-        if isinstance(judged, (Quote, Text)):
-            return judged.text
-        if self.passages is None:
-            return None
-        if isinstance(judged, Span):
-            source = self.passages.sources.get(judged.source)
-            return None if source is None or judged.end > len(source) else source[judged.start : judged.end]
-        item = self.passages.by_id.get(judged) if isinstance(judged, (str, int)) else None
-        return None if item is None else item.text
-
-    def values(self, metric: Metric) -> dict[str, FloatArray]:
-        """Return a metric of each query, by run."""
-        return {name: score(judged, metric, STANDARD).values for name, judged in self._judged.items()}
-
-    @cached_property
-    def _judged(self) -> dict[str, JudgedRun]:
-        match: Any = "id"
-        if self.qrels.has_pieces:
-            match = Matching(sources=None if self.passages is None else self.passages.sources, min_quote_length=1)
-        return {name: judge(self.qrels, run, match, STANDARD.order) for name, run in self.runs.items()}
+        replacements = fix.by if judged == fix.judgment else (judged,)
+        for replacement in replacements:
+            fixed_group[replacement] = max(grade, fixed_group.get(replacement, grade))
+    return fixed_group

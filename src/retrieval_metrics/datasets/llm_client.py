@@ -27,22 +27,28 @@ if TYPE_CHECKING:
 KeyT = TypeVar("KeyT")
 Parsed = TypeVar("Parsed")
 
-UNHEARD = 3
-"""How many prompts may fail before a model that has never replied is given up."""
-MOST_WITHOUT_FORM = 10
-"""Replies in a row that are not of the form asked for, or calls in a row that fail, after which no more is spent."""
-MOST_UNUSABLE = 50
-"""Replies in a row that cannot be used for whatever reason, after which no more is spent."""
+# How many prompts may fail before a model that has never replied is given up.
+MAX_FAILED_BEFORE_REPLY = 3
+
+# Replies in a row that are not of the form asked for, or calls in a row that fail, after which no more is spent.
+MAX_FORMLESS = 10
+
+# Replies in a row that cannot be used for whatever reason, after which no more is spent.
+MAX_UNUSABLE = 50
+
+# Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody.
+MAX_SHOWN_AGAIN = 4_000
+
+# Characters of an unusable reply in the message that no more is asked.
+_SHOWN_LENGTH = 300
 
 
-LONGEST_SHOWN = 4_000
-"""Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody."""
-
-
-def once_more(prompt: str, reply: str, error: BadReplyError) -> str:
+def repeat_prompt(prompt: str, reply: str, error: BadReplyError) -> str:
     """Return a prompt that repeats the first and tells the model what was wrong with its reply."""
-    shown = reply if len(reply) <= LONGEST_SHOWN else f"{reply[:LONGEST_SHOWN]} [...]"
-    return f"{prompt}\n\nYou replied:\n{shown}\n\nThat cannot be used: {error}\nReply again as asked above."
+    shown_reply = reply
+    if len(reply) > MAX_SHOWN_AGAIN:
+        shown_reply = f"{reply[:MAX_SHOWN_AGAIN]} [...]"
+    return f"{prompt}\n\nYou replied:\n{shown_reply}\n\nThat cannot be used: {error}\nReply again as asked above."
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +126,13 @@ class Model:
     def __post_init__(self) -> None:
         if self.name is not None and (not isinstance(self.name, str) or not self.name.strip()):
             raise TypeError(f"the name of a model must be a text, got {self.name!r}")
-        object.__setattr__(self, "name", name_of(self.ask) if self.name is None else self.name)
+        object.__setattr__(self, "name", find_model_name(self.ask) if self.name is None else self.name)
         if self.cache is not None and not self.name:
             raise ValueError(
                 "a cache needs the name of the model, which keeps the replies of different models apart; write "
                 "Model(ask, 'its name', cache=...)"
             )
-        FunctionCaller(how_to_prompt(self.ask), name="model", timeout=self.timeout, retries=self.retries)
+        FunctionCaller(choose_prompt_function(self.ask), name="model", timeout=self.timeout, retries=self.retries)
         positive_integer(self.workers, "workers")
         Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
 
@@ -137,7 +143,8 @@ class LlmClient:
     Attributes:
         model_name: The name of the model; None if it is unknown.
         calls: The calls so far.
-        stopped: Why no more calls are made: a budget is spent, or too many replies in a row were unusable; else None.
+        stop_reason: Why no more calls are made, as when a budget is spent, or too many replies in a row were unusable;
+            else None.
 
     Example:
         >>> from retrieval_metrics.retrieval.sync_async import run_until_complete
@@ -150,19 +157,19 @@ class LlmClient:
     """
 
     def __init__(self, model: Any) -> None:
-        model = model if isinstance(model, Model) else Model(model)
-        prompt = how_to_prompt(model.ask)
-        self._takes_schema = takes_schema(prompt)
-        self._caller = FunctionCaller(prompt, name="model", timeout=model.timeout, retries=model.retries)
-        self.model_name = model.name
-        self._cache = ReplyCache(model.cache)
-        self._workers = model.workers
+        settings = model if isinstance(model, Model) else Model(model)
+        prompt_function = choose_prompt_function(settings.ask)
+        self._takes_schema = takes_schema(prompt_function)
+        self._caller = FunctionCaller(prompt_function, name="model", timeout=settings.timeout, retries=settings.retries)
+        self.model_name = settings.name
+        self._cache = ReplyCache(settings.cache)
+        self._workers = settings.workers
         self.calls = Calls()
-        self._spending = Spending(self.calls, model.budget, model.token_budget, model.count_tokens)
-        self._under_way: dict[str, asyncio.Lock] = {}
-        self._heard = False
-        self._without_form = 0
-        self._unusable = 0
+        self._spending = Spending(self.calls, settings.budget, settings.token_budget, settings.count_tokens)
+        self._lock_by_prompt: dict[str, asyncio.Lock] = {}
+        self._has_replied = False
+        self._n_formless = 0
+        self._n_unusable = 0
         self.stop_reason: str | None = None
 
     async def ask(
@@ -180,104 +187,121 @@ class LlmClient:
         waiting = iter(prompts.items())
         with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
 
-            async def one(asked: tuple[KeyT, str]) -> None:
-                key, prompt = asked
-                options = {SCHEMA: reply_schema(fields(key))} if fields is not None and self._takes_schema else {}
+            async def ask_once(key_and_prompt: tuple[KeyT, str]) -> None:
+                key, prompt = key_and_prompt
+                options: dict[str, Any] = {}
+                if fields is not None and self._takes_schema:
+                    options[SCHEMA] = reply_schema(fields(key))
                 try:
-                    parsed[key] = await self._one(key, prompt, parse, options)
-                except _FailedError as failed:
-                    failures[key] = failed.failure
+                    parsed[key] = await self._ask_and_parse(prompt, partial(parse, key), options)
+                except _FailedError as error:
+                    failures[key] = error.failure
                 show(len(parsed) + len(failures))
 
             try:
-                await self._first(waiting, one)
-                await run_concurrently(waiting, one, min(self._workers, len(prompts)))
+                await self._ask_until_reply(waiting, ask_once)
+                await run_concurrently(waiting, ask_once, min(self._workers, len(prompts)))
             finally:
                 self._caller.end()
         return ParsedReplies(_in_order(parsed, prompts), _in_order(failures, prompts))
 
-    async def _first(
-        self, waiting: Iterator[tuple[KeyT, str]], one: Callable[[tuple[KeyT, str]], Awaitable[None]]
+    async def _ask_until_reply(
+        self, waiting: Iterator[tuple[KeyT, str]], ask_once: Callable[[tuple[KeyT, str]], Awaitable[None]]
     ) -> None:
         """Send one prompt after the other until the model has replied, so that a broken one costs few calls."""
-        while not self._heard and (asked := next(waiting, None)) is not None:
-            await one(asked)
+        while not self._has_replied:
+            key_and_prompt = next(waiting, None)
+            if key_and_prompt is None:
+                return
+            await ask_once(key_and_prompt)
 
-    async def _one(
-        self, key: KeyT, prompt: str, parse: Callable[[KeyT, str], Parsed], options: Mapping[str, Any]
-    ) -> Parsed:
-        first, reply = await self._reply(prompt, partial(parse, key), options)
+    async def _ask_and_parse(self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]) -> Parsed:
+        """Return the parsed reply; where it cannot be used, the model is told why and asked once more."""
+        first, reply = await self._get_reply(prompt, parse, options)
         if not isinstance(first, BadReplyError):
             return first
-        second, reply = await self._reply(once_more(prompt, reply, first), partial(parse, key), options)
+        second, reply = await self._get_reply(repeat_prompt(prompt, reply, first), parse, options)
         if isinstance(second, BadReplyError):
             raise _FailedError(second.reason, str(second), reply) from second
         if first.reason in FORMAT_ERRORS:  # the first reply was not kept, so that a second run need not ask for it
             self._cache.store(self.model_name, prompt, reply)
         return second
 
-    async def _reply(
+    async def _get_reply(
         self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
     ) -> tuple[Parsed | BadReplyError, str]:
         """Return a reply, parsed or with what is wrong with it, and as it was; from the cache or from the model."""
-        async with self._under_way.setdefault(prompt, asyncio.Lock()):
-            if (known := self._cache.get(self.model_name, prompt)) is not None:
+        async with self._lock_by_prompt.setdefault(prompt, asyncio.Lock()):
+            cached_reply = self._cache.get(self.model_name, prompt)
+            if cached_reply is not None:
                 self.calls.cached += 1
-                return _parsed(parse, known), known
+                return _parse_or_error(parse, cached_reply), cached_reply
             reply = await self._call(prompt, options)
-            parsed = _parsed(parse, reply)
+            parsed = _parse_or_error(parse, reply)
             if isinstance(parsed, BadReplyError):
-                self._count(parsed.reason, str(parsed), reply)
+                self._count_unusable(parsed.reason, str(parsed), reply)
             else:
-                self._without_form = self._unusable = 0
+                self._n_formless = 0
+                self._n_unusable = 0
             if isinstance(parsed, BadReplyError) and parsed.reason in FORMAT_ERRORS:
-                self._cache.keep_unusable(self.model_name, prompt, reply, parsed.reason)
+                self._cache.store_unusable(self.model_name, prompt, reply, parsed.reason)
             else:  # what the model says is of use for a rerun, which then rejects it for the same reason
                 self._cache.store(self.model_name, prompt, reply)
         return parsed, reply
 
-    def _count(self, reason: str, message: str, reply: object = None) -> None:
+    def _count_unusable(self, reason: str, message: str, reply: object = None) -> None:
         """Count a reply or a call that is of no use, and stop asking where there are too many in a row."""
-        self._unusable += 1
-        self._without_form = self._without_form + 1 if reason in FORMAT_ERRORS or reason in _FAILURES else 0
-        if self.stop_reason is None and (self._without_form >= MOST_WITHOUT_FORM or self._unusable >= MOST_UNUSABLE):
-            number = MOST_WITHOUT_FORM if self._without_form >= MOST_WITHOUT_FORM else MOST_UNUSABLE
-            shown = "" if reply is None else f"; it replied {str(reply)[:300]!r}"
-            self.stop_reason = f"{number} replies in a row could not be used, the last because {message}{shown}"
+        self._n_unusable += 1
+        if reason in FORMAT_ERRORS or reason in _FAILED_CALLS:
+            self._n_formless += 1
+        else:
+            self._n_formless = 0
+        if self.stop_reason is not None:
+            return
+        if self._n_formless >= MAX_FORMLESS:
+            limit = MAX_FORMLESS
+        elif self._n_unusable >= MAX_UNUSABLE:
+            limit = MAX_UNUSABLE
+        else:
+            return
+        reply_note = "" if reply is None else f"; it replied {str(reply)[:_SHOWN_LENGTH]!r}"
+        self.stop_reason = f"{limit} replies in a row could not be used, the last because {message}{reply_note}"
 
     async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
         if self.stop_reason is not None:
-            raise _FailedError("budget spent" if self._unusable == 0 else "given up", self.stop_reason)
+            reason = "budget spent" if self._n_unusable == 0 else "given up"
+            raise _FailedError(reason, self.stop_reason)
         try:
             reply = await self._caller.call(
-                prompt, before=partial(self._spending.start, prompt), after=self._took, **options
+                prompt, before=partial(self._spending.start, prompt), after=self._add_seconds, **options
             )
         except BudgetSpentError as error:
             self.stop_reason = str(error)
             raise _FailedError("budget spent", str(error)) from error
         except Exception as error:
             self.calls.failed += 1
-            if not self._heard and self.calls.failed >= UNHEARD:
+            if not self._has_replied and self.calls.failed >= MAX_FAILED_BEFORE_REPLY:
                 error.add_note(f"the model has not replied to any of {self.calls.made} calls")
                 raise
             reason = "timed out" if isinstance(error, TimeoutError) else "call failed"
-            self._count(reason, f"{type(error).__name__}: {error}")
-            raise _FailedError(reason, f"{type(error).__name__}: {error}") from error
+            message = f"{type(error).__name__}: {error}"
+            self._count_unusable(reason, message)
+            raise _FailedError(reason, message) from error
         if isinstance(reply, str) and reply.strip():
-            self._heard = True
+            self._has_replied = True
             self._spending.end(reply)
             return reply
-        if not self._heard and not isinstance(reply, str):
+        if not self._has_replied and not isinstance(reply, str):
             raise TypeError(f"a model must reply with a text, got {reply!r} ({type(reply).__name__})")
         self.calls.failed += 1
-        self._count("no text", "the model sent no text", reply)
+        self._count_unusable("no text", "the model sent no text", reply)
         raise _FailedError("no text", f"the model replied with {reply!r}")
 
-    def _took(self, seconds: float) -> None:
+    def _add_seconds(self, seconds: float) -> None:
         self.calls.seconds += seconds
 
 
-_FAILURES = frozenset({"call failed", "timed out", "no text"})
+_FAILED_CALLS = frozenset({"call failed", "timed out", "no text"})
 
 
 class _FailedError(Exception):
@@ -286,11 +310,11 @@ class _FailedError(Exception):
         self.failure = Failure(reason, message, reply)
 
 
-def _in_order(found: Mapping[KeyT, Any], keys: Iterable[KeyT]) -> dict[KeyT, Any]:
-    return {key: found[key] for key in keys if key in found}
+def _in_order(value_by_key: Mapping[KeyT, Any], keys: Iterable[KeyT]) -> dict[KeyT, Any]:
+    return {key: value_by_key[key] for key in keys if key in value_by_key}
 
 
-def _parsed(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadReplyError:
+def _parse_or_error(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadReplyError:
     try:
         return parse(reply)
     except BadReplyError as error:
@@ -299,8 +323,8 @@ def _parsed(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadReplyErro
 
 # Count the calls and tokens of a model, and stop when a budget is spent.
 
-CHARACTERS_OF_A_TOKEN = 4
-"""Characters per token if no function counts tokens: about that of tokenizers on English text."""
+# If no function counts tokens: about that of tokenizers on English text.
+CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
@@ -325,9 +349,10 @@ class Calls:
 
     def __str__(self) -> str:
         tokens = self.prompt_tokens + self.reply_tokens
-        failed = f", {self.failed:,} prompts failed" if self.failed else ""
+        failed_note = f", {self.failed:,} prompts failed" if self.failed else ""
         return (
-            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed}; about {tokens:,} tokens"
+            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed_note}; "
+            f"about {tokens:,} tokens"
         )
 
 
@@ -343,17 +368,15 @@ class Spending:
     ) -> None:
         """Set the budgets; None sets no limit."""
         self._calls = calls
-        self._budget = None if budget is None else positive_integer(budget, "budget", or_none=True)
-        self._token_budget = (
-            None if token_budget is None else positive_integer(token_budget, "token_budget", or_none=True)
-        )
+        self._budget = _read_budget(budget, "budget")
+        self._token_budget = _read_budget(token_budget, "token_budget")
         if count_tokens is not None and not callable(count_tokens):
             raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
-        self._count_tokens = count_tokens or _estimated
+        self._count_tokens = count_tokens or _estimate_tokens
 
     def start(self, prompt: str) -> None:
         """Count a call before it is made."""
-        tokens = self._count(prompt)
+        tokens = self._count_and_check(prompt)
         if self._budget is not None and self._calls.made >= self._budget:
             raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
         if self._token_budget is not None and self._tokens + tokens > self._token_budget:
@@ -366,9 +389,9 @@ class Spending:
 
     def end(self, reply: str) -> None:
         """Count the tokens of a reply."""
-        self._calls.reply_tokens += self._count(reply)
+        self._calls.reply_tokens += self._count_and_check(reply)
 
-    def _count(self, text: str) -> int:
+    def _count_and_check(self, text: str) -> int:
         count = self._count_tokens(text)
         if isinstance(count, bool) or not isinstance(count, Real) or not count >= 0:
             raise TypeError(f"count_tokens must return the number of tokens of a text, got {count!r}")
@@ -379,47 +402,53 @@ class Spending:
         return self._calls.prompt_tokens + self._calls.reply_tokens
 
 
-def _estimated(text: str) -> int:
-    return -(-len(text) // CHARACTERS_OF_A_TOKEN)
+def _read_budget(budget: int | None, argument: str) -> int | None:
+    return None if budget is None else positive_integer(budget, argument, or_none=True)
+
+
+def _estimate_tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 # Models: anything that turns a prompt into a reply.
 
+# The argument by which a model takes the JSON schema of its reply.
 SCHEMA = "schema"
-"""The argument by which a model takes the JSON schema of its reply."""
-NAMES = ("model_name", "model", "model_id", "name")
-"""The attributes in which models of frameworks have the name of the model they call."""
+
+# The attributes in which models of frameworks have the name of the model they call.
+NAME_ATTRIBUTES = ("model_name", "model", "model_id", "name")
 
 
-def how_to_prompt(model: Any) -> Callable[[str], Any]:
+def choose_prompt_function(model: Any) -> Callable[[str], Any]:
     """Return the function to call with a prompt, synchronous or not."""
     host = find_host(model)
-    if host is not None:
-        prompt = None if host.model is None else host.model(model)
-        if prompt is not None:
-            return choose_function(prompt)
+    if host is not None and host.model is not None:
+        host_function = host.model(model)
+        if host_function is not None:
+            return choose_function(host_function)
     if callable(model) and not isinstance(model, type):
-        asked: Callable[[str], Any] = model
-        return asked
+        function: Callable[[str], Any] = model
+        return function
     raise TypeError(
         "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
         f"host, got {model!r}"
     )
 
 
-def takes_schema(prompt: Callable[..., Any]) -> bool:
+def takes_schema(prompt_function: Callable[..., Any]) -> bool:
     """Return whether a function to call with a prompt can be asked for a reply of a JSON schema."""
     try:
-        return SCHEMA in inspect.signature(prompt).parameters
+        return SCHEMA in inspect.signature(prompt_function).parameters
     except (TypeError, ValueError):  # of a function without a signature
         return False
 
 
-def name_of(model: Any) -> str | None:
+def find_model_name(model: Any) -> str | None:
     """Return the name of a model, or None if it has none; a function has none, because it may call any model."""
-    for name in NAMES:
-        if isinstance(said := getattr(model, name, None), str) and said.strip():
-            return said
+    for attribute in NAME_ATTRIBUTES:
+        name = getattr(model, attribute, None)
+        if isinstance(name, str) and name.strip():
+            return name
     return None
 
 
@@ -431,34 +460,36 @@ class ReplyCache:
 
     def __init__(self, path: str | PathLike[str] | None) -> None:
         """Read the replies cached so far."""
-        self._journal = None if path is None else AppendLog(path, KIND)
-        self._replies: dict[str, str] = {}
-        entries = [] if self._journal is None else self._journal.read_entries()
-        for line, entry in enumerate(entries, start=2):
-            asked, reply = entry.get("asked"), entry.get("reply")
-            if isinstance(asked, str) and "unusable" in entry:
+        self._log = None if path is None else AppendLog(path, KIND)
+        self._reply_by_prompt: dict[str, str] = {}
+        if self._log is None:
+            return
+        for line, entry in enumerate(self._log.read_entries(), start=2):
+            prompt_fingerprint = entry.get("asked")
+            reply = entry.get("reply")
+            if isinstance(prompt_fingerprint, str) and "unusable" in entry:
                 continue
-            if not isinstance(asked, str) or not isinstance(reply, str):
+            if not isinstance(prompt_fingerprint, str) or not isinstance(reply, str):
                 raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")  # noqa: TRY004  (a file's value)
-            self._replies[asked] = reply
+            self._reply_by_prompt[prompt_fingerprint] = reply
 
     def get(self, model: str | None, prompt: str) -> str | None:
         """Return the reply to a prompt, or None if there is none yet."""
-        return self._replies.get(_asked(model, prompt))
+        return self._reply_by_prompt.get(_prompt_fingerprint(model, prompt))
 
     def store(self, model: str | None, prompt: str, reply: str) -> None:
         """Keep a reply."""
-        asked = _asked(model, prompt)
-        if self._journal is not None:
-            self._journal.append({"asked": asked, "model": model, "reply": reply})
-        self._replies[asked] = reply
+        prompt_fingerprint = _prompt_fingerprint(model, prompt)
+        if self._log is not None:
+            self._log.append({"asked": prompt_fingerprint, "model": model, "reply": reply})
+        self._reply_by_prompt[prompt_fingerprint] = reply
 
-    def keep_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
+    def store_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
         """Write down a reply that must not be given back."""
-        if self._journal is not None:
-            asked = _asked(model, prompt)
-            self._journal.append({"asked": asked, "model": model, "unusable": reply, "reason": reason})
+        if self._log is not None:
+            prompt_fingerprint = _prompt_fingerprint(model, prompt)
+            self._log.append({"asked": prompt_fingerprint, "model": model, "unusable": reply, "reason": reason})
 
 
-def _asked(model: str | None, prompt: str) -> str:
+def _prompt_fingerprint(model: str | None, prompt: str) -> str:
     return fingerprint(["prompt", model, prompt])

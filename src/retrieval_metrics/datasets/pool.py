@@ -6,9 +6,9 @@ import random
 import warnings
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from retrieval_metrics._internal.validation import (
     RetrievalWarning,
@@ -21,18 +21,18 @@ from retrieval_metrics._internal.validation import (
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
-from retrieval_metrics.datasets.bm25 import CorpusIndex
-from retrieval_metrics.datasets.grading import (
-    PooledDocument,
-    format_found_by,
-    passage_kinds,
-    read_grades,
-    require_texts,
-    stratify_by_disagreement,
-    write_grading_pages,
-)
+from retrieval_metrics.datasets.corpus_index import CorpusIndex
+from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
+from retrieval_metrics.datasets.grading import read_grades
+from retrieval_metrics.datasets.grading_pages import write_grading_pages
 from retrieval_metrics.datasets.labels import RELEVANT_FROM
-from retrieval_metrics.datasets.sample import Sample, draw
+from retrieval_metrics.datasets.pooled_documents import (
+    PooledDocument,
+    find_passage_kinds,
+    format_found_by,
+    require_texts,
+)
+from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
@@ -53,13 +53,14 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.labels import Labels
+    from retrieval_metrics.datasets.sample import Sample
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.ranking_order import Matching
 
 
-By = Literal["rank", "effect", "random"]
+TopBy = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
 
 
@@ -92,15 +93,15 @@ class Pool(SavedFields):
         Raises:
             KeyError: If a query was not pooled.
         """
-        wanted = dict.fromkeys(queries)
-        if strange := [query for query in wanted if query not in self.queries]:
-            raise KeyError(f"query {strange[0]!r} is not among the {len(self.queries)} queries of the pool")
-        return self._with(
-            (item for item in self.items if item.query in wanted),
-            {query: text for query, text in self.queries.items() if query in wanted},
-        )
+        selected = dict.fromkeys(queries)
+        for query in selected:
+            if query not in self.queries:
+                raise KeyError(f"query {query!r} is not among the {len(self.queries)} queries of the pool")
+        items = tuple(item for item in self.items if item.query in selected)
+        texts = {query: text for query, text in self.queries.items() if query in selected}
+        return replace(self, items=items, queries=texts)
 
-    def top(self, n: int, by: By = "rank", *, seed: int = 0) -> Pool:
+    def top(self, n: int, by: TopBy = "rank", *, seed: int = 0) -> Pool:
         """Return at most `n` documents of the pool.
 
         Documents left out count as not relevant, so use a limited pool to compare systems or for a first look;
@@ -116,7 +117,7 @@ class Pool(SavedFields):
         Raises:
             ValueError: If `by` is none of these, or effects were not computed.
         """
-        wanted = positive_integer(n, "n")
+        size = positive_integer(n, "n")
         order = list(self.items)
         random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
         if by == "rank":
@@ -130,8 +131,8 @@ class Pool(SavedFields):
             order.sort(key=lambda item: -(item.effect or 0.0))
         elif by != "random":
             raise ValueError(f"by must be 'rank', 'effect' or 'random', got {by!r}")
-        kept = set(map(id, order[:wanted]))
-        return self._with((item for item in self.items if id(item) in kept), self.queries)
+        selected = set(map(id, order[:size]))
+        return replace(self, items=tuple(item for item in self.items if id(item) in selected))
 
     def sample(
         self,
@@ -170,8 +171,7 @@ class Pool(SavedFields):
             if graded is None or runs is None or strata is not None:
                 raise ValueError("graded and runs go together, and without strata: they make the strata")
             strata, shares = stratify_by_disagreement(list(self.queries), graded, runs, metrics)
-        drawn = draw(list(self.queries), n, strata, seed, shares)
-        return Sample(drawn.queries, drawn.population, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
+        return replace(draw(list(self.queries), n, strata, seed, shares), sources=self.sources)
 
     @cached_property
     def kinds(self) -> GraderKinds:
@@ -179,7 +179,7 @@ class Pool(SavedFields):
 
         `labels.agreement(other, kinds=pool.kinds)` shows on which kinds two graders disagree.
         """
-        return passage_kinds(self.items, self.queries, self.systems)
+        return find_passage_kinds(self.items, self.queries, self.systems)
 
     def labelling_page(
         self,
@@ -304,15 +304,11 @@ class Pool(SavedFields):
     def __repr__(self) -> str:
         return f"<Pool: {len(self.items)} documents of {len(self.queries)} queries>"
 
-    def _with(self, items: Iterable[PooledDocument], queries: Mapping[Any, str]) -> Pool:
-        return Pool(tuple(items), queries, self.systems, self.depth, self.n_judged, self.sources)
-
     def _tables(self) -> list[Table]:
-        held = Counter(item.found_by(self.systems) for item in self.items)
-        rows = [
-            [format_found_by(found, self.systems), f"{count:,}"]
-            for found, count in sorted(held.items(), key=lambda each: (len(each[0]), each[0]))
-        ]
+        counts = Counter(item.found_by(self.systems) for item in self.items)
+        rows = []
+        for systems in sorted(counts, key=lambda systems: (len(systems), systems)):
+            rows.append([format_found_by(systems, self.systems), f"{counts[systems]:,}"])
         queries = numbers.format_query_count(len({item.query for item in self.items}))
         title = f"{numbers.format_count(len(self.items), 'document')} to grade, of {queries}"
         notes = [f"the first {self.depth} of {numbers.format_count(len(self.systems), 'system')}"]
@@ -354,103 +350,135 @@ def pool(
 
     Example:
         >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
-        >>> found = pool({"q1": "why?"}, runs, {"d1": "one", "d2": "two", "d3": "three"})
-        >>> [(item.document, item.why) for item in found]
+        >>> pooled = pool({"q1": "why?"}, runs, {"d1": "one", "d2": "two", "d3": "three"})
+        >>> [(item.document, item.why) for item in pooled]
         [('d1', 'bm25 1'), ('d2', 'bm25 2, dense 1'), ('d3', 'dense 2')]
     """
-    if _holds_texts(runs):
+    if _are_questions(runs):
         raise TypeError("the questions come first: exchange the first two arguments, pool(questions, runs)")
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
         raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
-    named = name_runs(runs, texts, "asked")
-    k = positive_integer(depth, "depth")
-    # Of quotes and spans, no document is known to be judged.
-    known = as_qrels(questions).graded() if isinstance(questions, Questions) and not judged else {}
+    named_runs = name_runs(runs, texts, "asked")
+    resolved_depth = positive_integer(depth, "depth")
+    judged_documents: Mapping[Any, Any] = {}
+    if isinstance(questions, Questions) and not judged:
+        judged_documents = as_qrels(questions).graded()  # of quotes and spans, no document is known to be judged
+    retrieved = _find_first_documents(named_runs, texts, resolved_depth, match)
+    text_by_document = retrieved.text_by_document
+    if corpus is not None:
+        _add_corpus_texts(text_by_document, retrieved, corpus)
+    effects: dict[tuple[Any, Any], float] = {}
+    default_effect = None
+    if metric is not None:
+        effects = _compute_effects(named_runs, questions, texts, as_metric(metric), match)
+        default_effect = 0.0
+    items = []
+    n_judged = 0
+    for query, ranks_by_document in retrieved.ranks.items():
+        for document, ranks in ranks_by_document.items():
+            if document in judged_documents.get(query, ()):
+                n_judged += 1
+                continue
+            effect = effects.get((query, document), default_effect)
+            items.append(PooledDocument(query, document, text_by_document.get(document), ranks, effect))
+    sources = {}
+    if isinstance(questions, Questions):
+        for query, provenance in questions.provenance.items():
+            if provenance.source is not None:
+                sources[query] = provenance.source
+    return Pool(tuple(items), dict(texts), tuple(named_runs), resolved_depth, n_judged, sources)
+
+
+def _are_questions(argument: Any) -> bool:
+    """Return whether something holds questions, where a run is meant."""
+    if isinstance(argument, Questions):
+        return True
+    if not isinstance(argument, Mapping) or not argument:
+        return False
+    return all(isinstance(text, str) for text in argument.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstDocuments:
+    """The first documents of every system.
+
+    Attributes:
+        ranks: The rank in each system that retrieved it, of each document of each query.
+        text_by_document: The texts of the retrieved items, as far as they are known.
+    """
+
+    ranks: dict[Any, dict[Any, dict[str, int]]]
+    text_by_document: dict[Any, str | None]
+
+
+def _find_first_documents(runs: Mapping[str, Any], texts: Mapping[Any, str], depth: int, match: Any) -> _FirstDocuments:
     ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
-    contents: dict[Any, str | None] = {}
-    for name, run in named.items():
+    text_by_document: dict[Any, str | None] = {}
+    for system, run in runs.items():
         rankings = OrderedRankings(run, match, STANDARD.order)
         for query, ranking in rankings.iterate(texts):
-            for rank, (document, item) in enumerate(rankings.first_items(ranking, k), start=1):
+            for rank, (document, item) in enumerate(rankings.first_items(ranking, depth), start=1):
                 if document is None:
-                    raise ValueError(_without_id(name, query, rank, item))
-                ranks[query].setdefault(document, {}).setdefault(name, rank)
+                    _refuse_missing_id(system, query, rank, item)
+                ranks[query].setdefault(document, {}).setdefault(system, rank)
                 if item is not None and item.text is not None:
-                    contents.setdefault(document, item.text)
+                    text_by_document.setdefault(document, item.text)
     if not any(ranks.values()):
         raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
-    if corpus is not None:
-        by_id = CorpusIndex.of(corpus).by_id
-        contents |= {
-            document: by_id[document].text for held in ranks.values() for document in held if document in by_id
-        }
-    effects = {} if metric is None else _effects(named, questions, texts, as_metric(metric), match)
-    items = tuple(
-        PooledDocument(
-            query, document, contents.get(document), of_document, effects.get((query, document), _none(metric))
-        )
-        for query, held in ranks.items()
-        for document, of_document in held.items()
-        if document not in known.get(query, ())
-    )
-    sources = (
-        {query: made.source for query, made in questions.provenance.items() if made.source is not None}
-        if isinstance(questions, Questions)
-        else {}
-    )
-    left_out = sum(document in known.get(query, ()) for query, held in ranks.items() for document in held)
-    return Pool(items, dict(texts), tuple(named), k, left_out, sources)
+    return _FirstDocuments(ranks, text_by_document)
 
 
-def _holds_texts(given: Any) -> bool:
-    """Return whether something holds questions, where a run is meant."""
-    return isinstance(given, Questions) or (
-        isinstance(given, Mapping) and bool(given) and all(isinstance(text, str) for text in given.values())
-    )
-
-
-def _without_id(system: str, query: Any, rank: int, item: Any) -> str:
+def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoReturn:
     text = getattr(item, "text", None)
-    begins = f" ({shorten(text)!r})" if text else ""
-    return (
-        f"the document at rank {rank} of query {query!r} in {system!r}{begins} has no id, under which its grade could "
-        "be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, such as "
-        'match=lambda item: f"{item.source}@{item.start}"'
+    beginning = f" ({shorten(text)!r})" if text else ""
+    raise ValueError(
+        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no id, under which its grade "
+        "could be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, "
+        'such as match=lambda item: f"{item.source}@{item.start}"'
     )
 
 
-def _none(metric: Any) -> float | None:
-    return None if metric is None else 0.0
+def _add_corpus_texts(text_by_document: dict[Any, str | None], retrieved: _FirstDocuments, corpus: Any) -> None:
+    """Take the text of each retrieved document from the corpus, if it is there."""
+    passage_by_id = CorpusIndex.from_corpus(corpus).by_id
+    for documents in retrieved.ranks.values():
+        for document in documents:
+            if document in passage_by_id:
+                text_by_document[document] = passage_by_id[document].text
 
 
-def _effects(
+def _compute_effects(
     runs: dict[str, Any], questions: Any, texts: Mapping[Any, str], metric: Metric, match: Any
 ) -> dict[tuple[Any, Any], float]:
     if len(runs) < 2:
         raise ValueError("the effect of a grade on a difference needs two systems")
     if not isinstance(questions, Questions):
-        return _effects_alone(runs, texts, metric, match)
+        return _compute_effects_unjudged(runs, texts, metric, match)
     with warnings.catch_warnings():
         # Warnings about few judgments are no help here: they are the reason for pooling.
         warnings.simplefilter("ignore", RetrievalWarning)
         comparison = compare(questions, runs, metric, match=match, resamples=1)
-    open_ = comparison.to_judge(10**9)
-    return {(one.query, one.document): one.effect for one in open_}
+    unjudged = comparison.to_judge(10**9)
+    return {(document.query, document.document): document.effect for document in unjudged}
 
 
-def _effects_alone(
+def _compute_effects_unjudged(
     runs: dict[str, Any], texts: Mapping[Any, str], metric: Metric, match: Any
 ) -> dict[tuple[Any, Any], float]:
     """Return the effects where nothing is judged: what each document would move a difference by if it alone counted."""
     require_known_bounds(metric)
     k = metric.k if isinstance(metric.k, int) else None
-    worth: dict[tuple[Any, Any], dict[str, float]] = {}
-    for name, run in runs.items():
+    weights: dict[tuple[Any, Any], dict[str, float]] = {}
+    for system, run in runs.items():
         rankings = OrderedRankings(run, match, STANDARD.order)
         for query, ranking in rankings.iterate(texts):
-            for document, of in document_weights(
-                distinct_ranking(rankings, ranking, query).documents, metric.name, k
-            ).items():
-                worth.setdefault((query, document), dict.fromkeys(runs, 0.0))[name] = of
-    return {one: (max(of.values()) - min(of.values())) / len(texts) for one, of in worth.items()}
+            documents = distinct_ranking(rankings, ranking, query).documents
+            for document, weight in document_weights(documents, metric.name, k).items():
+                weight_by_system = weights.setdefault((query, document), dict.fromkeys(runs, 0.0))
+                weight_by_system[system] = weight
+    effects = {}
+    for key, weight_by_system in weights.items():
+        largest_difference = max(weight_by_system.values()) - min(weight_by_system.values())
+        effects[key] = largest_difference / len(texts)
+    return effects

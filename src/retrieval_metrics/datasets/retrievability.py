@@ -1,4 +1,4 @@
-"""Search the corpus with each question, to see which are easy."""
+"""Search the corpus with each question, to see which are easy and which may have no answer."""
 
 from __future__ import annotations
 
@@ -8,57 +8,86 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import format_argument, group_pairs
-from retrieval_metrics.datasets import bm25 as word_index
-from retrieval_metrics.datasets.bm25 import CorpusIndex, WordIndex, shortened
+from retrieval_metrics._internal.validation import group_pairs
+from retrieval_metrics.datasets import bm25
+from retrieval_metrics.datasets import lint_wording as wording
+from retrieval_metrics.datasets.bm25 import WordIndex
+from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.lint_report import LintFinding
 from retrieval_metrics.inputs.items import Piece, Quote, Retrieved, Span
 from retrieval_metrics.metrics.base.metric import Metric
-from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.validation import FloatArray, QueryId
-    from retrieval_metrics.datasets.lint_report import LintInput
+    from retrieval_metrics.datasets.lint_input import LintInput
 
 
-FEWEST_PASSAGES = 20
-"""The fewest passages among which a rank is informative."""
-LONG = 400
-"""Documents with more words are cut into windows, if pieces are judged."""
-WINDOW, STRIDE = 200, 100
-BY_CHANCE = ((0.13, 0.7), (0.005, 0.35))
-"""A question is unanswered if random passages would rank as well with this probability, and the relevant ones score
-less than that share of the best score. Chosen so that at most 5 % of the questions of each set of
-tests/benchmarks/lint.py are."""
+# The smallest number of passages among which a rank is informative.
+MIN_PASSAGES = 20
 
-
-BETTER_ASKED = 0.9
-"""A question is also unanswered below this share if another one with the same judgments finds them better."""
+# Documents with more words are cut into windows, if pieces are judged.
+MAX_WORDS = 400
+WINDOW_WORDS = 200
+WINDOW_STEP = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _SearchQuality:
+class UnansweredRule:
+    """A question is unanswered if both limits are met.
+
+    Attributes:
+        min_chance: Random passages rank as well with at least this probability.
+        max_share: The relevant ones score less than this share of the best score.
+    """
+
+    min_chance: float
+    max_share: float
+
+
+# Chosen so that at most 5 % of the questions of each set of tests/benchmarks/lint.py are unanswered.
+UNANSWERED_RULES = (UnansweredRule(0.13, 0.7), UnansweredRule(0.005, 0.35))
+
+# A question is also unanswered below this share if another one with the same judgments finds them better.
+MIN_SHARE_OF_BETTER = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuality:
     """How well BM25 finds what is relevant to a question.
 
     Attributes:
         chance: The probability that random passages would rank as well.
         share: The best score of something relevant, as a share of the best score.
-        easy: Whether nothing else is first.
+        is_easy: Whether nothing else is first.
     """
 
     chance: float
     share: float
-    easy: bool
+    is_easy: bool
 
     @classmethod
-    def of(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> _SearchQuality:
-        """Compute it from the scores of all passages and the places of those that satisfy each group."""
-        relevant = scores[sorted({place for group in groups for place in group})]
-        best = float(scores.max())
-        share = float(relevant.max()) / best if best else 0.0
-        return cls(_chance(scores, groups), share, share >= 1 and int((scores == best).sum()) <= len(relevant))
+    def from_scores(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> SearchQuality:
+        """Compute it from the scores of all passages and the positions of those that satisfy each group."""
+        relevant_passages: set[int] = set()
+        for group in groups:
+            relevant_passages.update(group)
+        relevant_scores = scores[sorted(relevant_passages)]
+        best_score = float(scores.max())
+        share = float(relevant_scores.max()) / best_score if best_score else 0.0
+        n_first = int((scores == best_score).sum())
+        return cls(_chance_of_rank(scores, groups), share, share >= 1 and n_first <= len(relevant_scores))
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether hardly anything relevant is found."""
+        if self.share == 0:
+            return True
+        for rule in UNANSWERED_RULES:
+            if self.chance >= rule.min_chance and self.share < rule.max_share:
+                return True
+        return False
 
 
 class Search:
@@ -70,184 +99,192 @@ class Search:
 
     def __init__(self, subject: LintInput, passages: CorpusIndex) -> None:
         self._subject = subject
-        by_piece = subject.qrels.has_pieces and subject.qrels.document_kind is None
-        long = by_piece and any(len(tokens) > LONG for tokens in passages.tokens)
-        self.passages = CorpusIndex(part for item in passages.items for part in _windows(item)) if long else passages
-        self._from = group_pairs((item.source, at) for at, item in enumerate(self.passages.items))
+        self.passages = passages
+        judges_pieces = subject.qrels.has_pieces and subject.qrels.document_kind is None
+        if judges_pieces and any(len(tokens) > MAX_WORDS for tokens in passages.tokens):
+            windows: list[Retrieved] = []
+            for item in passages.items:
+                windows += _cut_into_windows(item)
+            self.passages = CorpusIndex(windows)
+        self._positions_by_source = group_pairs(
+            (item.source, position) for position, item in enumerate(self.passages.items)
+        )
 
     @property
-    def is_telling(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether there are enough passages for ranks to be informative."""
-        return len(self.passages.items) >= FEWEST_PASSAGES
+        return len(self.passages.items) >= MIN_PASSAGES
 
-    def findings(self) -> Iterator[LintFinding]:
+    def find_all(self) -> Iterator[LintFinding]:
         """Yield the questions whose answer is ranked first, and those for which nothing relevant is found."""
+        quality_by_query = self._measure_quality()
+        better_by_query = self._find_better_questions(quality_by_query)
+        for query, quality in quality_by_query.items():
+            finding = self.judge_quality(query, quality, better_by_query.get(query))
+            if finding is not None:
+                yield finding
+
+    def _measure_quality(self) -> dict[QueryId, SearchQuality]:
+        """Return how well BM25 finds what is relevant to each question, if something of it is in the corpus."""
         index = WordIndex(self.passages.tokens, "a lint without runs")
-        found = {}
+        quality_by_query: dict[QueryId, SearchQuality] = {}
         for query in self._subject.queries:
-            groups = [places for group in self._subject.groups(query) if (places := self._places(group))]
-            if groups:
-                found[query] = _SearchQuality.of(index.scores(self._subject.words[query]), groups)
-        better = self._better_asked(found)
-        for query, one in found.items():
-            yield from self._judged(query, one, better.get(query))
+            positions_of_groups = [self._find_group(group) for group in self._subject.groups(query)]
+            found_groups = [positions for positions in positions_of_groups if positions]
+            if found_groups:
+                scores = index.scores(self._subject.words[query])
+                quality_by_query[query] = SearchQuality.from_scores(scores, found_groups)
+        return quality_by_query
 
-    def _better_asked(self, found: Mapping[QueryId, _SearchQuality]) -> dict[QueryId, QueryId]:
+    def _find_better_questions(self, quality_by_query: Mapping[QueryId, SearchQuality]) -> dict[QueryId, QueryId]:
         """Return, for each question, another one with the same judgments that finds them better."""
-        alike = group_pairs(
-            (frozenset(frozenset(group.items()) for group in self._subject.groups(query)), query) for query in found
-        )
-        better = {}
-        for queries in alike.values():
-            best = min(queries, key=lambda query: found[query].chance)
-            better.update({query: best for query in queries if found[query].chance > found[best].chance})
-        return better
+        queries_by_judgments: dict[frozenset[Any], list[QueryId]] = {}
+        for query in quality_by_query:
+            judgments = frozenset(frozenset(group.items()) for group in self._subject.groups(query))
+            queries_by_judgments.setdefault(judgments, []).append(query)
+        better_by_query: dict[QueryId, QueryId] = {}
+        for queries in queries_by_judgments.values():
+            best = min(queries, key=lambda query: quality_by_query[query].chance)
+            for query in queries:
+                if quality_by_query[query].chance > quality_by_query[best].chance:
+                    better_by_query[query] = best
+        return better_by_query
 
-    def _judged(self, query: QueryId, found: _SearchQuality, better: QueryId | None) -> Iterator[LintFinding]:
-        chance, share = found.chance, found.share
-        text = shortened(self._subject.texts[query])
-        evidence = {"runs": ["BM25"], "chance": chance, "share_of_best_score": share}
-        if share == 0 or any(chance >= often and share < less for often, less in BY_CHANCE):
-            yield LintFinding(
-                "unanswered",
-                query,
-                f"BM25 hardly finds what is relevant to {text} (random passages rank as well in {100 * chance:.0f} % "
-                "of cases): it may have no answer, or the judgments of another question",
-                evidence,
-            )
-        elif better is not None and share < BETTER_ASKED:
-            yield LintFinding(
-                "unanswered",
-                query,
-                f"exactly the same is relevant to {text} and to {shortened(self._subject.texts[better])}, which BM25 "
-                "finds it better for: it may have that question's judgments",
-                evidence | {"same_judgments_as": better},
-            )
-        elif found.easy:
-            yield LintFinding(
-                "easy",
-                query,
-                f"BM25 ranks something relevant to {text} first, so it does not tell retrievers apart",
-                evidence,
-            )
+    def judge_quality(self, query: QueryId, quality: SearchQuality, better: QueryId | None) -> LintFinding | None:
+        """Return what the search says of a question; `better` is another one with the same judgments."""
+        question = self._subject.texts[query]
+        evidence: dict[str, Any] = {
+            "runs": ["BM25"],
+            "chance": quality.chance,
+            "share_of_best_score": quality.share,
+        }
+        if quality.is_unanswered:
+            message = wording.format_unanswered_by_bm25(question, quality.chance)
+            return LintFinding("unanswered", query, message, evidence)
+        if better is not None and quality.share < MIN_SHARE_OF_BETTER:
+            message = wording.format_judgments_of_other_question(question, self._subject.texts[better])
+            return LintFinding("unanswered", query, message, evidence | {"same_judgments_as": better})
+        if quality.is_easy:
+            return LintFinding("easy", query, wording.format_easy_for_bm25(question), evidence)
+        return None
 
-    def _places(self, group: dict[Any, float]) -> list[int]:
+    def _find_group(self, group: Mapping[Any, float]) -> list[int]:
         """Return the passages that satisfy an alternative of a group."""
-        return sorted({at for judged, grade in group.items() if grade > 0 for at in self._holding(judged)})
+        positions: set[int] = set()
+        for judged, grade in group.items():
+            if grade > 0:
+                positions.update(self._find_judged(judged))
+        return sorted(positions)
 
-    def _holding(self, judged: Any) -> list[int]:
+    def _find_judged(self, judged: Any) -> list[int]:
         if isinstance(judged, Quote):
-            return self.passages.holding(judged.text)
+            return self.passages.find_quote(judged.text)
         if isinstance(judged, Span):
-            return [
-                at
-                for at in self._from.get(judged.source, ())
-                if (self.passages.items[at].start or 0) < judged.end
-                and (self.passages.items[at].end or 0) > judged.start
-            ]
-        at = None if isinstance(judged, Piece) else self.passages.passage_positions.get(judged)
-        return [] if at is None else [at]
+            return self._find_span(judged)
+        if isinstance(judged, Piece) or judged not in self.passages.passage_positions:
+            return []
+        return [self.passages.passage_positions[judged]]
+
+    def _find_span(self, span: Span) -> list[int]:
+        positions = []
+        for position in self._positions_by_source.get(span.source, ()):
+            item = self.passages.items[position]
+            if (item.start or 0) < span.end and (item.end or 0) > span.start:
+                positions.append(position)
+        return positions
 
 
-def _chance(scores: FloatArray, groups: Sequence[Sequence[int]]) -> float:
-    """Return the probability that random passages would rank at least as well as those of the groups."""
-    total = 0.0
+def _chance_of_rank(scores: FloatArray, groups: Sequence[Sequence[int]]) -> float:
+    """Return the probability that random passages would rank at least as well as those of the groups.
+
+    The chance of each group is that of the best of as many random passages; their product is combined by Fisher's
+    method.
+    """
+    minus_log_product = 0.0
     for group in groups:
-        best = float(scores[list(group)].max())
-        rank = float((scores > best).sum()) + float((scores == best).sum()) / 2
-        total -= math.log(max(1 - (1 - rank / len(scores)) ** len(group), 1e-12))
-    term, tail = 1.0, 1.0
+        best_score = float(scores[list(group)].max())
+        rank = float((scores > best_score).sum()) + float((scores == best_score).sum()) / 2
+        chance = 1 - (1 - rank / len(scores)) ** len(group)
+        minus_log_product -= math.log(max(chance, 1e-12))
+    term = 1.0
+    tail = 1.0
     for number in range(1, len(groups)):
-        term *= total / number
+        term *= minus_log_product / number
         tail += term
-    return math.exp(-total) * tail
+    return math.exp(-minus_log_product) * tail
 
 
-def _windows(item: Retrieved) -> Iterator[Retrieved]:
-    """Yield overlapping parts of a long document; a short one unchanged."""
+def _cut_into_windows(item: Retrieved) -> list[Retrieved]:
+    """Return overlapping parts of a long document; a short one unchanged."""
     text = item.text or ""
-    parts = text.split()
-    if len(parts) <= LONG:
-        yield item
-        return
-    starts, at = [], 0
-    for word in parts:
-        at = text.index(word, at)
-        starts.append(at)
-        at += len(word)
-    for first in range(0, len(starts), STRIDE):
-        end = starts[first + WINDOW] if first + WINDOW < len(starts) else len(text)
+    tokens = text.split()
+    if len(tokens) <= MAX_WORDS:
+        return [item]
+    starts: list[int] = []
+    end_of_token = 0
+    for token in tokens:
+        start_of_token = text.index(token, end_of_token)
+        starts.append(start_of_token)
+        end_of_token = start_of_token + len(token)
+    windows = []
+    for first in range(0, len(starts), WINDOW_STEP):
         start = starts[first]
+        end = starts[first + WINDOW_WORDS] if first + WINDOW_WORDS < len(starts) else len(text)
         offset = None if item.start is None else item.start + start
-        yield Retrieved(f"{item.id}#{first}", text[start:end], source=item.source, start=offset)
+        windows.append(Retrieved(f"{item.id}#{first}", text[start:end], source=item.source, start=offset))
+    return windows
 
 
 RECIPROCAL_RANK = Metric("mrr")
-MOST_UNANSWERED, MANY = 0.25, 10
-"""If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25."""
-SUSPECTS = 20
-"""How many of them are named."""
+
+# If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25.
+MAX_UNANSWERED_SHARE = 0.25
+MIN_UNANSWERED = 10
 
 
-def hard_and_easy(subject: LintInput) -> Iterator[LintFinding | str]:
+def find_hard_and_easy(subject: LintInput) -> Iterator[LintFinding | str]:
     """Yield the questions for which nothing relevant is found, and those for which it always comes first."""
     if subject.runs:
-        yield from _by_runs(subject)
+        yield from _find_by_runs(subject)
     elif subject.passages is None:
-        yield (f"how hard the questions are, which needs {format_argument('runs')} or {format_argument('corpus')}")
+        yield wording.DIFFICULTY_SKIPPED
     elif subject.passages.items:
-        yield from _by_search(subject, subject.passages)
+        yield from _find_by_search(subject, subject.passages)
 
 
-def _by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintFinding | str]:
+def _find_by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintFinding | str]:
     """Yield what BM25 finds, but not which questions have no answer if these are too many to be believed."""
-    if not word_index.can_search():
-        yield (
-            f"how hard the questions are, which needs {format_argument('runs')} or: pip install "
-            "'retrieval-metrics[questions]'"
-        )
+    if not bm25.can_search():
+        yield wording.SEARCH_SKIPPED
         return
     search = Search(subject, passages)
-    if not search.is_telling:
-        yield (f"how hard the questions are, which needs at least {FEWEST_PASSAGES} passages")
+    if not search.is_informative:
+        yield wording.format_few_passages_skipped(MIN_PASSAGES)
         return
-    found = list(search.findings())
-    suspects = [finding for finding in found if finding.name == "unanswered"]
-    judged = sum(bool(relevant) for relevant in subject.relevant.values())
-    if len(suspects) < MANY or len(suspects) <= MOST_UNANSWERED * judged:
-        yield from found
+    findings = list(search.find_all())
+    suspects = [finding for finding in findings if finding.name == "unanswered"]
+    n_judged = subject.n_with_relevant
+    if len(suspects) < MIN_UNANSWERED or len(suspects) <= MAX_UNANSWERED_SHARE * n_judged:
+        yield from findings
         return
-    yield from (finding for finding in found if finding.name != "unanswered")
-    suspects.sort(key=lambda one: (one.evidence["share_of_best_score"], -one.evidence["chance"]))
-    few = f"{len(suspects):,} of {judged:,}"
-    yield (
-        f"which questions have no answer, because BM25 hardly finds what is relevant to {few}: they use other words, "
-        f"so pass {format_argument('runs')} of a retriever that matches meanings; suspected most are "
-        f"{numbers.join_names([repr(one.query) for one in suspects], most=SUSPECTS)}"
-    )
+    for finding in findings:
+        if finding.name != "unanswered":
+            yield finding
+    suspects.sort(key=lambda finding: (finding.evidence["share_of_best_score"], -finding.evidence["chance"]))
+    yield wording.format_unanswered_skipped([finding.query for finding in suspects], n_judged)
 
 
-def _by_runs(subject: LintInput) -> Iterator[LintFinding]:
+def _find_by_runs(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions for which no run finds anything relevant, or every run ranks it first."""
-    ranks = subject.values(RECIPROCAL_RANK)
-    names = numbers.join_names([*ranks])
-    values = np.column_stack(list(ranks.values()))
-    for query, of_query in zip(subject.qrels.queries, values, strict=True):
-        if query not in subject.texts or np.isnan(of_query).any():
+    values_by_run = subject.values(RECIPROCAL_RANK)
+    runs = list(values_by_run)
+    values_of_queries = np.column_stack(list(values_by_run.values()))
+    for query, values in zip(subject.qrels.queries, values_of_queries, strict=True):
+        if query not in subject.texts or np.isnan(values).any():
             continue
-        text = shortened(subject.texts[query])
-        if (of_query == 0).all():
-            yield LintFinding(
-                "unanswered",
-                query,
-                f"nothing that is relevant to {text} is found by {names}: it may have no answer, or the judgments of "
-                "another question",
-                {"runs": list(ranks)},
-            )
-        elif (of_query == 1).all():
-            yield LintFinding(
-                "easy",
-                query,
-                f"something relevant to {text} comes first in {names}, so it does not tell retrievers apart",
-                {"runs": list(ranks)},
-            )
+        if (values == 0).all():
+            message = wording.format_unanswered_by_runs(subject.texts[query], runs)
+            yield LintFinding("unanswered", query, message, {"runs": runs})
+        elif (values == 1).all():
+            message = wording.format_easy_for_runs(subject.texts[query], runs)
+            yield LintFinding("easy", query, message, {"runs": runs})

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from retrieval_metrics._internal.validation import warn
-from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.ids import count_common_queries
-from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.source_texts import with_source_texts
-from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
-from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
-from retrieval_metrics.metrics.base.rules import STANDARD, as_rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
+from retrieval_metrics.metrics.base.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from retrieval_metrics._internal.validation import FloatArray
-    from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.inputs.clusters import ClustersBy
-    from retrieval_metrics.inputs.items import Judgments, Key, Ranking, RunMapping
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.ranking_order import Matching
@@ -113,105 +104,3 @@ def evaluate(
         warn(data_warning.message)
     prepare_summary(scores)
     return Evaluation(scores)
-
-
-def score_run(
-    qrels: Qrels,
-    run: RunMapping | Run,
-    metrics: Sequence[Metric],
-    rules: Rules,
-    match: str | Key | Matching = "id",
-    *,
-    scale: float | None = None,
-) -> Scores:
-    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
-    qrels = apply_rules_to_qrels(qrels, rules)
-    if scale is not None:
-        qrels = qrels.with_largest_grade(scale)
-    judged = judge(qrels, run, match, rules.order)
-    require_accepted_queries(judged, rules)
-    return score_judged_run(Origin(judged, run, match), metrics, rules)
-
-
-def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
-    """Return the scores of a judged run."""
-    judged = origin.judged
-    run = origin.run
-    qrels = judged.qrels
-    columns: dict[tuple[Column, Metric], FloatArray] = {}
-    for metric in metrics:
-        scored = score(judged, metric, rules)
-        columns["value", metric] = scored.values
-        if scored.residual is not None:
-            columns["residual", metric] = scored.residual
-        if scored.lowest is not None and scored.highest is not None:
-            columns["lowest", metric] = scored.lowest
-            columns["highest", metric] = scored.highest
-    scores = Scores(
-        metrics=tuple(metrics),
-        queries=tuple(qrels.queries),
-        columns=columns,
-        counts=count_issues(judged, run, rules),
-        rules=rules,
-        origin=origin,
-        scale=qrels.largest_grade,
-    )
-    if rules.missing == "zero":
-        return scores
-    is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
-    scored_rows = np.flatnonzero(is_in_run)
-    return scores.select(scored_rows, count_issues(judged, run, rules, kept=scored_rows))
-
-
-# The name of the query in messages.
-QUERY_OF_RANKING = "the query"
-
-
-def evaluate_ranking(
-    relevant: Judgments,
-    retrieved: Ranking,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    max_grade: float | None = None,
-    match: str | Key | Matching = "id",
-) -> dict[str, float]:
-    """Return the metrics of one ranking, for tools that score one row at a time.
-
-    The values are those of `evaluate` for this query, NaN if a metric is undefined. There are no warnings, because what
-    is missing in one row may be normal in a whole run. If you have all rows, pass them to `evaluate` together: only
-    then are problems counted and confidence intervals computed.
-
-    Args:
-        relevant: The judgments of the query: ids, grades by id, or groups; as in `evaluate`.
-        retrieved: The ranking: ids or `Retrieved`, best first, or scores by id; as in `evaluate`.
-        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
-        match: What an id of the judgments is compared with, as in `evaluate`.
-
-    Returns:
-        The value of each metric by its name, under any spelling.
-
-    Raises:
-        TypeError: As in `evaluate`.
-        ValueError: As in `evaluate`; or if a metric divides by the largest grade of all judgments and neither
-            `max_grade` nor its name sets it, or a grade is larger.
-
-    Example:
-        >>> evaluate_ranking(["d7", "d9"], ["d3", "d7"], ["mrr", "recall@10"])  # first found at rank 2; 1 of 2 found
-        {'mrr': 0.5, 'recall@10': 0.5}
-        >>> evaluate_ranking({"d7": 2}, ["d7"], "err", max_grade=3)  # (2^2 - 1) / 2^3
-        {'err': 0.375}
-    """
-    parsed_metrics = as_metrics(metrics)
-    qrels = Qrels({QUERY_OF_RANKING: relevant})
-    if max_grade is not None:
-        qrels = qrels.with_largest_grade(max_grade)
-    else:
-        remedy = "pass max_grade=, or write it into the name: {name}(max_grade=3)"
-        require_known_scale(parsed_metrics, "one ranking", remedy)
-    judged = judge(qrels, {QUERY_OF_RANKING: retrieved}, match, STANDARD.order)
-    value_by_metric = {}
-    for metric in parsed_metrics:
-        values = score(judged, metric, STANDARD).values
-        value_by_metric[str(metric)] = float(values[0])
-    return ByMetric(value_by_metric)

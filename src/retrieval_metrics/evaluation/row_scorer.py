@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from retrieval_metrics._internal.validation import positive_number, warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
-from retrieval_metrics.evaluation.evaluate import evaluate, score_run
+from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.query_scores import query_scores, single_query_score
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import decode_judgments

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
-from retrieval_metrics.evaluation.evaluate import score_judged_run, score_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
     NO_STAGES,
@@ -18,6 +17,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
     format_unreached,
 )
 from retrieval_metrics.evaluation.explainer import target_of_metric
+from retrieval_metrics.evaluation.score_run import score_judged_run, score_run
 from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
 from retrieval_metrics.evaluation.stage_losses import FOUND, find_first_stages, judge_stages, loss_shares
 from retrieval_metrics.evaluation.summary import means

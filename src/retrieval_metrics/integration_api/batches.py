@@ -4,7 +4,7 @@ from retrieval_metrics._internal.validation import require_same_id_type
 from retrieval_metrics.evaluation.counts import counts_in_means
 from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
-from retrieval_metrics.evaluation.evaluate import score_run
+from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Column
 from retrieval_metrics.files import trec_lines
 from retrieval_metrics.files.formats import find_format_by_name

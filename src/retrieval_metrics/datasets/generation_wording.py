@@ -1,0 +1,95 @@
+"""The sentences about generated questions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from retrieval_metrics.datasets.candidate_checks import CheckResults
+    from retrieval_metrics.datasets.generated import GeneratedQuestions
+
+
+# The lowest rank that is counted apart: the first page of what is found.
+LAST_RANK_OF_PAGE = 10
+
+
+def generation_notes(generated: GeneratedQuestions) -> list[str]:
+    """Return what is to be said about generated questions, below their table."""
+    n_used_documents, n_documents = generated.documents
+    n_used_clusters, n_clusters = generated.clusters
+    coverage_note = (
+        f"made of {n_used_documents:,} of {n_documents:,} documents, and of {n_used_clusters:,} of {n_clusters:,} "
+        "clusters of content"
+    )
+    notes = [
+        coverage_note,
+        *_other_answer_notes(generated.findings),
+        _rank_note(generated),
+        _answer_note(generated),
+        str(generated.calls),
+        model_note(generated.findings),
+    ]
+    if generated.stop_reason is not None:
+        notes.append(f"there are fewer than wanted: {generated.stop_reason}")
+    if len(generated.questions):
+        notes.append("a model wrote them and a model checked them: have people read a sample before you rely on it")
+    return [note for note in notes if note]
+
+
+def _other_answer_notes(findings: CheckResults) -> list[str]:
+    notes = []
+    if findings.n_other_answers or findings.n_refused:
+        notes.append(
+            f"{findings.n_other_answers:,} other passages answer a question too and are judged; "
+            f"{findings.n_refused:,} more were named, but do not answer alone"
+        )
+    if findings.n_unknown:
+        notes.append(
+            f"{findings.n_unknown:,} times it is unknown which other passages answer, because no reply could be used"
+        )
+    return notes
+
+
+def _rank_note(generated: GeneratedQuestions) -> str:
+    """Say how BM25 ranks what answers the questions."""
+    n_answerable = 0
+    n_first = 0
+    n_on_page = 0
+    for query, provenance in generated.questions.provenance.items():
+        if query in generated.questions.unanswerable:
+            continue
+        rank: Any = provenance.get("bm25_rank") or math.inf
+        n_answerable += 1
+        n_first += rank == 1
+        n_on_page += 1 < rank <= LAST_RANK_OF_PAGE
+    if not n_answerable:
+        return ""
+    return (
+        f"BM25 ranks what answers them first for {n_first:,}, 2 to {LAST_RANK_OF_PAGE} for {n_on_page:,}, and lower or "
+        f"not at all for {n_answerable - n_first - n_on_page:,}"
+    )
+
+
+def _answer_note(generated: GeneratedQuestions) -> str:
+    answers = generated.questions.answers
+    n_unsupported = generated.findings.n_unsupported
+    if not answers and not n_unsupported:
+        return ""
+    note = f"{len(answers):,} have a reference answer that says what their quotes say"
+    if n_unsupported:
+        note += f"; {n_unsupported:,} were left out, because it could not be confirmed that they do"
+    return note
+
+
+def model_note(findings: CheckResults) -> str:
+    """Say of a model that it says yes to everything, or no; nothing of any other."""
+    for answer in (True, False):
+        n_contradicted = findings.count_contradicted(answer=answer)
+        if n_contradicted:
+            return (
+                f"the model said {'yes' if answer else 'no'} to all {findings.verdicts.total():,} questions of the "
+                f"checks, also to the {n_contradicted:,} where the opposite was expected: it seems to "
+                f"{'confirm' if answer else 'deny'} whatever it is asked, so its checks say nothing"
+            )
+    return ""

@@ -1,0 +1,60 @@
+"""What is printed of labels: their table, with its sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from retrieval_metrics.datasets.labels import LabelsSummary
+
+# How many reasons for missing grades are printed.
+MAX_REASONS = 3
+
+
+def labels_table(summary: LabelsSummary) -> Table:
+    """Return the table of labels: how many each grader gave of each grade, with the agreement of graders."""
+    header = ["grader", "kind", "queries", *(f"grade {grade:g}" for grade in summary.grades), "none"]
+    rows = []
+    for counts in summary.graders:
+        n_by_grade = [f"{counts.n_by_grade[grade]:,}" for grade in summary.grades]
+        rows.append([counts.grader, counts.kind, f"{counts.n_queries:,}", *n_by_grade, f"{counts.n_ungraded:,}"])
+    notes = [*_failure_notes(summary), *_grader_notes(summary)]
+    if summary.scale is not None:
+        notes.append(f"relevant: from grade {summary.scale.relevant_from:g}")
+    notes += summary.notes
+    return Table(header, rows, notes, numbers.format_count(summary.n_labels, "label"), (0, 1))
+
+
+def _failure_notes(summary: LabelsSummary) -> list[str]:
+    """Say why models gave no grade, the most frequent reasons first."""
+    return [
+        f"not graded: {numbers.format_count(count, 'document')}, {reason}"
+        for reason, count in summary.failures.most_common(MAX_REASONS)
+    ]
+
+
+def _grader_notes(summary: LabelsSummary) -> list[str]:
+    """Say how far each two graders agree, how far all do, and on how many documents they do not."""
+    notes = []
+    for agreement in summary.agreements:
+        first, second = agreement.names
+        notes.append(
+            f"{first} and {second}: weighted kappa {numbers.mean(*agreement.quadratic_kappa)}, "
+            f"{numbers.format_count(agreement.n, 'document')}"
+        )
+    if summary.alpha is not None:
+        documents = numbers.format_count(summary.n_with_several_grades, "document")
+        notes.append(f"all {len(summary.graders)}: alpha {numbers.mean(*summary.alpha)}, {documents}")
+    if summary.n_conflicts:
+        notes.append(f"{numbers.format_count(summary.n_conflicts, 'document')} with different grades: .conflicts")
+    return notes
+
+
+def format_grades(grades: Iterable[float]) -> str:
+    """Return grades as a list in words, such as `0, 1, 2.5`."""
+    return ", ".join(f"{grade:g}" for grade in grades)

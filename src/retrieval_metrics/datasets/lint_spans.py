@@ -1,0 +1,127 @@
+"""Check whether spans are in the corpus, and still hold the quotes beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.datasets import lint_wording as wording
+from retrieval_metrics.datasets.corpus_index import WORD_SEPARATOR
+from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
+from retrieval_metrics.inputs.chunk_offsets import SourceText
+from retrieval_metrics.inputs.items import Quote, Span
+from retrieval_metrics.matching.line_endings import has_same_text, repair_line_endings
+from retrieval_metrics.matching.text_normalisation import find_ranges, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.datasets.corpus_index import CorpusIndex
+    from retrieval_metrics.datasets.lint_input import LintInput
+
+
+# Characters around a span that cuts a word, which a message shows.
+SHOWN_AROUND = 10
+
+
+def find_wrong_spans(subject: LintInput) -> Iterator[LintFinding]:
+    """Yield the spans whose source is unknown, that moved, that passages leave out, or that cut a word."""
+    if subject.passages is None or not subject.passages.items:
+        return
+    checks = _SpanChecks(subject.passages)
+    for query, grades in subject.graded.items():
+        groups = subject.groups(query)
+        for judged in grades:
+            if isinstance(judged, Span):
+                finding = checks.check_range(query, judged, groups)
+                if finding is not None:
+                    yield finding
+        yield from checks.find_moved(query, groups)
+
+
+class _SpanChecks:
+    """Checks spans; each source is read once."""
+
+    def __init__(self, passages: CorpusIndex) -> None:
+        self._passages = passages
+        self._source_texts: dict[str, SourceText] = {}
+
+    def check_range(self, query: QueryId, judged: Span, groups: Sequence[dict[Any, float]]) -> LintFinding | None:
+        """Return what is wrong with the place of a span, if anything is."""
+        source = self._passages.sources.get(judged.source)
+        if source is None:
+            if self._passages.has_source(judged.source):
+                return None
+            return LintFinding("unknown_source", query, wording.format_unknown_source(judged), {"span": judged})
+        span = self._locate(judged, groups)
+        if span.end > len(source):
+            message = wording.format_span_after_end(judged, len(source))
+            return LintFinding("moved_span", query, message, {"span": judged, "length": len(source)})
+        text = source[span.start : span.end]
+        if WORD_SEPARATOR in text:
+            n_missing = text.count(WORD_SEPARATOR)
+            message = wording.format_uncovered_span(judged, n_missing, len(text))
+            return LintFinding("uncovered_span", query, message, {"span": judged, "missing": n_missing})
+        if _is_within_word(source, span.start) or _is_within_word(source, span.end):
+            surroundings = source[max(span.start - SHOWN_AROUND, 0) : span.end + SHOWN_AROUND]
+            message = wording.format_cut_span(judged, text, surroundings)
+            return LintFinding("cut_span", query, message, {"span": judged, "text": text})
+        return None
+
+    def find_moved(self, query: QueryId, groups: Sequence[dict[Any, float]]) -> Iterator[LintFinding]:
+        """Yield the spans that do not hold the quote that is their alternative, because both name one place."""
+        for group in groups:
+            quotes = [judged.text for judged in group if isinstance(judged, Quote)]
+            if not quotes:
+                continue
+            for judged in group:
+                if isinstance(judged, Span) and judged.source in self._passages.sources:
+                    span = self._locate(judged, groups)
+                    text = self._passages.sources[judged.source][span.start : span.end]
+                    if not _may_hold_quote(text, quotes):
+                        yield self._moved_span_finding(query, judged, quotes, text)
+
+    def _moved_span_finding(self, query: QueryId, span: Span, quotes: Sequence[str], text: str) -> LintFinding:
+        new_ranges = self._find_ranges_of_quotes(span.source, quotes)
+        fix = None
+        if len(new_ranges) == 1:
+            start, end = new_ranges[0]
+            moved = Span(span.source, start, end, span.uncertain)
+            fix = LintFix(wording.format_moved_span_fix(span, moved), span, (moved,))
+        message = wording.format_moved_span(span, text, quotes[0], new_ranges[0] if new_ranges else None)
+        return LintFinding("moved_span", query, message, {"span": span, "holds": text, "quote": quotes[0]}, fix)
+
+    def _find_ranges_of_quotes(self, source: str, quotes: Sequence[str]) -> list[tuple[int, int]]:
+        """Return where a source has one of several quotes; nothing if it has two of them."""
+        ranges: list[tuple[int, int]] = []
+        for quote in quotes:
+            ranges_of_quote = list(find_ranges(quote, self._passages.sources[source]))
+            if ranges and ranges_of_quote:
+                return []
+            ranges += ranges_of_quote
+        return ranges
+
+    def _locate(self, span: Span, groups: Sequence[dict[Any, float]]) -> Span:
+        """Return a span with its offsets in the source of the corpus, whose lines may end otherwise."""
+        source = self._source_texts.get(span.source)
+        if source is None:
+            source = SourceText(self._passages.sources[span.source])
+            self._source_texts[span.source] = source
+        normal_quotes: list[str] = []
+        for group in groups:
+            if span in group:
+                normal_quotes += [normalise(judged.text) for judged in group if isinstance(judged, Quote)]
+        repaired, *_ = repair_line_endings({0: span}, {span.source: source}, {0: normal_quotes})
+        return repaired[0]
+
+
+def _may_hold_quote(text: str, quotes: Sequence[str]) -> bool:
+    """Return whether the text of a span has one of its quotes, or is not wholly known."""
+    if WORD_SEPARATOR in text:  # what the passages leave out is not known, so the source need not have changed
+        return True
+    normal_text = normalise(text)
+    return any(has_same_text(normalise(quote), normal_text) for quote in quotes)
+
+
+def _is_within_word(text: str, offset: int) -> bool:
+    return 0 < offset < len(text) and text[offset - 1].isalnum() and text[offset].isalnum()

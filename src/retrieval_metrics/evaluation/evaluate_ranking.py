@@ -1,0 +1,73 @@
+"""Evaluate a single ranking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.evaluation.scores import ByMetric
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.metrics.base.definition import require_known_scale
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.metrics.base.score import score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from retrieval_metrics.inputs.items import Judgments, Key, Ranking
+    from retrieval_metrics.matching.ranking_order import Matching
+
+
+# The name of the query in messages.
+QUERY_OF_RANKING = "the query"
+
+
+def evaluate_ranking(
+    relevant: Judgments,
+    retrieved: Ranking,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    max_grade: float | None = None,
+    match: str | Key | Matching = "id",
+) -> dict[str, float]:
+    """Return the metrics of one ranking, for tools that score one row at a time.
+
+    The values are those of `evaluate` for this query, NaN if a metric is undefined. There are no warnings, because what
+    is missing in one row may be normal in a whole run. If you have all rows, pass them to `evaluate` together: only
+    then are problems counted and confidence intervals computed.
+
+    Args:
+        relevant: The judgments of the query: ids, grades by id, or groups; as in `evaluate`.
+        retrieved: The ranking: ids or `Retrieved`, best first, or scores by id; as in `evaluate`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+
+    Returns:
+        The value of each metric by its name, under any spelling.
+
+    Raises:
+        TypeError: As in `evaluate`.
+        ValueError: As in `evaluate`; or if a metric divides by the largest grade of all judgments and neither
+            `max_grade` nor its name sets it, or a grade is larger.
+
+    Example:
+        >>> evaluate_ranking(["d7", "d9"], ["d3", "d7"], ["mrr", "recall@10"])  # first found at rank 2; 1 of 2 found
+        {'mrr': 0.5, 'recall@10': 0.5}
+        >>> evaluate_ranking({"d7": 2}, ["d7"], "err", max_grade=3)  # (2^2 - 1) / 2^3
+        {'err': 0.375}
+    """
+    parsed_metrics = as_metrics(metrics)
+    qrels = Qrels({QUERY_OF_RANKING: relevant})
+    if max_grade is not None:
+        qrels = qrels.with_largest_grade(max_grade)
+    else:
+        remedy = "pass max_grade=, or write it into the name: {name}(max_grade=3)"
+        require_known_scale(parsed_metrics, "one ranking", remedy)
+    judged = judge(qrels, {QUERY_OF_RANKING: retrieved}, match, STANDARD.order)
+    value_by_metric = {}
+    for metric in parsed_metrics:
+        values = score(judged, metric, STANDARD).values
+        value_by_metric[str(metric)] = float(values[0])
+    return ByMetric(value_by_metric)

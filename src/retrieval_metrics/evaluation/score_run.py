@@ -1,0 +1,73 @@
+"""Score a judged run: the values behind an evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.evaluation.counts import count_issues
+from retrieval_metrics.evaluation.scores import Origin, Scores
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics.evaluation.scores import Column
+    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.metrics.base.rules import Rules
+
+
+def score_run(
+    qrels: Qrels,
+    run: RunMapping | Run,
+    metrics: Sequence[Metric],
+    rules: Rules,
+    match: str | Key | Matching = "id",
+    *,
+    scale: float | None = None,
+) -> Scores:
+    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
+    qrels = apply_rules_to_qrels(qrels, rules)
+    if scale is not None:
+        qrels = qrels.with_largest_grade(scale)
+    judged = judge(qrels, run, match, rules.order)
+    require_accepted_queries(judged, rules)
+    return score_judged_run(Origin(judged, run, match), metrics, rules)
+
+
+def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
+    """Return the scores of a judged run."""
+    judged = origin.judged
+    run = origin.run
+    qrels = judged.qrels
+    columns: dict[tuple[Column, Metric], FloatArray] = {}
+    for metric in metrics:
+        scored = score(judged, metric, rules)
+        columns["value", metric] = scored.values
+        if scored.residual is not None:
+            columns["residual", metric] = scored.residual
+        if scored.lowest is not None and scored.highest is not None:
+            columns["lowest", metric] = scored.lowest
+            columns["highest", metric] = scored.highest
+    scores = Scores(
+        metrics=tuple(metrics),
+        queries=tuple(qrels.queries),
+        columns=columns,
+        counts=count_issues(judged, run, rules),
+        rules=rules,
+        origin=origin,
+        scale=qrels.largest_grade,
+    )
+    if rules.missing == "zero":
+        return scores
+    is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
+    scored_rows = np.flatnonzero(is_in_run)
+    return scores.select(scored_rows, count_issues(judged, run, rules, kept=scored_rows))
