@@ -131,14 +131,23 @@ def _check(path: str, name: str, fields: Sequence[str]) -> None:
 
 def _part(row: Any, path: str) -> Any:
     """Return the value at a path in a row: keys of mappings and attributes of objects, separated by dots."""
-    value, place = row, "the row"
+    value = row
+    place = ""
     for key in path.split("."):
         if isinstance(value, Mapping) and key in value:
             value = value[key]
         elif not isinstance(value, Mapping) and hasattr(value, key):
             value = getattr(value, key)
         else:
-            has = ", ".join(map(repr, value)) if isinstance(value, Mapping) else type(value).__name__
-            raise ValueError(f"{place} has no {key!r}, which the path {path!r} needs; it has {has or 'nothing'}")
-        place = key if place == "the row" else f"{place}.{key}"
+            raise ValueError(
+                f"{place or 'the row'} has no {key!r}, which the path {path!r} needs; it has {_contents(value)}"
+            )
+        place = f"{place}.{key}" if place else key
     return value
+
+
+def _contents(value: Any) -> str:
+    """Return the keys of a mapping, or the type of anything else, for a message."""
+    if not isinstance(value, Mapping):
+        return type(value).__name__
+    return ", ".join(map(repr, value)) or "nothing"
