@@ -5,13 +5,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haystack import Document, Pipeline, component
+from haystack.components.retrievers import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+import retrieval_metrics as rm
+
+TEXTS = {
+    "with": "the with statement wraps a block and closes a file",
+    "open": "open returns a file, close closes a file",
+    "for": "for walks over a list",
+    "list": "a list holds a block of values",
+}
+ASKED_WORDS = {"q1": "who wraps a block?", "q2": "what closes a file?", "q3": "what walks over a list?", "q4": "yield"}
 
 
-def documents(answers: Mapping[str, Any], query: str) -> list[Document]:
+def make_documents(answers: Mapping[str, Any], query: str) -> list[Document]:
     answer = answers[query]
     if isinstance(answer, Exception):
         raise answer
-    return [one if isinstance(one, Document) else Document(id=one, content=f"text of {one}") for one in answer]
+    documents = []
+    for document in answer:
+        if isinstance(document, Document):
+            documents.append(document)
+        else:
+            documents.append(Document(id=document, content=f"text of {document}"))
+    return documents
 
 
 @component
@@ -23,7 +41,7 @@ class Prepared:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
-        return {"documents": documents(self.answers, query)[:top_k]}
+        return {"documents": make_documents(self.answers, query)[:top_k]}
 
 
 @component
@@ -40,7 +58,7 @@ class PreparedAsync:
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str) -> dict[str, Any]:
         await asyncio.sleep(0)
-        return {"documents": documents(self.answers, query)}
+        return {"documents": make_documents(self.answers, query)}
 
 
 @component
@@ -62,7 +80,7 @@ class Answer:
         return {"answer": f"{question}: {len(documents)} documents"}
 
 
-def pipeline_of(answers: Mapping[str, Any], retriever: Any = Prepared) -> Pipeline:
+def make_pipeline(answers: Mapping[str, Any], retriever: Any = Prepared) -> Pipeline:
     """Return a pipeline that retrieves, ranks and answers; nothing but the answer leaves it."""
     pipeline = Pipeline()
     pipeline.add_component("retriever", retriever(answers))
@@ -98,8 +116,30 @@ class DocumentsEmbedder:
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
         self.asked.extend(str(document.content) for document in documents)
-        made = [
-            Document(id=one.id, content=one.content, embedding=list(self.vectors[str(one.content)]))
-            for one in documents
-        ]
-        return {"documents": made}
+        embedded = []
+        for document in documents:
+            vector = list(self.vectors[str(document.content)])
+            embedded.append(Document(id=document.id, content=document.content, embedding=vector))
+        return {"documents": embedded}
+
+
+def make_bm25() -> InMemoryBM25Retriever:
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(id=name, content=text) for name, text in TEXTS.items()])
+    return InMemoryBM25Retriever(store, top_k=3)
+
+
+def read_ids(run: Any) -> dict[str, list[str]]:
+    """Return the ids of each ranking."""
+    ids = {}
+    for query, ranking in run.items():
+        ids[query] = [item.id for item in ranking]
+    return ids
+
+
+def retrieve_in_both_styles(retriever: Any) -> dict[str, list[str]]:
+    """Return what synchronous and asynchronous calls retrieve, which is the same."""
+    run = rm.retrieve(retriever, ASKED_WORDS)
+    assert asyncio.run(rm.aretrieve(retriever, ASKED_WORDS)) == run
+    assert not run.errors
+    return read_ids(run)

@@ -27,7 +27,7 @@ def start_small() -> None:
 
 
 def dataset(rows: Sequence[Row], number: str, blocks: int = 1, seed: int | None = None) -> Dataset:
-    """Rows of query, document and number in blocks: as they stand, or shuffled."""
+    """Return rows of query, document and number in blocks: as they stand, or shuffled."""
     rows = list(rows)
     if seed is not None:
         random.Random(seed).shuffle(rows)
@@ -38,17 +38,30 @@ def dataset(rows: Sequence[Row], number: str, blocks: int = 1, seed: int | None 
 
 
 def run_rows(run: Mapping[Any, Any]) -> tuple[list[Row], str]:
-    """The rows of rankings, and what their number is."""
+    """Return the rows of rankings, and what their number is."""
+    rows: list[Row] = []
     if all(isinstance(ranking, Mapping) for ranking in run.values()):
-        return [(query, document, score) for query in run for document, score in run[query].items()], "score"
-    return [(query, document, rank) for query in run for rank, document in enumerate(run[query], start=1)], "rank"
+        for query, scores in run.items():
+            rows += [(query, document, score) for document, score in scores.items()]
+        return rows, "score"
+    for query, ranking in run.items():
+        rows += [(query, document, rank) for rank, document in enumerate(ranking, start=1)]
+    return rows, "rank"
 
 
 def qrels_rows(qrels: Mapping[Any, Mapping[Any, float]]) -> list[Row]:
-    return [(query, document, grade) for query in qrels for document, grade in qrels[query].items()]
+    """Return the rows of judgments."""
+    rows: list[Row] = []
+    for query, grades in qrels.items():
+        rows += [(query, document, grade) for document, grade in grades.items()]
+    return rows
 
 
 def values(results: Dataset, metrics: Sequence[str]) -> dict[str, dict[Any, float]]:
-    """The values of the judged queries, as they stand in the rows of a result."""
-    rows = [row for row in results.take_all() if row["is_judged"]]
-    return {metric: {row["query"]: row[metric] for row in rows} for metric in metrics}
+    """Return the values of the judged queries, as they stand in the rows of a result."""
+    values_by_metric: dict[str, dict[Any, float]] = {metric: {} for metric in metrics}
+    for row in results.take_all():
+        if row["is_judged"]:
+            for metric in metrics:
+                values_by_metric[metric][row["query"]] = row[metric]
+    return values_by_metric

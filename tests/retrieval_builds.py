@@ -10,7 +10,8 @@ import scipy.stats  # noqa: F401  (see below)
 import retrieval_metrics as rm
 import retrieval_metrics.evaluation.explanation
 import retrieval_metrics.retrieval.retrieve
-from pytest_retrieval_metrics import checking, reports  # noqa: F401  (see below)
+from pytest_retrieval_metrics import checking, reports, session  # noqa: F401  (see below)
+from pytest_retrieval_metrics.settings import Settings
 
 # pytester forgets after each run what the run imported, and numpy cannot be imported twice in a process: so everything
 # that a run imports late is imported above.
@@ -28,6 +29,9 @@ SUITE = """
     def test_words(retrieval_check):
         retrieval_check(QRELS, found, at_least={"ndcg@10": 0.35, "mrr": None}, baseline=True)
 """
+SETTINGS = Settings(
+    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=()
+)
 WORDS = Path("retrieval_baselines", "test_search", "test_words.json")
 
 
@@ -69,19 +73,35 @@ class Builds:
         self.monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         self.monkeypatch.setenv("PYTEST_PLUGINS", f"{plugins},pytest_retrieval_metrics.plugin")
 
-    def baseline(self) -> None:
+    def write_baseline(self) -> None:
         self.run("--retrieval-update").assert_outcomes(passed=1)
 
-    def held(self) -> rm.Evaluation:
+    def load_baseline(self) -> rm.Evaluation:
         """Return what the baseline holds."""
-        found = rm.load(self.path / WORDS)
-        assert isinstance(found, rm.Evaluation)
-        return found
+        baseline = rm.load(self.path / WORDS)
+        assert isinstance(baseline, rm.Evaluation)
+        return baseline
 
 
-def warned(result: pytest.RunResult) -> int:
+def count_warnings(result: pytest.RunResult) -> int:
     """Return how often the plug-in or the core warned.
 
     pytest counts every warning of the process: also those of objects that an earlier test left to the collector.
     """
     return sum("RetrievalWarning:" in line for line in result.outlines)
+
+
+def read_section(result: pytest.RunResult) -> list[str]:
+    """Return the lines of the plug-in's block, with its title."""
+    lines = result.outlines
+    start = next(index for index, line in enumerate(lines) if " retrieval quality " in line)
+    rest = lines[start + 1 :]
+    return [lines[start], *rest[: next(index for index, line in enumerate(rest) if line.startswith("==="))]]
+
+
+def read_failure(result: pytest.RunResult) -> list[str]:
+    """Return the lines of the only failure."""
+    lines = result.outlines
+    start = next(index for index, line in enumerate(lines) if line.startswith("____"))
+    rest = lines[start + 1 :]
+    return rest[: next(index for index, line in enumerate(rest) if line.startswith("==="))]

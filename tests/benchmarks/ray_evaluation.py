@@ -33,18 +33,11 @@ import pyarrow.compute as pc  # noqa: E402
 
 import retrieval_metrics as rm  # noqa: E402
 from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa: E402
-from ray_retrieval_metrics.evaluating import by_query, score_block  # noqa: E402
-from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
-    JUDGED_ROW,
-    RETRIEVED_ROW,
-    RowColumns,
-    map_blocks,
-    read_judgments,
-    read_run_columns,
-    select_rows,
-)
-from retrieval_metrics.metrics.base.metric import as_metrics  # noqa: E402
-from retrieval_metrics.metrics.base.rules import as_rules  # noqa: E402
+from ray_retrieval_metrics.datasets import map_blocks  # noqa: E402
+from ray_retrieval_metrics.evaluating import score_block, shuffle_by_query  # noqa: E402
+from ray_retrieval_metrics.judgment_rows import read_judgments  # noqa: E402
+from ray_retrieval_metrics.shuffled_rows import RowKind, read_run_columns, select_rows  # noqa: E402
+from retrieval_metrics.integration_api.batches import BlockScorer, RowColumns  # noqa: E402
 from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 DEPTH = 100
@@ -53,8 +46,8 @@ AT_LEAST = 1_000_000
 """Rows per second and core in the metric stage."""
 BLOCKS = (100_000, 300_000, 1_000_000, 3_000_000)
 
-METRICS = as_metrics(rm.DEFAULT_METRICS)
-RULES = as_rules("standard")
+SCORER = BlockScorer.create(rm.DEFAULT_METRICS)
+METRICS = SCORER.metrics
 
 
 def ids(prefix: str, numbers: Any) -> pa.Array:
@@ -87,14 +80,14 @@ def block_of(rows: int, *, ties: bool) -> pa.Table:
     if ties:
         run = run.set_column(2, "score", pc.round(pc.divide(run["score"], 4.0)))
     parts = [
-        select_rows(run, RowColumns("query_id", "doc_id", "score", "score"), RETRIEVED_ROW),
-        select_rows(qrels_of(queries), RowColumns("query_id", "doc_id", "grade", "grade"), JUDGED_ROW),
+        select_rows(run, RowColumns("query_id", "doc_id", "score", "score"), RowKind.RETRIEVED),
+        select_rows(qrels_of(queries), RowColumns("query_id", "doc_id", "grade", "grade"), RowKind.JUDGED),
     ]
     return pa.concat_tables(parts).combine_chunks()
 
 
 def score(block: pa.Table) -> dict[str, float]:
-    return {"queries": len(score_block(block, METRICS, RULES, "score", None))}
+    return {"queries": len(score_block(block, SCORER))}
 
 
 def measure_block() -> bool:
@@ -121,7 +114,7 @@ def measure_block() -> bool:
     return is_fast_enough
 
 
-def weighed(block: pa.Table, **options: Any) -> dict[str, list[float]]:
+def weighed(block: pa.Table, scorer: BlockScorer) -> dict[str, list[float]]:
     """Score a block and return the memory that is the worker's own, in MB: before, and the most it was meanwhile."""
     before = largest = own_megabytes()
     done = threading.Event()
@@ -133,7 +126,7 @@ def weighed(block: pa.Table, **options: Any) -> dict[str, list[float]]:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    score_block(block, **options)
+    score_block(block, scorer)
     done.set()
     watcher.join()
     return {"rows": [len(block)], "before": [before], "most": [largest]}
@@ -160,23 +153,23 @@ def on_ray(queries: int, partitions: int | None) -> bool:
     evaluate_dataset(qrels, run.limit(100_000), METRICS, partitions=cores).materialize()  # workers start
 
     began = time.perf_counter()
-    shuffled = by_query(read_judgments(qrels, None), run, read_run_columns(run, None), partitions).materialize()
+    rows = shuffle_by_query(read_judgments(qrels, None), run, read_run_columns(run, None), partitions)
+    shuffled = rows.materialize()
     shuffle = time.perf_counter() - began
     began = time.perf_counter()
-    options = {"metrics": METRICS, "rules": RULES, "by": "score", "scale": None}
-    results = map_blocks(shuffled, score_block, **options).materialize()
+    results = map_blocks(shuffled, score_block, scorer=SCORER).materialize()
     stage = time.perf_counter() - began
     began = time.perf_counter()
     evaluation = to_evaluation(results)
     sums = time.perf_counter() - began
-    rows = [
+    figures = [
         ["shuffle", f"{shuffle:.1f}", f"{n_rows / shuffle / cores / 1e6:.2f}"],
         ["metric stage", f"{stage:.1f}", f"{n_rows / stage / cores / 1e6:.2f}"],
         ["means, intervals, counts", f"{sums:.1f}", f"{n_rows / sums / cores / 1e6:.2f}"],
     ]
     print(f"\n{n_rows:,} rows of {queries:,} queries in {partitions} partitions on {cores} cores:\n")
-    print(Table(["stage", "seconds", "M rows/s/core"], rows).markdown())
-    heaviest = max(map_blocks(shuffled, weighed, **options).take_all(), key=lambda row: row["most"])
+    print(Table(["stage", "seconds", "M rows/s/core"], figures).markdown())
+    heaviest = max(map_blocks(shuffled, weighed, scorer=SCORER).take_all(), key=lambda row: row["most"])
     print(
         f"\nA worker with a block of {heaviest['rows']:,} rows takes at most {heaviest['most']:.0f} MB, the "
         f"{heaviest['before']:.0f} MB of Python and its libraries included."

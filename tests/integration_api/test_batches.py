@@ -1,6 +1,7 @@
 """Blocks that are evaluated apart have the values of the whole."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,50 +9,149 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.integration_api.batches import (
-    JUDGMENT_ROLES,
-    RUN_ROLES,
-    LongTable,
-    as_metrics,
+    BlockScorer,
+    BlockSummary,
+    RowColumns,
     as_rules,
-    counts_in_means,
     divides_by_largest_grade,
+    read_trec_blocks,
     require_known_scale,
-    score_run,
 )
 
-JUDGED: dict[str, list[Any]] = {"query": ["q1", "q2"], "document": ["a", "b"], "grade": [3, 1]}
-RUN: dict[str, list[Any]] = {"query": ["q1", "q2", "q2"], "document": ["a", "x", "b"], "score": [1.0, 2.0, 1.0]}
+JUDGED: dict[str, list[Any]] = {"query": ["q1", "q2"], "document": ["a", "b"], "number": [3.0, 1.0]}
+RETRIEVED: dict[str, list[Any]] = {
+    "query": ["q1", "q2", "q2"],
+    "document": ["a", "x", "b"],
+    "number": [1.0, 2.0, 1.0],
+}
 
 
-def block(query: str) -> tuple[rm.Qrels, rm.Run]:
-    """Return the judgments and the rankings of one query, as a block of tables holds them."""
-    judged, retrieved = (
-        {
-            name: [value for value, own in zip(column, rows["query"], strict=True) if own == query]
-            for name, column in rows.items()
-        }
-        for rows in (JUDGED, RUN)
-    )
-    judgments = LongTable(judged, JUDGMENT_ROLES, None, "a block", allow=()).judgments()
-    return rm.Qrels.from_table(judgments), rm.Run(
-        [LongTable(retrieved, RUN_ROLES, None, "a block", allow=()).rankings()]
-    )
+def select_query(table: dict[str, list[Any]], query: str) -> dict[str, list[Any]]:
+    """Return the rows of one query, as a block holds them."""
+    rows = [row for row, row_query in enumerate(table["query"]) if row_query == query]
+    return {name: [column[row] for row in rows] for name, column in table.items()}
+
+
+def score_query(scorer: BlockScorer, query: str) -> dict[str, Any]:
+    return scorer.score(select_query(RETRIEVED, query), select_query(JUDGED, query))
+
+
+def evaluate_whole(metrics: list[str]) -> rm.Evaluation:
+    grades = {"query": JUDGED["query"], "document": JUDGED["document"], "grade": JUDGED["number"]}
+    scores = {"query": RETRIEVED["query"], "document": RETRIEVED["document"], "score": RETRIEVED["number"]}
+    return rm.evaluate(rm.read_qrels(grades), rm.read_run(scores), metrics)
 
 
 def test_every_block_has_the_values_of_the_whole_if_it_is_told_the_largest_grade() -> None:
-    metrics, rules = as_metrics(["mrr", "err"]), as_rules("standard")
-    values = [score_run(*block(query), metrics, rules, scale=3).values for query in ("q1", "q2")]
+    scorer = replace(BlockScorer.create(["mrr", "err"]), max_grade=3.0)
+    blocks = [score_query(scorer, query) for query in ("q1", "q2")]
     # The relevant ones have ranks 1 and 2, so err is 7 / 8, and half of 1 / 8.
-    assert np.concatenate(values).tolist() == [[1, 7 / 8], [1 / 2, 1 / 16]]
-    evaluation = rm.evaluate(rm.read_qrels(JUDGED), rm.read_run(RUN), ["mrr", "err"])
-    assert np.concatenate(values).tolist() == evaluation.values.tolist()
-    alone = score_run(*block("q2"), metrics, rules).values
-    assert alone.tolist() == [[1 / 2, 1 / 4]]  # of its own, the largest grade is 1
+    assert [block["mrr"].tolist() for block in blocks] == [[1], [1 / 2]]
+    assert [block["err"].tolist() for block in blocks] == [[7 / 8], [1 / 16]]
+    assert evaluate_whole(["mrr", "err"]).values.tolist() == [[1, 7 / 8], [1 / 2, 1 / 16]]
+    alone = score_query(BlockScorer.create("err"), "q2")
+    assert alone["err"].tolist() == [1 / 4]  # of its own, the largest grade is 1
+
+
+def test_the_sums_of_blocks_are_the_evaluation_of_the_whole() -> None:
+    metrics = ["mrr", "ndcg@10", "err"]
+    scorer = replace(BlockScorer.create(metrics), max_grade=3.0)
+    summaries = [BlockSummary.read(score_query(scorer, query), scorer.rules) for query in ("q1", "q2")]
+    merged = BlockSummary.merge(summaries)
+    whole = evaluate_whole(metrics)
+    assert str(merged) == str(whole)
+    assert dict(merged.means) == dict(whole.means)
+    assert merged.counts == whole.counts
+
+
+def test_a_row_holds_the_facts_about_its_query() -> None:
+    scorer = BlockScorer.create("mrr")
+    columns = scorer.score(RETRIEVED, select_query(JUDGED, "q1"), unjudged_queries=["q3"], empty_queries=["q4"])
+    assert columns["query"] == ["q1", "q4", "q2", "q3"]
+    assert columns["is_judged"].tolist() == [True, True, False, False]
+    assert columns["is_scored"].tolist() == [True, False, False, False]
+    assert columns["n_retrieved"].tolist() == [1, 0, 0, 0]
+    assert columns["n_relevant"].tolist() == [1, 0, 0, 0]
+    np.testing.assert_array_equal(columns["mrr"], [1, np.nan, np.nan, np.nan])
+
+
+def test_a_block_without_judgments_has_the_columns_of_the_others() -> None:
+    scorer = BlockScorer.create(["mrr", "ndcg@10"])
+    unjudged = scorer.score(RETRIEVED, select_query(JUDGED, "nowhere"))
+    assert list(unjudged) == list(scorer.score(RETRIEVED, JUDGED))
+    assert unjudged["query"] == ["q1", "q2"]
+    assert np.isnan(unjudged["mrr"]).all()
+
+
+def test_rows_of_something_else_or_of_other_rules_are_refused() -> None:
+    rules = as_rules("standard")
+    with pytest.raises(ValueError, match="no column 'is_judged'"):
+        BlockSummary.read({"query": ["q1"], "mrr": np.ones(1)}, rules)
+    columns = BlockScorer.create("mrr").score(select_query(RETRIEVED, "q1"), JUDGED)
+    with pytest.raises(ValueError, match="other rules than trec_eval"):
+        BlockSummary.read(columns, as_rules("trec_eval"))
+    with pytest.raises(ValueError, match="pass the same ties="):
+        BlockSummary.read(columns, as_rules("standard", "expected"))
+    with pytest.raises(ValueError, match="no values of metrics"):
+        BlockSummary.read({name: column for name, column in columns.items() if "mrr" not in name}, rules)
+
+
+def test_blocks_without_a_common_query_are_refused() -> None:
+    scorer = BlockScorer.create("mrr")
+    columns = scorer.score(select_query(RETRIEVED, "q1"), select_query(JUDGED, "q2"))
+    with pytest.raises(ValueError, match="no query in common: the run has, for example, 'q1', the qrels have 'q2'"):
+        BlockSummary.merge([BlockSummary.read(columns, scorer.rules)])
+
+
+def test_judged_queries_without_a_judged_document_retrieved_are_warned_of_where_blocks_are_merged() -> None:
+    scorer = BlockScorer.create("mrr")
+    columns = scorer.score({"query": ["q1"], "document": ["z"], "number": [1.0]}, select_query(JUDGED, "q1"))
+    summary = BlockSummary.read(columns, scorer.rules)
+    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged") as caught:
+        BlockSummary.merge([summary])
+    assert caught[0].filename == __file__
+
+
+def test_columns_are_found_by_their_usual_names() -> None:
+    scored = RowColumns.find_in_run(["qid", "docno", "score", "rank"], None)
+    assert scored == RowColumns("qid", "docno", "score", "score", rank="rank")
+    ranked = RowColumns.find_in_run(["qid", "docno", "place"], {"rank": "place"})
+    assert ranked == RowColumns("qid", "docno", "place", "rank")
+    assert RowColumns.find_in_run(["qid", "docno", "weight"], None) is None
+    judged = RowColumns.find_in_qrels(["qid", "docno", "relevance", "group"], None)
+    assert judged == RowColumns("qid", "docno", "relevance", "grade", group="group")
+
+
+def test_ranks_that_contradict_the_scores_are_warned_of() -> None:
+    columns = RowColumns("query", "document", "score", "score", rank="rank")
+    rows: list[dict[str, Any]] = [{"query": "q1", "score": rank / 10, "rank": rank} for rank in (1, 2, 3)]
+    with pytest.warns(rm.RetrievalWarning, match="rise with the ranks"):
+        columns.warn_about_ranks(lambda n_rows: rows[:n_rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        columns.warn_about_ranks(lambda _: [*rows[:1], {"query": "q1", "score": 0.2, "rank": None}])
+        replace(columns, rank=None).warn_about_ranks(lambda _: rows)
+
+
+def test_trec_text_is_read_as_columns(tmp_path: Any) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 d3 1 2.5 x\n")
+    (tmp_path / "a.qrels").write_text("q1 0 d3 2\n")
+    (run,) = read_trec_blocks(str(tmp_path / "a.run"), "run")
+    (qrels,) = read_trec_blocks(str(tmp_path / "a.qrels"), "qrels")
+    assert {name: list(column) for name, column in run.items()} == {
+        "query": ["q1"],
+        "document": ["d3"],
+        "score": [2.5],
+    }
+    assert list(qrels) == ["query", "document", "grade"]
 
 
 def test_a_metric_that_divides_by_a_largest_grade_that_nobody_knows_is_refused() -> None:
-    mrr, err, fixed = as_metrics(["mrr", "err", "err(max_grade=3)"])
-    assert [divides_by_largest_grade(metric) for metric in (mrr, err, fixed)] == [False, True, False]
+    metrics = BlockScorer.create(["mrr", "err", "err(max_grade=3)"]).metrics
+    mrr, err, fixed = metrics
+    assert [divides_by_largest_grade(metric) for metric in metrics] == [False, True, False]
+    assert BlockScorer.create([mrr, err]).needs_max_grade
+    assert not BlockScorer.create([mrr, fixed]).needs_max_grade
     require_known_scale([mrr, fixed], "a block", "name it, as in {name}(max_grade=3)")
     with pytest.raises(ValueError, match=r"err .*a block.*name it, as in err\(max_grade=3\)"):
         require_known_scale([mrr, err], "a block", "name it, as in {name}(max_grade=3)")
@@ -59,16 +159,18 @@ def test_a_metric_that_divides_by_a_largest_grade_that_nobody_knows_is_refused()
 
 
 def test_a_block_that_lacks_something_warns_of_nothing() -> None:
-    qrels, _ = block("q1")
-    _, run = block("q2")
+    scorer = BlockScorer.create("mrr")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        scores = score_run(qrels, run, as_metrics("mrr"), as_rules("standard"))
-    assert scores.values.tolist() == [[0]]
-    assert (scores.counts["missing"], scores.counts["unjudged_queries"]) == (1, 1)
+        columns = scorer.score(select_query(RETRIEVED, "q2"), select_query(JUDGED, "q1"))
+        summary = BlockSummary.read(columns, scorer.rules)
+    assert columns["mrr"][:1].tolist() == [0]
+    counts = summary.part.counts
+    assert (counts["missing"], counts["unjudged_queries"]) == (1, 1)
 
 
 def test_the_rules_say_whether_a_query_without_a_relevant_document_enters_the_means() -> None:
-    has_relevant = np.array([True, False])
-    assert counts_in_means(has_relevant, as_rules("standard")).tolist() == [True, False]
-    assert counts_in_means(has_relevant, as_rules("trec_eval")).tolist() == [True, True]
+    for rules, is_scored in (("standard", [True, False]), ("trec_eval", [True, True])):
+        retrieved = {"query": ["q1", "q3"], "document": ["a", "a"], "number": [1.0, 1.0]}
+        columns = BlockScorer.create("mrr", rules).score(retrieved, select_query(JUDGED, "q1"), empty_queries=["q3"])
+        assert columns["is_scored"].tolist() == is_scored

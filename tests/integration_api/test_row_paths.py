@@ -52,5 +52,5 @@ def test_a_trace_is_read_by_the_view_that_was_chosen() -> None:
         for number, name in enumerate(("one", "two"), start=1)
     ]
     row = {"outputs": {"ids": ["two"]}}
-    assert [*RowPaths("expected", "trace", "last").merged_ranking(row, spans, []).ranking] == ["two", "d"]
-    assert [*RowPaths("expected", "trace", "union").merged_ranking(row, spans, []).ranking] == ["one", "d", "two"]
+    assert [*RowPaths("expected", "trace", "last").read_trace(row, spans, []).ranking] == ["two", "d"]
+    assert [*RowPaths("expected", "trace", "union").read_trace(row, spans, []).ranking] == ["one", "d", "two"]

@@ -195,7 +195,8 @@ class Agreement(Printed):
     @property
     def mean_difference(self) -> float:
         """How much higher the second grades than the first, on average."""
-        return float(np.mean([second - first for first, second in self.pairs.values()]))
+        grades = np.array(list(self.pairs.values()))
+        return float(np.mean(grades[:, 1] - grades[:, 0]))
 
     @property
     def near_chance(self) -> bool:

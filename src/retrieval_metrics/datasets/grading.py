@@ -74,7 +74,9 @@ async def read_grades(
     meanings = resolve_rubric(rubric)
     scale = Scale.from_grades(relevant_from)
     batches = _make_batches(items, positive_integer(batch, "batch"), integer(seed, "seed"))
-    prompts = {number: _write_prompt(passages, pool.queries, meanings) for number, passages in enumerate(batches)}
+    prompts = {}
+    for number, passages in enumerate(batches):
+        prompts[number] = _write_prompt(passages, pool.queries, meanings)
 
     def parse(number: int, reply: str) -> list[PassageGrade]:
         return _parse_reply(reply, batches[number])

@@ -81,15 +81,18 @@ def _group_connected(questions: Questions) -> list[list[QueryId]]:
 
 def merge_sets(set_class: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
     """Merge several sets; see `EvaluationSet.merge`."""
+    queries = []
+    answers = []
     for questions in sets:
         if not isinstance(questions, Questions):
             raise TypeError(f"an EvaluationSet can be merged only with EvaluationSets, got {type(questions).__name__}")
-    texts = _merge_equal([questions.queries for questions in sets], "query {!r} is", "rename one")
+        queries.append(questions.queries)
+        answers.append(questions.answers)
+    texts = _merge_equal(queries, "query {!r} is", "rename one")
     judgments = [_judgments_of_queries(questions) for questions in sets]
     qrels = _merge_equal(judgments, "query {!r} is judged", "merge these judgments first, or rename one of the two")
     for query in texts:
         _require_equal_conversations(sets, query)
-    answers = [questions.answers for questions in sets]
     merged_answers = _merge_equal(answers, "the answer to query {!r} is", "leave one of the two out")
     provenance: dict[Any, Provenance] = {}
     for questions in reversed(sets):  # the first set that knows where a question comes from is right
@@ -114,8 +117,9 @@ def _judgments_of_queries(questions: Questions) -> dict[Any, Any]:
 
 def _require_equal_conversations(sets: Sequence[Questions], query: QueryId) -> None:
     conversations = [questions.conversation.get(query) for questions in sets if query in questions.queries]
-    if any(conversation != conversations[0] for conversation in conversations):
-        raise ValueError(f"something else was said before query {query!r} in one set than in another; rename one")
+    for conversation in conversations:
+        if conversation != conversations[0]:
+            raise ValueError(f"something else was said before query {query!r} in one set than in another; rename one")
 
 
 def _merge_equal(mappings: Sequence[Mapping[Any, Any]], subject: str, remedy: str) -> dict[Any, Any]:

@@ -1,45 +1,511 @@
-"""For integrations that evaluate large data in blocks: columns, rows of results, and sums that are merged exactly."""
+"""For integrations that evaluate large data in blocks: a block of rows in, a table of values out, summed exactly."""
 
-from retrieval_metrics._internal.validation import require_same_id_type
-from retrieval_metrics.evaluation.counts import counts_in_means
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from retrieval_metrics._internal.validation import RetrievalWarning, require_same_id_type
+from retrieval_metrics.evaluation.counts import Counts, counts_in_means
 from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.merge import merge
 from retrieval_metrics.evaluation.score_run import score_run
-from retrieval_metrics.evaluation.scores import COLUMNS, Column
+from retrieval_metrics.evaluation.scores import COLUMNS, Scores
 from retrieval_metrics.files import trec_lines
 from retrieval_metrics.files.formats import find_format_by_name
 from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES, find_columns, parse_allowances
 from retrieval_metrics.inputs.dataframes import LongTable
-from retrieval_metrics.inputs.frame_columns import is_dataframe
-from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS as ROWS_FOR_DOUBT
-from retrieval_metrics.inputs.score_checks import warn_about_score_direction
+from retrieval_metrics.inputs.frame_columns import column_names
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade, require_known_scale
-from retrieval_metrics.metrics.base.metric import as_metrics
+from retrieval_metrics.metrics.base.metric import Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
 from retrieval_metrics.metrics.base.user_metrics import defined_metrics
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from retrieval_metrics._internal.validation import BoolArray, FloatArray, QueryId
+    from retrieval_metrics.evaluation.scores import Column, Totals
+    from retrieval_metrics.inputs.column_detection import Columns
+    from retrieval_metrics.metrics.base.rules import Rules
+
 __all__ = [
-    "COLUMNS",
-    "ID_MISMATCH_HINT",
-    "JUDGMENT_ROLES",
-    "NOTHING_JUDGED_FOUND",
-    "ROWS_FOR_DOUBT",
-    "RUN_ROLES",
-    "Column",
-    "LongTable",
-    "as_metrics",
+    "BlockScorer",
+    "BlockSummary",
+    "RowColumns",
     "as_rules",
-    "counts_in_means",
     "defined_metrics",
     "divides_by_largest_grade",
-    "find_columns",
     "find_format_by_name",
-    "is_dataframe",
-    "parse_allowances",
+    "read_trec_blocks",
     "require_known_scale",
     "require_same_id_type",
     "score_run",
     "system_wide_warnings",
-    "trec_lines",
-    "warn_about_score_direction",
 ]
+
+# What the number of a row is.
+NumberKind: TypeAlias = Literal["score", "rank", "grade"]
+
+# Beside its id and its values, what a row says of its query: whether it is judged, enters the means, and has a judged
+# document that ties; how many documents were retrieved for it, are relevant, were retrieved and are judged, and were
+# retrieved again.
+FACT_TYPES: Mapping[str, type[np.generic]] = {
+    "is_judged": np.bool_,
+    "is_scored": np.bool_,
+    "is_tied": np.bool_,
+    "n_retrieved": np.int64,
+    "n_relevant": np.int64,
+    "n_found": np.int64,
+    "n_duplicates": np.int64,
+}
+
+# The largest grade of all judgments, the same in every row; only if a metric divides by it.
+MAX_GRADE_COLUMN = "largest_grade"
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumns:
+    """The columns of a table by role, with one row for each document.
+
+    Attributes:
+        query: The ids of queries.
+        document: The ids of documents.
+        number: The scores, ranks or grades; None if every document listed is relevant.
+        kind: Which of these the number is.
+        group: The groups of judgments, if there are any.
+        rank: The ranks beside scores, if there are any.
+    """
+
+    query: str
+    document: str
+    number: str | None
+    kind: NumberKind
+    group: str | None = None
+    rank: str | None = None
+
+    @classmethod
+    def find_in_run(
+        cls, names: Sequence[str], columns: Columns | None, allow: str | Collection[str] = ()
+    ) -> RowColumns | None:
+        """Return the columns of a run; None if there is neither a score nor a rank.
+
+        Args:
+            names: The names of all columns.
+            columns: The columns that the user named, by role.
+            allow: What to accept that is refused otherwise, as in `Run.from_frame`.
+
+        Raises:
+            ValueError: If a column is not found or ambiguous.
+        """
+        # Rows without an order need a score or a rank.
+        roles = {"query": True, "document": True, "score": False, "rank": False}
+        column_by_role = find_columns(names, roles, columns, "the run", parse_allowances(allow))
+        query = column_by_role["query"]
+        document = column_by_role["document"]
+        rank = column_by_role.get("rank")
+        if "score" in column_by_role:
+            return cls(query, document, column_by_role["score"], "score", rank=rank)
+        if rank is None:
+            return None
+        return cls(query, document, rank, "rank")
+
+    @classmethod
+    def find_in_qrels(
+        cls, names: Sequence[str], columns: Columns | None, allow: str | Collection[str] = ()
+    ) -> RowColumns:
+        """Return the columns of judgments.
+
+        Raises:
+            ValueError: If a column is not found or ambiguous.
+        """
+        column_by_role = find_columns(names, JUDGMENT_ROLES, columns, "the qrels", parse_allowances(allow))
+        return cls(
+            column_by_role["query"],
+            column_by_role["document"],
+            column_by_role.get("grade"),
+            "grade",
+            column_by_role.get("group"),
+        )
+
+    def warn_about_ranks(self, take_rows: Callable[[int], Iterable[Mapping[str, Any]]]) -> None:
+        """Warn if the ranks at the beginning of a run speak against the scores, by which it is ordered.
+
+        Args:
+            take_rows: Returns the first rows, as many as it is asked for.
+        """
+        if self.rank is None:
+            return
+        ranked_scores = []
+        for row in take_rows(MAX_CHECKED_ROWS):
+            try:
+                ranked_scores.append((row[self.query], float(row[self.rank]), float(row[self.number or ""])))
+            except (KeyError, TypeError, ValueError):
+                continue  # an error of the row, which is raised when it is scored
+        warn_about_score_direction(ranked_scores, "the run")
+
+
+def read_trec_blocks(path: str, kind: Literal["run", "qrels"]) -> Iterator[dict[str, pl.Series | FloatArray]]:
+    """Yield the columns of TREC text, a few megabytes at a time: `query`, `document`, and `score` or `grade`.
+
+    Raises:
+        ValueError: If a line is wrong, with the file, the number of the line, and the line.
+    """
+    layout = trec_lines.RUN_LAYOUT if kind == "run" else trec_lines.QRELS_LAYOUT
+    for query, document, value in trec_lines.parts_of_file(path, layout):
+        yield {"query": query, "document": document, layout.value: value}
+
+
+@dataclass(frozen=True, slots=True)
+class BlockScorer:
+    """What every block of an evaluation is scored by.
+
+    Attributes:
+        metrics: The metrics.
+        rules: The rules of all blocks.
+        number_kind: Whether retrieved documents have scores or ranks.
+        max_grade: The largest grade of all judgments; None if no metric divides by it.
+        allow: What to accept that is refused otherwise, as in `Run.from_frame`.
+
+    Example:
+        >>> scorer = BlockScorer.create(["mrr"])
+        >>> retrieved = {"query": ["q1", "q1"], "document": ["d3", "d7"], "number": [2.0, 1.0]}
+        >>> judged = {"query": ["q1"], "document": ["d7"], "number": [1.0]}
+        >>> values = scorer.score(retrieved, judged)
+        >>> values["query"], values["mrr"].tolist()
+        (['q1'], [0.5])
+    """
+
+    metrics: tuple[Metric, ...]
+    rules: Rules
+    number_kind: NumberKind = "score"
+    max_grade: float | None = None
+    allow: str | Collection[str] = ()
+
+    @classmethod
+    def create(
+        cls,
+        metrics: str | Metric | Iterable[str | Metric],
+        rules: str | Rules = "standard",
+        ties: str | None = None,
+    ) -> BlockScorer:
+        """Return the scorer of some metrics.
+
+        Raises:
+            ValueError: If a metric or a rule set is unknown.
+            TypeError: If an argument has another type.
+        """
+        resolved_rules = as_rules(rules, ties)
+        return cls(as_metrics(metrics), resolved_rules)
+
+    @property
+    def needs_max_grade(self) -> bool:
+        """Whether a metric divides by the largest grade of all judgments."""
+        return any(divides_by_largest_grade(metric) for metric in self.metrics)
+
+    def score(
+        self,
+        retrieved: Any,
+        judged: Any,
+        *,
+        unjudged_queries: Iterable[QueryId] = (),
+        empty_queries: Sequence[QueryId] = (),
+    ) -> dict[str, Any]:
+        """Return the values of a block, which holds all rows of its queries.
+
+        Args:
+            retrieved: The retrieved documents: a DataFrame, an Arrow table or a mapping with the columns `query`,
+                `document` and `number`.
+            judged: The judged documents: likewise, perhaps with the column `group`.
+            unjudged_queries: Queries of the run that are not judged and whose documents were left out.
+            empty_queries: Judged queries without a judged document.
+
+        Returns:
+            Columns by name, with a row for each judged query in the order of the judgments and then for each unjudged
+            one: `query`, the facts about it, the largest grade if a metric divides by it, and the values of the
+            metrics, NaN if they are undefined; values of ideal rankings, residuals and the range over the orders of
+            ties have names such as `ideal ndcg@10`.
+
+        Raises:
+            ValueError: If a row cannot be read, or two contradict each other.
+            TypeError: If ids have the wrong type.
+        """
+        run = self._read_run(retrieved)
+        qrels = self._read_qrels(judged, empty_queries)
+        if qrels is None:
+            judged_queries: list[QueryId] = []
+            facts = {name: np.zeros(0, dtype=fact_type) for name, fact_type in FACT_TYPES.items()}
+            values = {name: np.zeros(0) for name in self._value_names()}
+        else:
+            scores = score_run(qrels, run, self.metrics, self.rules, scale=self.max_grade)
+            judged_queries = list(scores.require_origin("written as rows").judged.qrels.queries)
+            facts = _collect_facts(scores)
+            values = _collect_values(scores)
+        unjudged = {*unjudged_queries, *run} - set(judged_queries)
+        n_unjudged = len(unjudged)
+        columns: dict[str, Any] = {"query": [*judged_queries, *sorted(unjudged, key=str)]}
+        for name, fact in facts.items():
+            columns[name] = np.concatenate([fact, np.zeros(n_unjudged, dtype=fact.dtype)])
+        if self.max_grade is not None:
+            columns[MAX_GRADE_COLUMN] = np.full(len(judged_queries) + n_unjudged, self.max_grade)
+        for name, value in values.items():
+            columns[name] = np.concatenate([value, np.full(n_unjudged, np.nan)])
+        return columns
+
+    def _read_run(self, retrieved: Any) -> Run:
+        if not _count_rows(retrieved):
+            return Run(())
+        columns = {"query": "query", "document": "document", self.number_kind: "number"}
+        table = LongTable(retrieved, RUN_ROLES, columns, "a block of the run", allow=self.allow)
+        return Run([table.rankings()])
+
+    def _read_qrels(self, judged: Any, empty_queries: Sequence[QueryId]) -> Qrels | None:
+        qrels = None
+        if _count_rows(judged):
+            columns = {"query": "query", "document": "document", "grade": "number"}
+            if "group" in column_names(judged):
+                columns["group"] = "group"
+            table = LongTable(judged, JUDGMENT_ROLES, columns, "a block of the qrels", allow=self.allow)
+            qrels = Qrels.from_table(table.judgments())
+        if not empty_queries:
+            return qrels
+        judgments: dict[Any, Any] = {} if qrels is None else dict(qrels.as_dict())
+        for query in empty_queries:
+            judgments.setdefault(query, [])
+        return Qrels(judgments)
+
+    def _value_names(self) -> list[str]:
+        """Return the names of the columns of values if judgments are flat."""
+        example = score_run(Qrels({"query": ["document"]}), {"query": ["document"]}, self.metrics, self.rules)
+        return list(_collect_values(example))
+
+
+def _count_rows(table: Any) -> int:
+    return len(table["query"])
+
+
+def _collect_facts(scores: Scores) -> dict[str, Any]:
+    """Return the facts about each judged query, in the order of the judgments."""
+    judged = scores.require_origin("written as rows").judged
+    n_queries = judged.n_queries
+    scored_positions = scores.positions
+    n_relevant = judged.n_relevant().astype(np.int64)
+    is_scored = np.zeros(n_queries, dtype=np.bool_)
+    is_scored[scored_positions] = counts_in_means(n_relevant[scored_positions] > 0, scores.rules)
+    is_tied = np.zeros(n_queries, dtype=np.bool_)
+    is_tied[judged.tied_queries()] = True
+    return {
+        "is_judged": np.ones(n_queries, dtype=np.bool_),
+        "is_scored": is_scored,
+        "is_tied": is_tied,
+        "n_retrieved": judged.n_retrieved,
+        "n_relevant": n_relevant,
+        "n_found": judged.sum_by_query(judged.ranks.query).astype(np.int64),
+        "n_duplicates": judged.n_duplicates,
+    }
+
+
+def _collect_values(scores: Scores) -> dict[str, FloatArray]:
+    """Return the columns of values by name, in the order of the judgments; NaN for queries that the rules leave out."""
+    n_queries = scores.require_origin("written as rows").judged.n_queries
+    values: dict[str, FloatArray] = {}
+    for column in COLUMNS:
+        for metric in scores.metrics:
+            known_values = scores.per_query_column(column, metric)
+            if known_values is not None:
+                all_values = np.full(n_queries, np.nan)
+                all_values[scores.positions] = known_values
+                values[_value_name(column, metric)] = all_values
+    return values
+
+
+def _value_name(column: Column, metric: Metric) -> str:
+    """Return the name of the column that holds one kind of number for one metric.
+
+    Example:
+        >>> _value_name("value", Metric.parse("p@5")), _value_name("ideal", Metric.parse("p@5"))
+        ('precision@5', 'ideal precision@5')
+    """
+    return str(metric) if column == "value" else f"{column} {metric}"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSummary:
+    """What is collected of a block of values: their sums, and what messages about the whole need.
+
+    Attributes:
+        part: The sums and counts of the block, with the values of its queries if they are wanted.
+        n_rows: The number of its queries.
+        n_found: The number of retrieved documents that are judged.
+        n_answered: The number of judged queries for which something was retrieved.
+        judged_example: A judged query as text; empty if there is none.
+        unjudged_example: A query that is not judged; likewise.
+    """
+
+    part: Evaluation | Totals
+    n_rows: int
+    n_found: int
+    n_answered: int
+    judged_example: str
+    unjudged_example: str
+
+    @staticmethod
+    def require_columns(names: Sequence[str]) -> None:
+        """Raise if rows are no result of `BlockScorer.score`.
+
+        Raises:
+            ValueError: If a column is missing.
+        """
+        for fact in FACT_TYPES:
+            if fact not in names:
+                raise ValueError(
+                    f"these rows are not a result of evaluate_dataset: they have no column {fact!r}, but {list(names)}"
+                )
+
+    @classmethod
+    def read(cls, columns: Mapping[str, Any], rules: Rules, *, with_values: bool = False) -> BlockSummary:
+        """Sum the values of a block.
+
+        Args:
+            columns: The columns that `BlockScorer.score` returned, for all or some of its rows, perhaps beside others.
+            rules: The rules under which they were scored.
+            with_values: Whether to keep the values of single queries.
+
+        Raises:
+            ValueError: If columns are missing, or the values were made under other rules.
+        """
+        scores = _read_scores(columns, rules)
+        evaluation = Evaluation(scores)
+        is_judged = columns["is_judged"]
+        return cls(
+            part=evaluation if with_values else evaluation.totals(),
+            n_rows=len(is_judged),
+            n_found=int(columns["n_found"].sum()),
+            n_answered=int((is_judged & (columns["n_retrieved"] > 0)).sum()),
+            judged_example=_first_query(columns["query"], is_judged),
+            unjudged_example=_first_query(columns["query"], np.logical_not(is_judged)),
+        )
+
+    @staticmethod
+    def merge(summaries: Sequence[BlockSummary], stacklevel: int = 1) -> Evaluation:
+        """Return the evaluation of all blocks, as if they had been one.
+
+        Raises:
+            ValueError: If blocks cannot be merged, or the run and the judgments have no query in common.
+
+        Warns:
+            RetrievalWarning: If no retrieved document is judged anywhere.
+        """
+        evaluation = merge([summary.part for summary in summaries])
+        counts = evaluation.counts
+        is_answered = any(summary.n_answered for summary in summaries)
+        if counts["unjudged_queries"] and counts["queries"] and not is_answered:
+            unjudged_example = _first_text(summary.unjudged_example for summary in summaries)
+            judged_example = _first_text(summary.judged_example for summary in summaries)
+            raise ValueError(
+                f"the run and the qrels have no query in common: the run has, for example, {unjudged_example}, the "
+                f"qrels have {judged_example}; evaluate_dataset(qrels, run) takes the judgments first"
+            )
+        if not any(summary.n_found for summary in summaries):
+            warnings.warn(f"{NOTHING_JUDGED_FOUND}; {ID_MISMATCH_HINT}", RetrievalWarning, stacklevel=stacklevel + 1)
+        return evaluation
+
+
+def _first_text(texts: Iterable[str]) -> str:
+    for text in texts:
+        if text:
+            return text
+    return ""
+
+
+def _first_query(queries: Sequence[QueryId], is_selected: BoolArray) -> str:
+    """Return the first of the selected queries for a message; empty if there is none."""
+    for query in compress(queries, is_selected.tolist()):
+        return repr(query)
+    return ""
+
+
+def _read_scores(columns: Mapping[str, Any], rules: Rules) -> Scores:
+    """Return the scores of the queries in some rows, with the counts of all of them."""
+    names = list(columns)
+    BlockSummary.require_columns(names)
+    metrics = _find_metrics(names)
+    if not metrics:
+        raise ValueError(f"these rows have no values of metrics, but only {names}")
+    is_kept = _find_kept_queries(columns, metrics, rules)
+    values: dict[tuple[Column, Metric], FloatArray] = {}
+    for column in COLUMNS:
+        for metric in metrics:
+            name = _value_name(column, metric)
+            if name in columns:
+                values[column, metric] = columns[name][is_kept]
+    scores = Scores(
+        metrics=tuple(metrics),
+        queries=tuple(compress(columns["query"], is_kept.tolist())),
+        columns=values,
+        counts=_count_issues(columns),
+        rules=rules,
+    )
+    max_grade = None
+    if MAX_GRADE_COLUMN in columns:
+        max_grade = float(columns[MAX_GRADE_COLUMN].max())
+    return replace(scores, scale=max_grade)
+
+
+def _find_metrics(names: Sequence[str]) -> list[Metric]:
+    """Return the metrics with columns of values; other columns were added by users."""
+    metrics = []
+    for name in names:
+        try:
+            metric = Metric.parse(name)
+        except ValueError:
+            continue
+        if str(metric) == name:
+            metrics.append(metric)
+    return metrics
+
+
+def _find_kept_queries(columns: Mapping[str, Any], metrics: Sequence[Metric], rules: Rules) -> BoolArray:
+    """Return which queries the rules keep.
+
+    Raises:
+        ValueError: If the rows were made under other rules.
+    """
+    is_for_expected_ties = _value_name("depends", metrics[0]) in columns
+    if is_for_expected_ties != (rules.ties == "expected"):
+        how = "not made" if rules.ties == "expected" else "made"
+        raise ValueError(
+            f'these rows were {how} with ties="expected", but the rules have ties="{rules.ties}"; pass the same ties='
+        )
+    is_kept: BoolArray = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
+    is_scored = is_kept & counts_in_means(columns["n_relevant"] > 0, rules)
+    if (is_scored != columns["is_scored"]).any():
+        raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as rules=")
+    return is_kept
+
+
+def _count_issues(columns: Mapping[str, Any]) -> Counts:
+    is_judged = columns["is_judged"]
+    has_relevant = columns["n_relevant"] > 0
+    is_missing = is_judged & (columns["n_retrieved"] == 0) & has_relevant
+    # Rows of ids have none of the issues of located texts.
+    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)
+    counts["queries"] = int(is_judged.sum())
+    counts["scored"] = int(columns["is_scored"].sum())
+    counts["missing"] = int(is_missing.sum())
+    counts["unjudged_queries"] = int(np.logical_not(is_judged).sum())
+    counts["no_relevant"] = int((is_judged & np.logical_not(has_relevant)).sum())
+    counts["duplicates"] = int(columns["n_duplicates"].sum())
+    counts["ties"] = int(columns["is_tied"].sum())
+    return cast("Counts", counts)

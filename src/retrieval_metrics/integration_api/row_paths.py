@@ -46,7 +46,7 @@ class RowPaths:
     def checked(
         self,
         judgment_fields: Sequence[str],
-        document_fields: Sequence[str],
+        retrieved_fields: Sequence[str],
         *,
         traces: Sequence[str] = (),
         traced: bool = False,
@@ -55,16 +55,16 @@ class RowPaths:
 
         Args:
             judgment_fields: The fields with which the path of the judgments may begin.
-            document_fields: Those of the retrieved documents and of the citations.
+            retrieved_fields: Those of the retrieved documents and of the citations.
             traces: What the path of the retrieved documents may also begin with, for those in a trace.
             traced: Whether they are in a trace, so that the calls of a row are known.
 
         Raises:
             ValueError: If a path begins with anything else, or `calls` is unknown or needs what is not there.
         """
-        _check(self.relevant, "relevant", judgment_fields)
+        _require_field(self.relevant, "relevant", judgment_fields)
         if traces or not traced:
-            _check(self.retrieved, "retrieved", (*document_fields, *traces))
+            _require_field(self.retrieved, "retrieved", (*retrieved_fields, *traces))
         if self.calls not in get_args(CallsView):
             raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {self.calls!r}")
         if not traced:
@@ -75,7 +75,7 @@ class RowPaths:
                 f"calls={self.calls!r} and citations={self.citations!r}"
             )
         if self.citations is not None:
-            _check(self.citations, "citations", document_fields)
+            _require_field(self.citations, "citations", retrieved_fields)
         return self
 
     def _require_no_trace(self) -> None:
@@ -88,7 +88,7 @@ class RowPaths:
         Raises:
             ValueError: If there is nothing at the path; the message says what there is.
         """
-        return _part(row, self.relevant)
+        return _read_path(row, self.relevant)
 
     def items(self, row: Any, path: str | None = None) -> Items:
         """Return the documents retrieved for a row that has no trace, best first.
@@ -103,12 +103,12 @@ class RowPaths:
         """
         self._require_no_trace()
         path = self.retrieved if path is None else path
-        return convert_to_items(_part(row, path), path)
+        return convert_to_items(_read_path(row, path), path)
 
-    def merged_ranking(
+    def read_trace(
         self, row: Any, spans: Iterable[Mapping[str, Any]], searches: Collection[str], where: str = "the span"
     ) -> MergedRanking:
-        """Return what was seen in the trace of a row.
+        """Read what was retrieved in the trace of a row.
 
         Args:
             row: The row, which has the citations.
@@ -120,34 +120,30 @@ class RowPaths:
             ValueError: If the trace cannot be trusted, or what is needed is unknown.
             TypeError: If a search found something other than a list of documents.
         """
-        cited = None if self.citations is None else convert_to_items(_part(row, self.citations), self.citations)
+        cited = None
+        if self.citations is not None:
+            cited = convert_to_items(_read_path(row, self.citations), self.citations)
         return read_trace_ranking(spans, self.calls, searches, cited, where)
 
 
-def _check(path: str, name: str, fields: Sequence[str]) -> None:
+def _require_field(path: str, option: str, fields: Sequence[str]) -> None:
     if not isinstance(path, str) or path.partition(".")[0] not in fields:
-        raise ValueError(f"{name} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
+        raise ValueError(f"{option} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
 
 
-def _part(row: Any, path: str) -> Any:
+def _read_path(row: Any, path: str) -> Any:
     """Return the value at a path in a row: keys of mappings and attributes of objects, separated by dots."""
     value = row
-    place = ""
+    location = ""
     for key in path.split("."):
         if isinstance(value, Mapping) and key in value:
             value = value[key]
         elif not isinstance(value, Mapping) and hasattr(value, key):
             value = getattr(value, key)
         else:
+            present = ", ".join(map(repr, value)) if isinstance(value, Mapping) else type(value).__name__
             raise ValueError(
-                f"{place or 'the row'} has no {key!r}, which the path {path!r} needs; it has {_contents(value)}"
+                f"{location or 'the row'} has no {key!r}, which the path {path!r} needs; it has {present or 'nothing'}"
             )
-        place = f"{place}.{key}" if place else key
+        location = f"{location}.{key}" if location else key
     return value
-
-
-def _contents(value: Any) -> str:
-    """Return the keys of a mapping, or the type of anything else, for a message."""
-    if not isinstance(value, Mapping):
-        return type(value).__name__
-    return ", ".join(map(repr, value)) or "nothing"

@@ -45,11 +45,11 @@ class Model:
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
-        said = messages[-1].text or ""
-        if said == "odd" and self._replies == 0:
+        text = messages[-1].text or ""
+        if text == "odd" and self._replies == 0:
             raise ConnectionError("model offline")
-        usage = {"prompt_tokens": len(said), "completion_tokens": 2, "total_tokens": len(said) + 2}
-        return {"replies": [ChatMessage.from_assistant(said, meta={"usage": usage})] * max(self._replies, 1)}
+        usage = {"prompt_tokens": len(text), "completion_tokens": 2, "total_tokens": len(text) + 2}
+        return {"replies": [ChatMessage.from_assistant(text, meta={"usage": usage})] * max(self._replies, 1)}
 
 
 def rewriting(model: Any) -> Pipeline:
@@ -65,8 +65,8 @@ def rewriting(model: Any) -> Pipeline:
 
 
 def values(stages: Any, name: str) -> dict[str, float]:
-    found: dict[str, float] = stages.last.per_query[name]
-    return found
+    per_query: dict[str, float] = stages.last.per_query[name]
+    return per_query
 
 
 @both
@@ -75,10 +75,10 @@ def test_tokens_and_seconds_of_each_component_stand_beside_the_metrics(evaluate:
     stages = evaluate(rewriting(Model(replies)), QUESTIONS, "mrr", costs=True)
     assert values(stages, "rewriter prompt_tokens") == {"q1": 4, "q2": 3, "q3": 6}
     assert values(stages, "rewriter completion_tokens") == {"q1": 2, "q2": 2, "q3": 2}
-    of_all = stages.last.seconds
-    parts = [values(stages, f"{name} seconds") for name in ("prompt", "rewriter", "text", "retriever")]
-    for query, whole in of_all.items():
-        assert 0 < sum(part[query] for part in parts) <= whole
+    total_seconds = stages.last.seconds
+    seconds_by_component = [values(stages, f"{name} seconds") for name in ("prompt", "rewriter", "text", "retriever")]
+    for query, total in total_seconds.items():
+        assert 0 < sum(seconds[query] for seconds in seconds_by_component) <= total
     assert stages.last.means["mrr"] == evaluate(rewriting(Model(replies)), QUESTIONS, "mrr").last.means["mrr"]
     assert not [name for name in stages.last.means if "total" in name]
 
@@ -182,8 +182,8 @@ class Users(Tracer):
         return self._open[-1] if self._open else None
 
     class One(Span):
-        def __init__(self, name: str, tags: dict[str, Any], parent: Span | None) -> None:
-            self.name, self.tags, self.parent = name, tags, parent
+        def __init__(self, operation: str, tags: dict[str, Any], parent: Span | None) -> None:
+            self.name, self.tags, self.parent = operation, tags, parent
 
         def set_tag(self, key: str, value: Any) -> None:
             self.tags[key] = value
@@ -192,7 +192,9 @@ class Users(Tracer):
             return {"trace": self.name}
 
     def said(self) -> str:
-        return json.dumps([(one.name, one.tags, getattr(one.parent, "name", None)) for one in self.spans], default=str)
+        return json.dumps(
+            [(span.name, span.tags, getattr(span.parent, "name", None)) for span in self.spans], default=str
+        )
 
 
 @pytest.fixture
@@ -221,12 +223,13 @@ def test_a_tracer_of_the_user_gets_the_same_spans_and_has_its_place_again(users:
 
 
 def test_of_listeners_that_overlap_each_hears_all_and_the_tracer_before_is_back(users: Users) -> None:
-    one, other = ComponentCosts().listening(), ComponentCosts().listening()
-    one.__enter__()
-    other.__enter__()
-    one.__exit__(None, None, None)
+    first = ComponentCosts().listening()
+    second = ComponentCosts().listening()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
     assert tracer.actual_tracer is not users
-    other.__exit__(None, None, None)
+    second.__exit__(None, None, None)
     assert tracer.actual_tracer is users
     with record():
         tracer.actual_tracer = new = Users()

@@ -45,46 +45,61 @@ CASES = 200
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # which the cases mean
 
 
-def case(number: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def make_case(number: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Judgments and a run with ties, negative grades, missing queries, and scores that differ little."""
     rng = random.Random(number)
-    documents = [f"d{at}" for at in range(30)]
-    qrels = {
-        f"q{at}": {one: rng.choice([-1, 0, 0, 1, 1, 2, 3]) for one in rng.sample(documents, rng.randint(1, 15))}
-        for at in range(4)
-    }
-    for judged in qrels.values():  # pytrec_eval crashes in nDCG where a query has negative grades only
-        judged["d0"] = rng.choice([0, 1])
-    tied = number % 2 == 0
-    run = {
-        f"q{at}": {
-            one: float(rng.randint(1, 4)) if tied else rng.random() * (1e-7 if rng.random() < 0.3 else 1)
-            for one in rng.sample(documents, rng.randint(1, 25))
-        }
-        for at in rng.sample(range(5), 4)
-    }
+    documents = [f"d{index}" for index in range(30)]
+    qrels = {}
+    for query in range(4):
+        judged = rng.sample(documents, rng.randint(1, 15))
+        qrels[f"q{query}"] = {document: rng.choice([-1, 0, 0, 1, 1, 2, 3]) for document in judged}
+    for grades in qrels.values():  # pytrec_eval crashes in nDCG where a query has negative grades only
+        grades["d0"] = rng.choice([0, 1])
+    has_ties = number % 2 == 0
+    draw_score = draw_tied_score if has_ties else draw_close_score
+    run = {}
+    for query in rng.sample(range(5), 4):
+        retrieved = rng.sample(documents, rng.randint(1, 25))
+        run[f"q{query}"] = {document: draw_score(rng) for document in retrieved}
     return qrels, run
 
 
-def by_query(found: Any) -> dict[tuple[str, str], float]:
-    return {(str(one.measure), one.query_id): one.value for one in found}
+def draw_tied_score(rng: random.Random) -> float:
+    return float(rng.randint(1, 4))
+
+
+def draw_close_score(rng: random.Random) -> float:
+    """Return a score, of which three in ten are so small that they differ little."""
+    score = rng.random()
+    if rng.random() < 0.3:
+        score *= 1e-7
+    return score
+
+
+def values_by_query(metrics: Any) -> dict[tuple[str, str], float]:
+    return {(str(metric.measure), metric.query_id): metric.value for metric in metrics}
 
 
 def test_equal_to_pytrec_eval() -> None:
-    ours, compared, different = RetrievalMetricsProvider(), 0, []
+    provider = RetrievalMetricsProvider()
+    n_compared = 0
+    differences = []
     for number in range(CASES):
-        qrels, run = case(number)
-        found = by_query(ours.iter_calc(MEASURES, qrels, run))
-        theirs = by_query(ir_measures.pytrec_eval.iter_calc(MEASURES, qrels, run))
-        assert found.keys() == theirs.keys()
-        compared += len(theirs)
-        different += [(number, key, found[key], theirs[key]) for key in theirs if abs(found[key] - theirs[key]) > 1e-9]
-    assert not different
-    assert compared >= CASES * len(MEASURES) * 4
+        qrels, run = make_case(number)
+        ours = values_by_query(provider.iter_calc(MEASURES, qrels, run))
+        theirs = values_by_query(ir_measures.pytrec_eval.iter_calc(MEASURES, qrels, run))
+        assert ours.keys() == theirs.keys()
+        n_compared += len(theirs)
+        for key in theirs:
+            if abs(ours[key] - theirs[key]) > 1e-9:
+                differences.append((number, key, ours[key], theirs[key]))
+    assert not differences
+    assert n_compared >= CASES * len(MEASURES) * 4
 
 
 def test_scores_that_32_bits_cannot_tell_apart_are_equal() -> None:
-    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.00000001, "b": 1.0}}
+    qrels = {"q": {"a": 1, "b": 0}}
+    run = {"q": {"a": 1.00000001, "b": 1.0}}
     for provider in (RetrievalMetricsProvider(), ir_measures.pytrec_eval):
         assert provider.calc_aggregate([RR], qrels, run) == {RR: 0.5}  # by id, descending
 
@@ -92,47 +107,52 @@ def test_scores_that_32_bits_cannot_tell_apart_are_equal() -> None:
 def test_one_order_of_equal_scores() -> None:
     qrels = {"q": {"a": 1, "b": 0}}
     run = {"q": {"a": 1.0, "b": 1.0}}
-    found = RetrievalMetricsProvider().calc_aggregate([RR, RR @ 10, P @ 1], qrels, run)
-    assert found == {RR: 0.5, RR @ 10: 0.5, P @ 1: 0.0}
+    means = RetrievalMetricsProvider().calc_aggregate([RR, RR @ 10, P @ 1], qrels, run)
+    assert means == {RR: 0.5, RR @ 10: 0.5, P @ 1: 0.0}
     for number in range(CASES):
-        qrels, run = case(number)
-        found = by_query(RetrievalMetricsProvider().iter_calc([RR, RR @ 1000], qrels, run))
-        assert all(found["RR", query] == found["RR@1000", query] for query in qrels)
+        qrels, run = make_case(number)
+        values = values_by_query(RetrievalMetricsProvider().iter_calc([RR, RR @ 1000], qrels, run))
+        assert all(values["RR", query] == values["RR@1000", query] for query in qrels)
 
 
 def test_judged_and_err() -> None:
-    qrels, run = {"q": {"a": 1, "b": 4}}, {"q": {"b": 3.0, "x": 2.0, "a": 1.0}}
-    found = RetrievalMetricsProvider().calc_aggregate([Judged @ 2, ERR @ 3], qrels, run)
-    assert found[Judged @ 2] == 0.5
-    assert found[ERR @ 3] == pytest.approx(15 / 16 + 1 / 16 * 1 / 16 / 3)
+    qrels = {"q": {"a": 1, "b": 4}}
+    run = {"q": {"b": 3.0, "x": 2.0, "a": 1.0}}
+    means = RetrievalMetricsProvider().calc_aggregate([Judged @ 2, ERR @ 3], qrels, run)
+    assert means[Judged @ 2] == 0.5
+    assert means[ERR @ 3] == pytest.approx(15 / 16 + 1 / 16 * 1 / 16 / 3)
 
 
 @pytest.fixture
-def first() -> Iterator[None]:
-    before = list(ir_measures.DefaultPipeline.providers)
+def provider_put_first() -> Iterator[None]:
+    providers_before = list(ir_measures.DefaultPipeline.providers)
     put_first()
     yield
-    ir_measures.DefaultPipeline.providers[:] = before
+    ir_measures.DefaultPipeline.providers[:] = providers_before
 
 
-@pytest.mark.usefixtures("first")
+@pytest.mark.usefixtures("provider_put_first")
 def test_first_in_the_pipeline_and_the_rest_falls_through() -> None:
     put_first()
     names = [provider.NAME for provider in ir_measures.DefaultPipeline.providers]
     assert names[0] == "retrieval_metrics"
     assert names.count("retrieval_metrics") == 1
-    qrels, run = case(1)
-    found = ir_measures.calc_aggregate([nDCG @ 10, IPrec @ 0.1, SetF(beta=2.0), SetP(relative=True)], qrels, run)
-    assert found[nDCG @ 10] == pytest.approx(ir_measures.pytrec_eval.calc_aggregate([nDCG @ 10], qrels, run)[nDCG @ 10])
-    assert len(found) == 4
+    qrels, run = make_case(1)
+    means = ir_measures.calc_aggregate([nDCG @ 10, IPrec @ 0.1, SetF(beta=2.0), SetP(relative=True)], qrels, run)
+    assert means[nDCG @ 10] == pytest.approx(ir_measures.pytrec_eval.calc_aggregate([nDCG @ 10], qrels, run)[nDCG @ 10])
+    assert len(means) == 4
 
 
 def test_frames_and_tuples() -> None:
-    qrels, run = case(3)
+    qrels, run = make_case(3)
     expected = RetrievalMetricsProvider().calc_aggregate([AP], qrels, run)
-    rows = [ir_measures.Qrel(query, one, grade) for query, judged in qrels.items() for one, grade in judged.items()]
-    ranked = [ir_measures.ScoredDoc(query, one, score) for query, of in run.items() for one, score in of.items()]
-    assert RetrievalMetricsProvider().calc_aggregate([AP], iter(rows), iter(ranked)) == expected
+    judgments = []
+    for query, grades in qrels.items():
+        judgments += [ir_measures.Qrel(query, document, grade) for document, grade in grades.items()]
+    scored = []
+    for query, scores in run.items():
+        scored += [ir_measures.ScoredDoc(query, document, score) for document, score in scores.items()]
+    assert RetrievalMetricsProvider().calc_aggregate([AP], iter(judgments), iter(scored)) == expected
 
 
 @pytest.mark.parametrize("run", [{}, {"unknown": {"d": 1.0}}, {"q": {}}])

@@ -17,10 +17,10 @@ from mlflow_retrieval_metrics import retrieval_scorers
 def scored(scorers: Sequence[Scorer], metrics: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> Scores:
     """Call each scorer with each row, as MLflow does."""
     runs: list[Any] = [scorer.run for scorer in scorers]  # of MLflow, and without types
-    feedbacks = {
-        metric: {query: run(**row) for query, row in rows.items()} for metric, run in zip(metrics, runs, strict=True)
-    }
-    return {metric: {query: value_of(one) for query, one in found.items()} for metric, found in feedbacks.items()}
+    scores = {}
+    for metric, run in zip(metrics, runs, strict=True):
+        scores[metric] = {query: value_of(run(**row)) for query, row in rows.items()}
+    return scores
 
 
 def value_of(feedback: Any) -> float:
@@ -39,13 +39,10 @@ class TestScorersOfOutputs(Conformance):
 
 class TestScorersOfDocumentsByMetadata(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        rows = {
-            query: {
-                "outputs": {"found": [Document("a text", {"doc_uri": name}) for name in run.get(query, [])]},
-                "inputs": {"truth": {"needed": truth}},
-            }
-            for query, truth in qrels.items()
-        }
+        rows = {}
+        for query, judgments in qrels.items():
+            documents = [Document("a text", {"doc_uri": name}) for name in run.get(query, [])]
+            rows[query] = {"outputs": {"found": documents}, "inputs": {"truth": {"needed": judgments}}}
         scorers = retrieval_scorers(
             metrics, relevant="inputs.truth.needed", retrieved="outputs.found", match="metadata:doc_uri"
         )
@@ -56,9 +53,13 @@ class TestScorersOfDocumentsByMetadata(Conformance):
 @pytest.mark.usefixtures("experiment")
 def test_genai_evaluate_gives_the_scores_of_the_core_in_every_case() -> None:
     """All cases are one data set, and of many queries the first, as every row takes MLflow a tenth of a second."""
-    qrels = {f"{case.name}/{query}": truth for case in CASES for query, truth in list(case.qrels.items())[:8]}
-    everything = {f"{case.name}/{query}": found for case in CASES for query, found in case.run.items()}
-    run = {query: everything[query] for query in qrels if query in everything}
+    qrels = {}
+    run = {}
+    for case in CASES:
+        for query, judgments in list(case.qrels.items())[:8]:
+            qrels[f"{case.name}/{query}"] = judgments
+            if query in case.run:
+                run[f"{case.name}/{query}"] = case.run[query]
     metrics = ["precision@3", "map", "ndcg@3"]
 
     @mlflow.trace(span_type="RETRIEVER")
@@ -73,14 +74,12 @@ def test_genai_evaluate_gives_the_scores_of_the_core_in_every_case() -> None:
     scorers = retrieval_scorers(metrics)
     result = mlflow.genai.evaluate(data=rows, predict_fn=answer, scorers=scorers)
     assert result.result_df is not None
-    found = {row["request"]["query"]: row for row in result.result_df.to_dict(orient="records")}
+    row_by_query = {row["request"]["query"]: row for row in result.result_df.to_dict(orient="records")}
     expected = rm.evaluate(qrels, run, metrics)
-    assert bits(
-        {
-            metric: {query: float(found[query][f"{scorer.name}/value"]) for query in qrels}
-            for metric, scorer in zip(metrics, scorers, strict=True)
-        }
-    ) == bits(expected.per_query)
+    values = {}
+    for metric, scorer in zip(metrics, scorers, strict=True):
+        values[metric] = {query: float(row_by_query[query][f"{scorer.name}/value"]) for query in qrels}
+    assert bits(values) == bits(expected.per_query)
     for metric, scorer in zip(metrics, scorers, strict=True):
         assert result.metrics[f"{scorer.name}/mean"] == pytest.approx(expected.means[metric], rel=1e-12)
         assert result.metrics[f"{scorer.name}/n"] == expected.n[metric]

@@ -23,9 +23,9 @@ ROWS = {
 def deprecated(metric: str, retrieved: list[str], relevant: list[str]) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        made = getattr(mlflow.metrics, metric)(3)
-    found: Any = made.eval_fn(pd.Series([retrieved]), pd.Series([relevant]))
-    return float(found.scores[0])
+        deprecated_metric = getattr(mlflow.metrics, metric)(3)
+    outcome: Any = deprecated_metric.eval_fn(pd.Series([retrieved]), pd.Series([relevant]))
+    return float(outcome.scores[0])
 
 
 def scored(metric: str, retrieved: list[str], relevant: list[str], rules: str) -> float | None:
@@ -64,5 +64,5 @@ def test_what_changed_is_explained() -> None:
     run = {name: retrieved for name, (retrieved, _) in ROWS.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
-        said = str(rm.audit(qrels, run, "ndcg@3", rules=["standard", "mlflow"]))
-    assert "a repeated document counts again" in said
+        report = str(rm.audit(qrels, run, "ndcg@3", rules=["standard", "mlflow"]))
+    assert "a repeated document counts again" in report

@@ -16,9 +16,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning"),
 ]
 
+CASE_BY_NAME = {case.name: case for case in CASES}
+
 
 def artefacts(run: str, folder: str) -> list[str]:
-    return [Path(one.path).name for one in mlflow.MlflowClient().list_artifacts(run, folder)]
+    return [Path(artefact.path).name for artefact in mlflow.MlflowClient().list_artifacts(run, folder)]
 
 
 def fetched(run: str, path: str) -> Path:
@@ -27,7 +29,7 @@ def fetched(run: str, path: str) -> Path:
 
 @pytest.fixture
 def evaluation() -> rm.Evaluation:
-    case = next(case for case in CASES if case.name == "flat")
+    case = CASE_BY_NAME["flat"]
     return rm.evaluate(case.qrels, case.run, ["map", "ndcg@3"])
 
 
@@ -60,7 +62,7 @@ def test_an_evaluation_becomes_metrics_artefacts_and_a_table(evaluation: rm.Eval
 
 
 def test_what_is_loaded_again_is_the_same_to_the_last_bit() -> None:
-    case = next(case for case in CASES if case.name == "many")
+    case = CASE_BY_NAME["many"]
     evaluation = rm.evaluate(case.qrels, case.run)
     loaded = rm.load(fetched(log_evaluation(evaluation), "retrieval/evaluation.json"))
     assert isinstance(loaded, rm.Evaluation)
@@ -117,8 +119,9 @@ def test_an_evaluation_of_totals_has_neither_table_nor_report(evaluation: rm.Eva
 
 def test_what_json_cannot_hold_is_left_out_with_a_warning() -> None:
     evaluation = rm.evaluate({"q": ["d"]}, {"q": [rm.Retrieved("d")]}, "mrr", match=lambda item: item.id)
-    with pytest.warns(rm.RetrievalWarning, match=r"evaluation.json is left out"):
+    with pytest.warns(rm.RetrievalWarning, match=r"evaluation.json is left out") as caught:
         run = log_evaluation(evaluation)
+    assert caught[0].filename == __file__
     assert "evaluation.json" not in artefacts(run, "retrieval")
     assert mlflow.get_run(run).data.metrics["mrr/mean"] == 1.0
 
@@ -139,13 +142,13 @@ def comparison() -> rm.Comparison:
 
 def test_a_comparison_is_a_run_with_a_nested_run_per_system(comparison: rm.Comparison) -> None:
     run = log_comparison(comparison)
-    (difference,) = (each for each in comparison.differences if each.metric == "ndcg@10")
+    difference = comparison.difference("ndcg@10", "dense", "bm25@home")
     metrics = mlflow.get_run(run).data.metrics
-    of = "ndcg_at_10/dense - bm25_home"
-    assert metrics[f"{of}/difference"] == difference.mean
-    assert (metrics[f"{of}/low"], metrics[f"{of}/high"]) == tuple(difference.interval)
-    assert metrics[f"{of}/p"] == difference.p_corrected
-    assert metrics[f"{of}/n"] == 12.0
+    key = "ndcg_at_10/dense - bm25_home"
+    assert metrics[f"{key}/difference"] == difference.mean
+    assert (metrics[f"{key}/low"], metrics[f"{key}/high"]) == tuple(difference.interval)
+    assert metrics[f"{key}/p"] == difference.p_corrected
+    assert metrics[f"{key}/n"] == 12.0
     assert artefacts(run, "comparison") == [
         "comparison.json",
         "differences.json",
@@ -153,9 +156,12 @@ def test_a_comparison_is_a_run_with_a_nested_run_per_system(comparison: rm.Compa
         "report.html",
         "summary.txt",
     ]
-    nested: Any = mlflow.search_runs(filter_string=f"tags.mlflow.parentRunId = '{run}'", output_format="list")
-    assert {one.info.run_name: one.data.metrics["mrr/mean"] for one in nested} == {"dense": 1.0, "bm25@home": 0.5}
-    assert {one.info.status for one in nested} == {"FINISHED"}
+    nested_runs: Any = mlflow.search_runs(filter_string=f"tags.mlflow.parentRunId = '{run}'", output_format="list")
+    assert {nested_run.info.run_name: nested_run.data.metrics["mrr/mean"] for nested_run in nested_runs} == {
+        "dense": 1.0,
+        "bm25@home": 0.5,
+    }
+    assert {nested_run.info.status for nested_run in nested_runs} == {"FINISHED"}
     assert isinstance(rm.load(fetched(run, "comparison/comparison.json")), rm.Comparison)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic_evals import Case, Dataset, set_eval_attribute
 
 import retrieval_metrics as rm
-from pydantic_evals_hosts import evaluated, score
+from pydantic_evals_hosts import evaluate_task, score
 from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
 
 
@@ -39,14 +39,14 @@ def test_attributes_of_the_task_hold_them_too() -> None:
         return "an answer"
 
     assert score(answer, retrieved="attributes.documents") == 0.5
-    report = evaluated(answer, retrieved="attributes.documents")
+    report = evaluate_task(answer, retrieved="attributes.documents")
     assert to_evaluation(report, "mrr", retrieved="attributes.documents").means["mrr"] == 0.5
 
 
 def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
-    (case,) = evaluated(lambda _: ["d3", "d7"]).cases
+    (case,) = evaluate_task(lambda _: ["d3", "d7"]).cases
     assert case.scores["mrr"].reason == "1 relevant, 2 retrieved; ranks of the relevant: 2"
-    (case,) = evaluated(lambda _: ["d3"], relevant=[]).cases
+    (case,) = evaluate_task(lambda _: ["d3"], relevant=[]).cases
     assert not case.scores
     assert case.labels["mrr"].value == "undefined"
     assert str(case.labels["mrr"].reason).startswith("undefined and left out of the mean: 0 relevant")
@@ -56,7 +56,7 @@ def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
     ("output", "says"), [("d7", "got 'd7'"), (None, "got None"), ([7], "int"), ([object()], "ids")]
 )
 def test_an_output_that_cannot_be_judged_is_a_failure_of_the_evaluator_and_not_a_0(output: Any, says: str) -> None:
-    (case,) = evaluated(lambda _: output).cases
+    (case,) = evaluate_task(lambda _: output).cases
     (failure,) = case.evaluator_failures
     assert not case.scores
     assert "case 'q' cannot be judged: " in failure.error_message
@@ -111,7 +111,7 @@ def test_the_report_divides_by_the_largest_grade_that_is_given() -> None:
 
 
 def test_a_case_without_judgments_is_a_failure_of_the_evaluator() -> None:
-    (case,) = evaluated(lambda _: ["d7"], relevant=None).cases
+    (case,) = evaluate_task(lambda _: ["d7"], relevant=None).cases
     (failure,) = case.evaluator_failures
     assert "case 'q' does not say what is relevant: its expected_output is None" in failure.error_message
 

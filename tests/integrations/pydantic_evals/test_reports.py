@@ -6,7 +6,7 @@ import pytest
 from pydantic_evals import Case, Dataset
 
 import retrieval_metrics as rm
-from pydantic_evals_hosts import failing
+from pydantic_evals_hosts import answer_or_fail
 from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
 
 
@@ -48,13 +48,13 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "bad", "fine")]
     cases.append(Case(name="bad, nothing relevant", inputs="bad", expected_output=[]))
     dataset = Dataset(
-        name="failing",
+        name="answer_or_fail",
         cases=cases,
         evaluators=[RetrievalMetrics(["mrr"])],
         report_evaluators=[RetrievalReport(["mrr"])],
     )
     with pytest.warns(rm.RetrievalWarning):
-        report = dataset.evaluate_sync(failing, progress=False)
+        report = dataset.evaluate_sync(answer_or_fail, progress=False)
     averages = report.averages()
     assert averages is not None
     assert averages.scores == {"mrr": 0.5}  # Pydantic Evals leaves failures out
@@ -94,11 +94,15 @@ def test_where_every_task_failed_there_is_no_number() -> None:
 
 
 def test_repeated_cases_do_not_narrow_the_interval() -> None:
-    cases = [Case(name=f"q{n}", inputs=n, expected_output=["d7"] if n % 2 else ["d3"]) for n in range(24)]
+    cases = []
+    for number in range(24):
+        relevant = ["d7"] if number % 2 else ["d3"]
+        cases.append(Case(name=f"q{number}", inputs=number, expected_output=relevant))
     dataset = Dataset(name="repeated", cases=cases)
     once = to_evaluation(dataset.evaluate_sync(lambda _: ["d3", "d7"], progress=False), "mrr")
     often = to_evaluation(dataset.evaluate_sync(lambda _: ["d3", "d7"], progress=False, repeat=4), "mrr")
     assert often.n["mrr"] == 4 * once.n["mrr"]
     assert often.means["mrr"] == once.means["mrr"]
-    (low, high), (low_once, high_once) = often.intervals()["mrr"], once.intervals()["mrr"]
+    low, high = often.intervals()["mrr"]
+    low_once, high_once = once.intervals()["mrr"]
     assert high - low == pytest.approx(high_once - low_once, rel=0.15)

@@ -11,7 +11,7 @@ from opentelemetry import context, trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import retrieval_metrics as rm
-from pydantic_evals_hosts import evaluated, failing, score
+from pydantic_evals_hosts import answer_or_fail, evaluate_task, score
 from pydantic_evals_retrieval_metrics import RetrievalReport, keep_spans, to_evaluation
 
 SPANS = "spans:retrieve:document_ids"
@@ -36,15 +36,15 @@ class TestSpans:
     @pytest.mark.parametrize(("calls", "value"), [("union", 1 / 3), ("first", 0.0), ("last", 1 / 2)])
     def test_of_several_one_counts_or_their_union(self, tracer: trace.Tracer, calls: str, value: float) -> None:
         def answer(_: str) -> str:
-            for found in (["d1", "d2"], ["d2", "d7"]):
+            for ids in (["d1", "d2"], ["d2", "d7"]):
                 with tracer.start_as_current_span("retrieve") as span:
-                    span.set_attribute("document_ids", found)
+                    span.set_attribute("document_ids", ids)
             return "an answer"
 
         assert score(answer, retrieved=SPANS, calls=calls) == value
-        kept = evaluated(answer, lifecycle=keep_spans(SPANS, calls=calls), retrieved="attributes.retrieved")  # type: ignore[arg-type]
-        assert kept.cases[0].scores["mrr"].value == value
-        assert to_evaluation(kept, "mrr", retrieved="attributes.retrieved").means["mrr"] == value
+        report = evaluate_task(answer, lifecycle=keep_spans(SPANS, calls=calls), retrieved="attributes.retrieved")  # type: ignore[arg-type]
+        assert report.cases[0].scores["mrr"].value == value
+        assert to_evaluation(report, "mrr", retrieved="attributes.retrieved").means["mrr"] == value
 
     def test_searches_inside_other_steps_stand_in_their_order(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
@@ -58,14 +58,14 @@ class TestSpans:
 
     def test_what_was_read_and_cited_is_scored_like_what_was_found(self, tracer: trace.Tracer) -> None:
         documents = [{"id": id_, "content": f"The text of {id_}."} for id_ in ("d1", "d7", "d9")]
-        read = [{"role": "user", "parts": [{"type": "text", "content": "The text of d7. The text of d1."}]}]
+        messages = [{"role": "user", "parts": [{"type": "text", "content": "The text of d7. The text of d1."}]}]
 
         def answer(_: str) -> dict[str, list[str]]:
             with tracer.start_as_current_span("retrieve") as span:
                 span.set_attribute("found", json.dumps(documents))
             with tracer.start_as_current_span("chat") as span:
                 span.set_attribute("gen_ai.operation.name", "chat")
-                span.set_attribute("gen_ai.input.messages", json.dumps(read))
+                span.set_attribute("gen_ai.input.messages", json.dumps(messages))
             return {"citations": ["d9", "d7"]}  # d9 was found, and never read
 
         options = {"retrieved": "spans:retrieve:found"}
@@ -75,18 +75,19 @@ class TestSpans:
         assert score(answer, **options, **cited) == 1.0
         for views, value in (({"calls": "context"}, 0.5), (cited, 1.0)):
             lifecycle = keep_spans(options["retrieved"], **views)  # type: ignore[arg-type]
-            kept = evaluated(answer, lifecycle=lifecycle, retrieved="attributes.retrieved")
-            assert kept.cases[0].scores["mrr"].value == value
+            report = evaluate_task(answer, lifecycle=lifecycle, retrieved="attributes.retrieved")
+            assert report.cases[0].scores["mrr"].value == value
 
     def test_a_later_call_shows_although_the_first_fills_the_cut_off(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
-            for found in ([f"miss {n}" for n in range(10)], ["d7"]):
+            misses = [f"miss {number}" for number in range(10)]
+            for ids in (misses, ["d7"]):
                 with tracer.start_as_current_span("retrieve") as span:
-                    span.set_attribute("document_ids", found)
+                    span.set_attribute("document_ids", ids)
             return "an answer"
 
-        (case,) = evaluated(answer, retrieved=SPANS, metrics=["recall@10", "hit_rate@10", "precision@10"]).cases
-        assert {name: one.value for name, one in case.scores.items()} == {
+        (case,) = evaluate_task(answer, retrieved=SPANS, metrics=["recall@10", "hit_rate@10", "precision@10"]).cases
+        assert {name: score.value for name, score in case.scores.items()} == {
             "recall@10": 1.0,
             "hit_rate@10": 1.0,
             "precision@10": 0.1,
@@ -94,9 +95,9 @@ class TestSpans:
 
     def test_the_message_of_a_tool_that_is_tried_again_is_not_its_result(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
-            for found, status in (("no index", trace.StatusCode.ERROR), ('["d7"]', trace.StatusCode.OK)):
+            for result, status in (("no index", trace.StatusCode.ERROR), ('["d7"]', trace.StatusCode.OK)):
                 with tracer.start_as_current_span("execute_tool search") as span:
-                    span.set_attribute("gen_ai.tool.call.result", found)
+                    span.set_attribute("gen_ai.tool.call.result", result)
                     span.set_status(status)
             return "an answer"
 
@@ -104,13 +105,13 @@ class TestSpans:
         assert score(answer, retrieved=path) == 1.0
 
     def test_parallel_calls_stand_in_the_order_of_the_models_message(self, tracer: trace.Tracer) -> None:
-        asked = [{"id": one, "name": "search", "arguments": {"query": one}} for one in ("one", "two")]
+        tool_calls = [{"id": query, "name": "search", "arguments": {"query": query}} for query in ("one", "two")]
 
         def answering(*order: str) -> Any:
             def answer(_: str) -> str:
                 with tracer.start_as_current_span("chat") as span:
                     span.set_attribute("gen_ai.operation.name", "chat")
-                    span.set_attribute("gen_ai.output.messages", json.dumps([{"parts": asked}]))
+                    span.set_attribute("gen_ai.output.messages", json.dumps([{"parts": tool_calls}]))
                 for query in order:
                     with tracer.start_as_current_span("execute_tool search") as span:
                         span.set_attribute("gen_ai.operation.name", "execute_tool")
@@ -134,8 +135,8 @@ class TestSpans:
 
         path = "spans:retrieve:gen_ai.tool.call.result"
         assert score(answer, retrieved=path, match="source") == 0.5
-        kept = evaluated(answer, lifecycle=keep_spans(path), retrieved="attributes.retrieved", match="source")
-        assert kept.cases[0].scores["mrr"].value == 0.5
+        report = evaluate_task(answer, lifecycle=keep_spans(path), retrieved="attributes.retrieved", match="source")
+        assert report.cases[0].scores["mrr"].value == 0.5
 
     def test_what_is_not_there_is_a_failure_that_names_what_is(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
@@ -143,28 +144,28 @@ class TestSpans:
                 span.set_attribute("ids", ["d7"])
             return "an answer"
 
-        def failure(path: str) -> str:
-            (case,) = evaluated(answer, retrieved=path).cases
+        def failure_message(path: str) -> str:
+            (case,) = evaluate_task(answer, retrieved=path).cases
             assert not case.scores
             return case.evaluator_failures[0].error_message
 
-        assert "case 'q' cannot be judged: the task left no span 'retrieve'; it left 'search'" in failure(SPANS)
+        assert "case 'q' cannot be judged: the task left no span 'retrieve'; it left 'search'" in failure_message(SPANS)
         # A host that traces too, and was imported before, adds attributes of its own.
-        has = "span 'search' has no attribute 'document_ids'; it has ('.*', )?'ids'"
-        assert re.search(has, failure("spans:search:document_ids"))
+        expected = "span 'search' has no attribute 'document_ids'; it has ('.*', )?'ids'"
+        assert re.search(expected, failure_message("spans:search:document_ids"))
         with pytest.warns(rm.RetrievalWarning, match="case 'q' cannot be judged: .*no span 'retrieve'"):
-            report = evaluated(answer, lifecycle=keep_spans(SPANS), retrieved="attributes.retrieved")
+            report = evaluate_task(answer, lifecycle=keep_spans(SPANS), retrieved="attributes.retrieved")
         assert not report.failures
         assert "no 'retrieved'" in report.cases[0].evaluator_failures[0].error_message
 
     def test_a_call_that_failed_found_nothing(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
             with suppress(ConnectionError), tracer.start_as_current_span("retrieve"):
-                failing("bad")
+                answer_or_fail("bad")
             return "I do not know"
 
         assert score(answer, retrieved=SPANS) == 0.0
-        (case,) = evaluated(answer, retrieved=SPANS).cases
+        (case,) = evaluate_task(answer, retrieved=SPANS).cases
         assert "every search failed" in str(next(iter(case.scores.values())).reason)
 
 

@@ -18,10 +18,10 @@ class Checking:
     request: pytest.FixtureRequest
 
     @pytest.fixture(autouse=True)
-    def given(self, request: pytest.FixtureRequest) -> None:
+    def keep_request(self, request: pytest.FixtureRequest) -> None:
         self.request = request
 
-    def of(self, qrels: Any, run: Any, metrics: Sequence[str], match: Any = "id") -> Scores:
+    def check_scores(self, qrels: Any, run: Any, metrics: Sequence[str], match: Any = "id") -> Scores:
         # As the fixture makes it, but with records of its own, which the terminal does not print.
         check = RetrievalCheck(
             self.request.node,
@@ -38,14 +38,14 @@ class Checking:
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 class TestTheCheckOfARun(Checking, Conformance, MatchConformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        return self.of(qrels, run, metrics)
+        return self.check_scores(qrels, run, metrics)
 
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        return self.of(qrels, items, metrics, match)
+        return self.check_scores(qrels, items, metrics, match)
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 class TestTheCheckOfARetriever(Checking, MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
         questions = rm.EvaluationSet({query: str(query) for query in qrels}, qrels)
-        return self.of(questions, lambda text: items[text], metrics, match)
+        return self.check_scores(questions, lambda text: items[text], metrics, match)

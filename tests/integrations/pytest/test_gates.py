@@ -1,106 +1,22 @@
-"""Each gate, each outcome: floors, regressions, exact demands, and retrievers that vary."""
+"""The gates on one evaluation: floors, ceilings, and rankings that meet no judgment."""
 
-import json
-import math
-from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.gates import compare_with_baseline, regression_gate
-from pytest_retrieval_metrics.settings import Settings
-from retrieval_builds import SUITE, WORDS, Builds, warned
-from retrieval_metrics.statistics import detectable_difference
+from pytest_retrieval_metrics import RetrievalCheck
+from pytest_retrieval_metrics.regression import (
+    better_queries,
+    compare_with_baseline,
+    deterministic_gate,
+    no_regression_gate,
+    worse_queries,
+)
+from retrieval_builds import SETTINGS, SUITE, WORDS, Builds
 
 pytest_plugins = ["pytester"]
-
-README = Path(__file__).parents[3] / "integrations" / "pytest" / "README.md"
-
-
-def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Builds) -> None:
-    builds.baseline()
-    result = builds.run()
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["retrieval quality: 1 check passed; ndcg@10 1.000, mrr 1.000; -v shows the table"])
-    result.stdout.no_fnmatch_line("*interval*")
-    builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000*0  1.00  passed"])
-
-
-def test_the_first_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -> None:
-    example, _, rest = README.read_text(encoding="utf-8").partition("```python\n")[2].partition("```\n")
-    builds.write(example)
-    builds.baseline()
-    builds.run().stdout.fnmatch_lines([rest.partition("```text\n")[2].partition("\n")[0]])
-
-
-def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
-    builds.baseline()
-    result = builds.run(lost=12)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries",
-            "  was [[]*], is [[]*]; difference -0.259 [[]-*], alpha 0.05 per build; 0 better, 28 equal, 12 worse",
-            "  q0: 1.000 -> 0.138",
-            "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
-            "      e (grade 1): was at rank 2; now rank 3, found",
-            "  and 7 more that got worse",
-            "mrr worse: *",
-            "FAILED test_search.py::test_words - Failed: ndcg@10 worse: 1.000 -> 0.741*",
-        ]
-    )
-
-
-def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Builds) -> None:
-    builds.baseline()
-    result = builds.run(lost=4)
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "retrieval quality: 1 check passed; ndcg@10 0.914, mrr 0.933; -v shows the table",
-            "*::test_words: worse than the baseline, but no more * explains: *0.914 (4 queries worse, 0 better), mrr *",
-        ]
-    )
-    result.stdout.no_fnmatch_line("* p *")
-    result.stdout.no_fnmatch_line("*interval*")
-    builds.run("-v", lost=4).stdout.fnmatch_lines(
-        [
-            "*ndcg@10  0.914*0.0625 *0.26  cannot tell",
-            "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries",
-            "  q0: 1.000 -> 0.138",
-            "  q3: 1.000 -> 0.138",
-        ]
-    )
-
-
-@pytest.mark.parametrize(
-    ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
-)
-def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
-    builds.baseline()
-    result = builds.run(f"--retrieval-inconclusive={end}", lost=4)
-    result.assert_outcomes(**{outcome: 1})
-    assert warned(result) == int(end == "warn") * 2
-    if end == "fail":
-        result.stdout.fnmatch_lines(
-            [
-                "ndcg@10 cannot tell: *",
-                "  a drop of 0.1? would have been found in four of five cases, 0.26 whichever queries lose; was *",
-                "  q0: *",
-            ]
-        )
-
-
-@pytest.mark.parametrize(
-    ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
-)
-def test_what_is_not_compared_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
-    result = builds.run(f"--retrieval-not-compared={end}")
-    result.assert_outcomes(**{outcome: 1})
-    assert warned(result) == int(end == "warn") * 2
-    result.stdout.fnmatch_lines(["*ndcg@10 not compared: there is no baseline *"])
 
 
 def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
@@ -138,130 +54,6 @@ def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
     result.stdout.fnmatch_lines(["*99 % interval*"])
 
 
-def test_a_drop_within_the_tolerance_is_accepted(builds: Builds) -> None:
-    builds.baseline()
-    builds.run("--retrieval-tolerance=0.2", lost=12).stdout.fnmatch_lines(["*mrr*passed"])
-    builds.run("--retrieval-tolerance=0.3", lost=12).assert_outcomes(passed=1)
-    builds.ini(tolerance="0.3")
-    builds.run(lost=12).assert_outcomes(passed=1)
-
-
-def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Builds) -> None:
-    builds.baseline()
-    builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 1 / 2^7, and both metrics say the same
-    builds.run("--retrieval-alpha=0.005", lost=7).assert_outcomes(passed=1)
-    floors = "\n".join(
-        f"    def test_floor_{at}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': 0.1}})\n"
-        for at in range(6)
-    )
-    builds.write(f"{SUITE}\n{floors}")
-    builds.run(lost=7).assert_outcomes(failed=1, passed=6)
-    others = floors.replace("0.1}", "None}, baseline=True")
-    builds.write(f"{SUITE}\n{others}")
-    builds.run("--retrieval-update").assert_outcomes(passed=7)
-    builds.run(lost=7).assert_outcomes(passed=7)  # 1 / 2^7 is above .05 / 7
-    result = builds.run("-k", "words", lost=7)  # choosing tests does not move the verdict
-    result.assert_outcomes(passed=1, deselected=6)
-
-
-def test_the_verdict_is_the_same_for_a_file_and_for_all_of_them(builds: Builds) -> None:
-    builds.pytester.makepyfile(**dict.fromkeys(("test_b", "test_c", "test_d"), SUITE))
-    builds.run("--retrieval-update").assert_outcomes(passed=4)
-    builds.run("test_search.py", lost=6).assert_outcomes(passed=1)  # p 1 / 2^6 is above .05 / 4
-    builds.run(lost=6).assert_outcomes(passed=4)
-    builds.run("test_search.py", lost=7).assert_outcomes(failed=1)  # 1 / 2^7 is below
-    builds.run("test_b.py", "test_search.py", lost=7).assert_outcomes(failed=2)
-    builds.run(lost=7).assert_outcomes(failed=4)
-
-
-def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
-    builds.baseline()
-    result = builds.run(lost=5)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries"])  # 1 / 2^5
-    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=5)
-    builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
-
-
-def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
-    builds.baseline()
-    told = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
-    choice = " (retrieval_builds=30: of months of 30 builds; only larger drops fail then)"
-    builds.run("-v", lost=4).stdout.fnmatch_lines([told.format("0.05", "5", choice)])
-    builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([told.format("0.001667", "0.17", "")])
-
-
-def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:
-    drift = "*drifts upwards*"
-    for lost, drifts in ((3, True), (12, False)):
-        builds.run("--retrieval-update", "--retrieval-accept-worse", lost=lost)
-        builds.run("--retrieval-update", "--retrieval-accept-worse", lost=lost + 1).stdout.no_fnmatch_line(drift)
-        risen = builds.run("--retrieval-update", lost=0).stdout
-        if drifts:
-            risen.fnmatch_lines([drift])
-        else:
-            risen.no_fnmatch_line(drift)
-    builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
-    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=2)
-    builds.run("--retrieval-update").stdout.no_fnmatch_line(drift)
-
-
-def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
-    builds.baseline()
-    held = (builds.path / WORDS).read_text(encoding="utf-8")
-    gone = builds.path / "retrieval_baselines" / "test_gone"
-    gone.mkdir()
-    for name in ("test_one", "test_two", "test_three"):
-        (gone / f"{name}.json").write_text(held, encoding="utf-8")
-        other = held.replace('"test": "test_words"', f'"test": "{name}"')
-        assert other != held
-        (builds.path / WORDS).with_name(f"{name}.json").write_text(other, encoding="utf-8")
-    result = builds.run(lost=7)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*alpha 0.05 per build*"])
-
-
-def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> None:
-    builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
-    builds.baseline()
-    builds.run().assert_outcomes(passed=1)
-    result = builds.run(lost=1)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["mrr worse: 1 of 40 queries lost, none by chance: q0 1.000 -> 0.333"])
-    result.stdout.fnmatch_lines(["*  mrr *worse"])
-    builds.run("--retrieval-update", lost=1).assert_outcomes(failed=1)
-    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=1).assert_outcomes(passed=1)
-    builds.run(lost=1).assert_outcomes(passed=1)
-    builds.run().assert_outcomes(passed=1)
-    for said, given in (
-        ("deterministic=True says how to compare with a baseline: pass baseline=True", "deterministic=True"),
-        ("pass deterministic=True or rounds=3, not both", "baseline=True, deterministic=True, rounds=3"),
-    ):
-        builds.write(SUITE.replace("baseline=True", given))
-        builds.run().stdout.fnmatch_lines([f"*{said}"])
-
-
-def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None:
-    builds.baseline()
-    result = builds.run(lost=12)
-    held = builds.run("--retrieval-report=r.json", lost=12)
-    held.assert_outcomes(failed=1)
-    report = json.loads((builds.path / "r.json").read_text())["checks"][0]
-    row = report["metrics"][0]
-    assert report["alpha"] == 0.05
-    assert row["p"] < 0.001
-    ends = f"{row['low']:.3f}, {row['high']:.3f}"
-    result.stdout.fnmatch_lines(["ndcg@10 worse: *0.741 (p < 0.001)*", f"*is [[]{ends}]*alpha 0.05 per build*"])
-    result.stdout.fnmatch_lines([f"*ndcg@10  0.741  [[]{ends}]*< 0.001*worse"])
-
-
-def test_how_many_queries_are_shown_can_be_chosen(builds: Builds) -> None:
-    builds.baseline()
-    result = builds.run("--retrieval-show=1", lost=12)
-    result.stdout.fnmatch_lines(["  q0: *", "  and 11 more that got worse"])
-    result.stdout.no_fnmatch_line("  q1: *")
-
-
 EXACT = (
     SUITE
     + """
@@ -271,12 +63,12 @@ EXACT = (
 )
 
 
-def exact(builds: Builds, demands: str) -> None:
+def write_exact_test(builds: Builds, demands: str) -> None:
     builds.write(EXACT.replace("DEMANDS", demands))
 
 
 def test_every_query_can_have_a_floor(builds: Builds) -> None:
-    exact(builds, 'at_least_per_query={"mrr": 0.5, "recall@2": {"q1": 1, "q39": 1}}')
+    write_exact_test(builds, 'at_least_per_query={"mrr": 0.5, "recall@2": {"q1": 1, "q39": 1}}')
     builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
     result = builds.run("-k", "exact", lost=7)
     result.assert_outcomes(failed=1, deselected=1)
@@ -289,214 +81,18 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
 
 
 def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
-    gone = SUITE.replace("    LOST", "    QRELS |= {f'q{i}': {'d': 0} for i in range(4, 40)}\n    LOST")
-    gone = gone.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
-    for floor, said in {
+    suite = SUITE.replace("    LOST", "    QRELS |= {f'q{i}': {'d': 0} for i in range(4, 40)}\n    LOST")
+    suite = suite.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
+    for floor, line in {
         "(0.5, 4)": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; -v shows the table",
         "(0.5, 30)": "mrr below the floor: 4 of 40 queries have a value; the floor needs 30",
         "None}, at_least_per_query={'mrr': 0.5": "mrr below the floor: 36 of 40 queries: q4 is undefined, *",
     }.items():
-        builds.write(gone.replace("FLOOR", floor))
+        builds.write(suite.replace("FLOOR", floor))
         result = builds.run("-k", "words")
-        result.assert_outcomes(**{"passed" if "passed" in said else "failed": 1})
-        result.stdout.fnmatch_lines([said])
+        result.assert_outcomes(**{"passed" if "passed" in line else "failed": 1})
+        result.stdout.fnmatch_lines([line])
     result.stdout.fnmatch_lines(["*::test_words  mrr *  4 of 40 *below the floor"])
-
-
-def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:
-    exact(builds, 'baseline=True, no_regression=["q0", "q30"]')
-    builds.run("--retrieval-update").assert_outcomes(passed=2)
-    builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
-    result = builds.run("-k", "exact", lost=1)
-    result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that must not get worse: q0 1.000 -> 0.333"])
-    exact(builds, "baseline=True, no_regression=['q38', 'q39']")
-    builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
-
-
-def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Builds) -> None:
-    exact(builds, 'baseline=True, no_regression=["q0"]')
-    builds.run("--retrieval-update").assert_outcomes(passed=2)
-    changed = EXACT.replace("DEMANDS", 'baseline=True, no_regression=["q0"]')
-    builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
-    result = builds.run("-k", "exact")
-    result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr not compared: q0 must not get worse, but cannot be compared: *"])
-
-
-VARIES = """
-    import os, random
-    QRELS = {f"q{i}": ["d"] for i in range(30)}
-    LOST = int(os.environ.get("LOST", "0"))
-    asked = []
-
-    def found(query):
-        asked.append(query)
-        random.seed(f"{query} {asked.count(query)}")
-        rank = random.choice([1, 1, 2, 4])
-        return ["x", "y", "z", "w"][: rank - 1 + LOST] + ["d"]
-
-    def test_rounds(retrieval_check):
-        checked = retrieval_check(QRELS, found, {"mrr": None, "hit_rate@1": None}, baseline=True, rounds=4)
-        assert len(asked) == 120
-        ranks = {query: [] for query in QRELS}
-        for query in QRELS:
-            for n in range(1, 5):
-                random.seed(f"{query} {n}")
-                ranks[query].append(random.choice([1, 1, 2, 4]) + LOST)
-        for query, found_at in ranks.items():
-            assert abs(checked.evaluation.per_query["mrr"][query] - sum(1 / rank for rank in found_at) / 4) < 1e-12
-"""
-
-
-def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Builds) -> None:
-    builds.write(VARIES)
-    builds.run("--retrieval-update").assert_outcomes(passed=1)
-    held = rm.load(builds.path / "retrieval_baselines" / "test_search" / "test_rounds.json")
-    assert held.labels["rounds"] == 4
-    assert set(held.per_query["hit_rate@1"].values()) <= {0, 0.25, 0.5, 0.75, 1}
-    builds.run().stdout.no_fnmatch_line("*rounds, pooled*")
-    result = builds.run("-v")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(
-        ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, standard deviation 0.0*"]
-    )
-    builds.run(lost=1).assert_outcomes(failed=1)
-
-
-def test_builds_can_share_alpha(builds: Builds) -> None:
-    builds.baseline()
-    builds.run(lost=8).assert_outcomes(failed=1)  # p = 1 / 2^8
-    builds.run("--retrieval-builds=30", lost=8).assert_outcomes(passed=1)
-    builds.run("--retrieval-builds=30", lost=12).assert_outcomes(failed=1)
-    builds.run("--retrieval-builds=0").stderr.fnmatch_lines(["*--retrieval-builds must be a whole number, 1 or more*"])
-
-
-def fails_at(now: Mapping[str, int], n: int = 40, before: int = 0) -> tuple[float, Any]:
-    """Return which drop is said to fail, and the differences, of runs with so many misses before the document."""
-    qrels = {f"q{at}": ["d"] for at in range(n)}
-
-    def found(misses: Mapping[str, int]) -> rm.Evaluation:
-        run = {query: [*map(str, range(misses.get(query, before))), "d"] for query in qrels}
-        return rm.evaluate(qrels, run, "mrr")
-
-    comparison = compare_with_baseline(found(now), found({}), alpha=0.025)
-    (verdict,) = regression_gate(found(now), comparison, "test_words.json", SETTINGS)
-    return verdict.fails_at, comparison.differences[0].values
-
-
-def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
-    claim, differences = fails_at({"q1": 1, "q2": 1, "q3": 1})
-    assert claim == detectable_difference(differences).sparse
-    half, differences = fails_at({"q1": 2, "q2": 2, "q3": 2}, before=1)
-    assert half == detectable_difference(differences, span=0.5).sparse < claim
-
-
-def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_it() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(5)}
-    good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
-    for now in (good, bad):
-        comparison = compare_with_baseline(now, good, alpha=0.025)
-        (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
-        assert verdict.outcome == "not_compared"
-        assert verdict.figures == (
-            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
-            "more queries"
-        )
-        (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
-        assert guarded.outcome == ("passed" if now is good else "inconclusive")
-    assert guarded.said.startswith("no drop can fail: 5 queries; at least 6 are needed")
-
-
-@pytest.mark.parametrize(("found", "able"), [(6, True), (5, False)])
-def test_only_what_a_query_has_to_lose_can_fail(found: int, able: bool) -> None:  # noqa: FBT001  (a parameter of the test)
-    qrels = {f"q{at}": {"d": 1, "x": 0} for at in range(40)}
-    before = rm.evaluate(qrels, {query: ["d"] if at < found else ["x"] for at, query in enumerate(qrels)}, "mrr")
-    nothing = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
-    (verdict,) = regression_gate(
-        nothing, compare_with_baseline(nothing, before, alpha=0.025), "test_words.json", SETTINGS
-    )
-    assert verdict.outcome == ("worse" if able else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
-    assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not able
-
-
-FEW = """
-    import os
-    import retrieval_metrics as rm
-    BROKEN = os.environ["LOST"] != "0"
-
-    def questions(n, start=0):
-        return [(f"question {at}" + ("?" if at < start else ""), [f"d{at}"]) for at in range(n)]
-
-    def search(text):
-        return ["x", "y"] if BROKEN else [f"d{text.split()[1].rstrip('?')}", "x"]
-"""
-FEWS = {
-    "few questions": ("questions(4)", "", "*mrr not compared: no drop can fail: 4 queries; at least 5 *"),
-    "few clusters": (
-        "questions(40)",
-        ", clusters=lambda text: int(text.split()[1]) % 4",
-        "*not compared: no drop can fail: 4 clusters; at least 5 *, or ask about more clusters, or pass clusters=None*",
-    ),
-    "few documents": (
-        (
-            "rm.EvaluationSet({f'question {at}': f'question {at}' for at in range(40)}, "
-            "{f'question {at}': [f'd{at}'] for at in range(40)}, "
-            "provenance={f'question {at}': rm.Provenance(source=f's{at % 4}') for at in range(40)})"
-        ),
-        "",
-        "*not compared: no drop can fail: 4 documents; at least 5 *, or ask about more documents, or pass *",
-    ),
-    "reworded": (
-        (
-            "rm.Qrels(rm.EvaluationSet({str(at): f'question {at}' + '?' * (BROKEN and at > 3) for at in range(40)}, "
-            "{str(at): [f'd{at}'] for at in range(40)}))"
-        ),
-        "",
-        "mrr not compared: 36 of 40 queries worded differently *Compared on 4 queries *: 4 queries; at least 5 *",
-    ),
-    "cut short": (
-        "questions(4 if BROKEN else 40)",
-        "",
-        "mrr not compared: 36 of 40 queries *: 4 queries; at least 5 *",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", FEWS)
-def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, case: str) -> None:
-    asked, options, said = FEWS[case]
-    builds.write(
-        f"{FEW}\n    def test_few(retrieval_check):\n"
-        f"        retrieval_check({asked}, search, {{'mrr': None}}, baseline=True{options})\n"
-    )
-    stored = builds.run("--retrieval-update")
-    stored.assert_outcomes(passed=1)
-    if case not in {"reworded", "cut short"}:  # which is known when the baseline is written, and so is the next build
-        stored.stdout.fnmatch_lines(["test_search.py::test_few: mrr will not be compared: no drop can fail: 4 *"])
-        builds.run().assert_outcomes(failed=1)
-    broken = builds.run(lost=1)
-    broken.assert_outcomes(failed=1)
-    broken.stdout.fnmatch_lines([said])
-    builds.write(builds.text.replace("'mrr': None", "'mrr': 0.1"))  # a floor can fail
-    builds.run().assert_outcomes(passed=1)
-    builds.run(lost=1).stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.1*"])
-
-
-def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds) -> None:
-    ours = "".join(
-        f"\n    def test_{at}(retrieval_check):\n"
-        "        retrieval_check(questions(6), search, {'mrr': None}, baseline=True)\n"
-        for at in range(6)
-    )
-    builds.write(FEW + ours)
-    stored = builds.run_alone("xdist", "-n", "2", "--retrieval-update")
-    stored.assert_outcomes(passed=6)
-    stored.stdout.fnmatch_lines(["*test_0: mrr will not be compared: no drop can fail: 6 queries; at least 7 are *"])
-    builds.run_alone("xdist", "-n", "2", lost=1).assert_outcomes(failed=6)
-    builds.write(FEW + ours[: ours.index("    def test_1")])  # alone, six are enough
-    builds.run().assert_outcomes(passed=1)
-    builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries"])
 
 
 def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(builds: Builds) -> None:
@@ -515,11 +111,119 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
     assert not (builds.path / WORDS).exists()
 
 
-def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:
-    assert fails_at({})[0] == math.inf
-    assert fails_at({"q1": 1}, n=5)[0] == math.inf
+def test_a_mean_of_nothing_is_below_its_floor_and_says_why(check: RetrievalCheck) -> None:
+    with pytest.raises(pytest.fail.Exception, match="mrr below the floor: undefined for every query: none has a rel"):
+        check({"q1": {"d1": 0}}, {"q1": ["d1"]}, {"mrr": 0.5})
 
 
-SETTINGS = Settings(
-    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=()
-)
+ANSWERED = {f"q{number}": {f"a{number}": 1, "secret": -1} for number in range(26)}
+UNANSWERED = {f"n{number}": {"x": 0} for number in range(20)}
+FORBIDDEN = ANSWERED | UNANSWERED
+
+
+SAFE = {
+    **{f"q{number}": [f"a{number}", "x"] for number in range(26)},
+    **{f"n{number}": ["x"] for number in range(7)},
+    **{f"n{number}": [] for number in range(7, 20)},
+}
+OTHER_IDS = {query: [f"{document_id}#1" for document_id in ranking] for query, ranking in SAFE.items()}
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+class TestCeilings:
+    """What must not come back, and what fails because nothing could have shown it."""
+
+    def lines(self, check: RetrievalCheck, *, run: Any = None, qrels: Any = FORBIDDEN, **options: Any) -> list[str]:
+        return [verdict.line for verdict in check(qrels, SAFE if run is None else run, **options).verdicts]
+
+    def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
+        assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
+            "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)",
+            "false_answer passed: 7 of 20 queries; up to 55.8 % of new ones (95 % sure)",
+        ]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
+                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones .*; at most 0 % are",
+            ),
+            (
+                {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
+                "leak@5 not checked: no query has anything that must not come back",
+            ),
+            (
+                {"qrels": {"q0": ["a0"]}, "at_most": {"false_answer": 0}},
+                "false_answer not checked: every query has a relevant document",
+            ),
+            (
+                {
+                    "run": OTHER_IDS,
+                    "at_most": {"leak@5": 0},
+                },
+                "leak@5 not checked: nothing that is judged came back for any query, relevant or not, so the ids may",
+            ),
+        ],
+    )
+    def test_what_fails(self, check: RetrievalCheck, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(pytest.fail.Exception, match=message):
+            self.lines(check, **options)
+
+    def test_what_came_back_and_must_not_is_named_with_its_rank(self, check: RetrievalCheck) -> None:
+        run = SAFE | {"q3": ["secret", "a3"], "q7": ["a7", "x", "secret"], "n9": ["y", "z"]}
+        with pytest.raises(pytest.fail.Exception) as failure:
+            check(FORBIDDEN, run, at_most={"leak@5": 0, "false_answer": 0.1}, at_least={"mrr": 0.99})
+        lines = str(failure.value).splitlines()
+        q3 = lines.index("  q3: 1.000")
+        assert lines[q3:][:4] == [
+            "  q3: 1.000",
+            "      secret at rank 1, above a3 at rank 2",
+            "  q7: 1.000",
+            "      secret at rank 3, above nothing relevant",
+        ]
+        assert "      a3 (grade 1): now rank 2, found" in lines  # a missed floor is explained beside it
+        answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
+        with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, but there is no answer\n"):
+            check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")
+
+    def test_only_what_a_grade_forbids_is_named(self, check: RetrievalCheck) -> None:
+        qrels, run = {"q": {"mild": -1, "bad": -2, "a": 1}}, {"q": ["mild", "bad", "a"]}
+        with pytest.raises(pytest.fail.Exception, match="bad at rank 2, above a at rank 3") as failure:
+            check(qrels, run, at_most={"leak(grade=-2)@5": 0})
+        assert "mild" not in str(failure.value)
+
+    def test_a_query_that_got_nothing_is_one_of_those_that_nothing_came_back_for(self, check: RetrievalCheck) -> None:
+        run = {**{query: [] for query in FORBIDDEN}, "q0": ["a0"]}
+        assert self.lines(check, run=run, at_most={"leak@5": 0})[0].startswith("leak@5 passed: 0 of 26 queries")
+
+    def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
+        strict = RetrievalCheck(request.node, replace(SETTINGS, floor="ci_low"), checks=1, records=[])
+        assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
+        with pytest.raises(pytest.fail.Exception, match="at most 5 % are allowed"):
+            self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"at_least": {"leak@5": 0}}, r"lower is better in leak@5, .* bound it: at_most=\{\.\.\.\}"),
+            ({"at_least": {"mrr": 0}, "at_least_per_query": {"leak@5": 0}}, "lower is better in leak@5"),
+            (
+                {"at_most": {"mrr": 0.9}},
+                r"higher is better in mrr, so it has no ceiling; write at_least=\{'mrr': 0.9\}",
+            ),
+        ],
+    )
+    def test_a_bound_in_the_wrong_direction_is_refused(self, check: RetrievalCheck, options: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            self.lines(check, **options)
+
+    def test_a_leak_is_a_loss_against_the_baseline(self) -> None:
+        before = rm.evaluate(FORBIDDEN, SAFE, "leak@5")
+        now = rm.evaluate(FORBIDDEN, SAFE | {"q3": ["secret"]}, "leak@5")
+        comparison = compare_with_baseline(now, before, 0.05)
+        (difference,) = comparison.differences
+        assert (worse_queries(difference), better_queries(difference)) == ([("q3", 1.0)], [])
+        (verdict,) = no_regression_gate(comparison, ["q3"])
+        assert verdict.line == "leak@5 worse: 1 of 1 query that must not get worse: q3 0.000 -> 1.000"
+        assert len(deterministic_gate(comparison)) == 1

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_builds import SUITE, WORDS, Builds, warned
+from retrieval_builds import SUITE, WORDS, Builds, count_warnings
 
 pytest_plugins = ["pytester"]
 
@@ -77,7 +77,7 @@ def test_an_error_of_the_retriever_is_the_tests_own_unless_it_may_score_0(builds
     )
     result = builds.run()
     result.assert_outcomes(passed=1, failed=1)
-    assert warned(result) == 1
+    assert count_warnings(result) == 1
     result.stdout.fnmatch_lines(["*OSError: index is gone", "*while retrieving for query 'q2'"])
 
 
@@ -115,13 +115,13 @@ def test_every_round_of_repeat_has_the_same_baseline(builds: Builds) -> None:
 
 
 def test_a_test_that_is_run_again_is_reported_and_remembered_once(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     builds.ini(history="remembered")
     options = ["--reruns=2", "--retrieval-report=r.json", "--junitxml=junit.xml", "-o", "junit_family=xunit1"]
     result = builds.run_alone("pytest_rerunfailures", *options, lost=12)
     result.stdout.fnmatch_lines(["*1 failed*2 rerun*"])
     assert len(json.loads((builds.path / "r.json").read_text())["checks"]) == 1
-    names = [each.get("name") for each in ET.parse(builds.path / "junit.xml").getroot().iter("property")]  # noqa: S314  (our own file)
+    names = [property_.get("name") for property_ in ET.parse(builds.path / "junit.xml").getroot().iter("property")]  # noqa: S314  (our own file)
     assert len(set(names)) == 2 + 2 * 12
     assert len(names) == 3 * len(set(names))  # pytest writes those of every round; none has those of the rounds before
     assert len(rm.History(builds.path / "remembered" / "test_search" / "test_words.jsonl").entries()) == 1
@@ -138,7 +138,7 @@ def test_the_order_of_tests_changes_nothing(builds: Builds) -> None:
     "without", ["terminal", "cacheprovider", "warnings", "junitxml", "unittest", "unraisableexception"]
 )
 def test_it_works_without_parts_of_pytest(builds: Builds, without: str) -> None:
-    builds.baseline()
+    builds.write_baseline()
     result = builds.run("-p", f"no:{without}", "--retrieval-report=r.json", lost=12)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     (check,) = json.loads((builds.path / "r.json").read_text())["checks"]
@@ -166,8 +166,8 @@ def test_the_plug_in_itself_brings_neither_numpy_nor_the_core() -> None:
     code = (
         "import pytest_retrieval_metrics.plugin, sys; print({'numpy', 'scipy', 'retrieval_metrics'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "set()"
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == "set()"
 
 
 NOTHING_CHECKED = (
@@ -269,9 +269,11 @@ def test_every_parameter_and_name_has_a_baseline_of_its_own(builds: Builds) -> N
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [('["foreign"]', "none of the retrieved"), ("[]", "nothing was retrieved")]
+    ("answer", "reason"), [('["foreign"]', "none of the retrieved"), ("[]", "nothing was retrieved")]
 )
-def test_what_never_meets_a_judgment_passes_no_gate_and_is_no_baseline(builds: Builds, answer: str, said: str) -> None:
+def test_what_never_meets_a_judgment_passes_no_gate_and_is_no_baseline(
+    builds: Builds, answer: str, reason: str
+) -> None:
     builds.write(
         SUITE
         + f"""
@@ -281,6 +283,6 @@ def test_what_never_meets_a_judgment_passes_no_gate_and_is_no_baseline(builds: B
     )
     result = builds.run("-k", "foreign", "--retrieval-update")
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines([f"mrr not measured: {said}*"])
-    assert str(result.stdout).count(said) == 1 + str(result.stdout).count(f"Failed: mrr not measured: {said}")
+    result.stdout.fnmatch_lines([f"mrr not measured: {reason}*"])
+    assert str(result.stdout).count(reason) == 1 + str(result.stdout).count(f"Failed: mrr not measured: {reason}")
     assert not (builds.path / WORDS).parent.exists()

@@ -56,7 +56,7 @@ def test_junit_has_every_query_before_and_now(reported: Builds) -> None:
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     case = suite.findall("testcase")[1]
-    properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+    properties = {property_.get("name"): property_.get("value") for property_ in case.iter("property")}
     assert float(properties["mrr.difference"] or "nan") == pytest.approx(-0.2)
     assert (properties["mrr[q0].before"], properties["mrr[q0].now"]) == ("1.0", "0.3333333333333333")
     failure = case.find("failure")

@@ -1,13 +1,12 @@
-"""Options and ini keys, and the names of tests and of their files."""
+"""Options and ini keys."""
 
 import pytest
 
-from pytest_retrieval_metrics.settings import make_file_name
-from retrieval_builds import SUITE, Builds
+from retrieval_builds import Builds
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
+    ("option", "message"),
     [
         ("--retrieval-floor=median", "--retrieval-floor must be one of mean, ci_low; got 'median'"),
         ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 0.5, such as 0.05; got '5'"),
@@ -21,11 +20,11 @@ from retrieval_builds import SUITE, Builds
         ("--retrieval-report=folder.md", "--retrieval-report=folder.md cannot be written: Is a directory"),
     ],
 )
-def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str, said: str) -> None:
+def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str, message: str) -> None:
     (builds.path / "folder.md").mkdir()
     result = builds.run(option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*{said}*"])
+    result.stderr.fnmatch_lines([f"*{message}*"])
 
 
 def test_a_wrong_key_of_the_ini_file_is_named_as_it_stands_there(builds: Builds) -> None:
@@ -50,23 +49,3 @@ def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
     builds.ini(baselines="stored")
     builds.run("--retrieval-update").assert_outcomes(passed=1)
     assert (builds.path / "stored" / "test_search" / "test_words.json").exists()
-
-
-@pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])
-def test_names_of_files_are_short_in_bytes_and_fit_for_every_file_system(name: str) -> None:
-    made = make_file_name("test_words[case]", name)
-    assert len(made.encode()) < 140
-    assert not set(made) & set('/\\:*?"<>|')
-    assert made != make_file_name("test_words[case]", name + "x")
-
-
-def test_names_that_differ_in_case_alone_differ_in_more() -> None:
-    names = {make_file_name("test_case[a]").lower(), make_file_name("test_case[A]").lower()}
-    names |= {make_file_name("test_case", "a").lower(), make_file_name("test_case", "A").lower()}
-    assert len(names) == 4
-
-
-def test_a_long_name_of_another_script_can_be_stored(builds: Builds) -> None:
-    builds.write(SUITE.replace("baseline=True", 'baseline=True, name="検索品質" * 30'))
-    builds.baseline()
-    builds.run().assert_outcomes(passed=1)

@@ -17,15 +17,14 @@ class TestADatasetOfARetriever(MatchConformance):
     leaves_out: ClassVar[frozenset[str]] = frozenset({"source, each once", "spans"})  # a Matching is refused, see below
 
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        found = {
-            query: [
-                schema.Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {})) for item in each
+        documents: dict[str, list[Any]] = {}
+        for query, ranking in items.items():
+            documents[query] = [
+                schema.Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {})) for item in ranking
             ]
-            for query, each in items.items()
-        }
         questions = rm.EvaluationSet({query: query for query in qrels}, qrels)
         dataset = from_langchain(
-            runnables.RunnableLambda(found.__getitem__), questions, match=match, show_progress=False
+            runnables.RunnableLambda(documents.__getitem__), questions, match=match, show_progress=False
         )
         per_query = evaluate_dataset(dataset, list(metrics)).per_query
         return {metric: dict(zip(qrels, per_query[metric].values(), strict=True)) for metric in metrics}

@@ -1,9 +1,7 @@
 """Datasets from retrievers: with ids, concurrently, and without losing a failure."""
 
 import asyncio
-import copy
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,12 +15,9 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics import (
     MRR,
     NDCG,
-    Recall,
     RetrievalMetric,
-    RetrievedDataset,
     afrom_langchain,
     afrom_llama_index,
-    evaluate_dataset,
     from_langchain,
     from_llama_index,
     metric_suite,
@@ -31,16 +26,20 @@ from ragas_retrieval_metrics import (
 
 llama_retriever = pytest.importorskip("llama_index.core.base.base_retriever")
 
+
 llama_schema = pytest.importorskip("llama_index.core.schema")
 
+
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
+
 
 QUESTIONS: list[dict[str, Any]] = [
     {"id": "q1", "query": "what is a closure?", "relevant": ["closure#1"]},
     {"id": "q2", "query": "what is a cell?", "relevant": ["cell#1", "cell#2"]},
 ]
 
-FOUND = {"what is a closure?": ["cell#1", "closure#1"], "what is a cell?": ["cell#2"]}
+
+RETRIEVED_IDS = {"what is a closure?": ["cell#1", "closure#1"], "what is a cell?": ["cell#2"]}
 
 
 class NodeRetriever(llama_retriever.BaseRetriever):  # type: ignore[misc, name-defined]  # imported by importorskip
@@ -48,16 +47,18 @@ class NodeRetriever(llama_retriever.BaseRetriever):  # type: ignore[misc, name-d
         return [
             llama_schema.NodeWithScore(
                 node=llama_schema.TextNode(
-                    id_=found,
-                    text=f"text of {found}",
+                    id_=document_id,
+                    text=f"text of {document_id}",
                     metadata={"page": 7},
                     relationships={
-                        llama_schema.NodeRelationship.SOURCE: llama_schema.RelatedNodeInfo(node_id=found.split("#")[0])
+                        llama_schema.NodeRelationship.SOURCE: llama_schema.RelatedNodeInfo(
+                            node_id=document_id.split("#")[0]
+                        )
                     },
                 ),
                 score=0.5,
             )
-            for found in FOUND[query_bundle.query_str]
+            for document_id in RETRIEVED_IDS[query_bundle.query_str]
         ]
 
 
@@ -68,7 +69,10 @@ class DocumentRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (LangChain passes it by name)
     ) -> list[Document]:
-        return [Document(f"text of {found}", id=found, metadata={"page": 7}) for found in FOUND[query]]
+        return [
+            Document(f"text of {document_id}", id=document_id, metadata={"page": 7})
+            for document_id in RETRIEVED_IDS[query]
+        ]
 
 
 def build(host: str, questions: Any, **options: Any) -> EvaluationDataset:
@@ -104,7 +108,7 @@ def test_rows_hold_texts_and_the_ids_that_ragas_never_fills(host: str) -> None:
     ]
     result: Any = evaluate(dataset, metric_suite(k=3), show_progress=False)
     expected = rm.evaluate(
-        {row["query"]: row["relevant"] for row in QUESTIONS}, FOUND, [m.metric for m in metric_suite(k=3)]
+        {row["query"]: row["relevant"] for row in QUESTIONS}, RETRIEVED_IDS, [m.metric for m in metric_suite(k=3)]
     )
     evaluation = to_evaluation(result)
     assert dict(evaluation.means) == dict(expected.means)
@@ -143,7 +147,7 @@ def test_what_no_list_can_say_is_left_to_qrels_and_never_flattened(relevant: Any
     if any(isinstance(piece, rm.Quote) for piece in relevant):
         return
     result: Any = evaluate(dataset, [NDCG(3, qrels=questions)], show_progress=False)
-    ids = rm.evaluate(questions.qrels, {"q1": FOUND["what is a closure?"], "q2": ["cell#2"]}, "ndcg@3")
+    ids = rm.evaluate(questions.qrels, {"q1": RETRIEVED_IDS["what is a closure?"], "q2": ["cell#2"]}, "ndcg@3")
     assert str(result[next(iter(result.scores[0]))]) == str(list(ids.per_query["ndcg@3"].values()))
 
 
@@ -169,15 +173,15 @@ def test_items_may_be_named_otherwise_than_by_their_id() -> None:
 
 @pytest.mark.parametrize("host", ["llama_index", "langchain"])
 def test_an_item_brings_its_place_and_its_score(host: str) -> None:
-    seen: list[rm.Retrieved] = []
+    items: list[rm.Retrieved] = []
 
     def name(item: rm.Retrieved) -> str:
-        seen.append(item)
+        items.append(item)
         return f"{item.source}:{item.start}-{item.end}"
 
     node = llama_schema.TextNode(id_="a", text="about yield", start_char_idx=40, end_char_idx=51)
     node.relationships[llama_schema.NodeRelationship.SOURCE] = llama_schema.RelatedNodeInfo(node_id="yield.txt")
-    found = {"source": "yield.txt", "start_index": 40, "relevance_score": 0.5}
+    metadata = {"source": "yield.txt", "start_index": 40, "relevance_score": 0.5}
 
     class Nodes(llama_retriever.BaseRetriever):  # type: ignore[misc, name-defined]  # imported by importorskip
         def _retrieve(self, query_bundle: Any) -> list[Any]:
@@ -188,10 +192,10 @@ def test_an_item_brings_its_place_and_its_score(host: str) -> None:
     if host == "llama_index":
         dataset = from_llama_index(Nodes(), questions, match=name, show_progress=False)
     else:
-        documents = [Document("about yield", metadata=found)]
+        documents = [Document("about yield", metadata=metadata)]
         dataset = from_langchain(RunnableLambda(lambda _: documents), questions, match=name, show_progress=False)
     assert dataset[0].retrieved_context_ids == ["yield.txt:40-51"]  # type: ignore[union-attr]  # a single turn
-    assert {item.score for item in seen} == {0.5}
+    assert {item.score for item in items} == {0.5}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -231,13 +235,13 @@ def test_a_query_whose_retriever_fails_scores_0_and_is_heard(host: str) -> None:
 
 @pytest.mark.parametrize("options", [{"qrels": {"q1": "closure#1", "q2": []}}, {"match": "name"}])
 def test_what_is_wrong_with_the_questions_is_said_before_anything_is_retrieved(options: dict[str, Any]) -> None:
-    asked: list[str] = []
-    retriever: Any = RunnableLambda(asked.append)
+    received_queries: list[str] = []
+    retriever: Any = RunnableLambda(received_queries.append)
     texts = {str(row["id"]): str(row["query"]) for row in QUESTIONS}
     arguments = {"qrels": {"q1": [], "q2": []}, "show_progress": False, **options}
     with pytest.raises((TypeError, ValueError), match=r"bare string 'closure#1'|match must be 'id'"):
         from_langchain(retriever, texts, **arguments)
-    assert not asked
+    assert not received_queries
 
 
 def test_queries_are_under_way_at_once() -> None:
@@ -252,7 +256,7 @@ def test_queries_are_under_way_at_once() -> None:
 
     questions = [{"id": "q0", "query": "first", "relevant": ["x"]}, *QUESTIONS]
     dataset = from_langchain(Waiting(), questions, workers=2, show_progress=False)
-    assert [row["retrieved_context_ids"] for row in dataset.to_list()] == [[], *FOUND.values()]
+    assert [row["retrieved_context_ids"] for row in dataset.to_list()] == [[], *RETRIEVED_IDS.values()]
 
 
 @pytest.mark.parametrize(
@@ -276,134 +280,15 @@ def test_what_is_no_retriever_or_no_dataset_is_refused(make: Any, message: str) 
 
 PAGE = "The yield expression is used when defining a generator. A lambda is an anonymous function."
 
+
 CHUNKS = {
     "what makes a generator?": [(56, 90), (0, 55)],
     "what is a lambda?": [(56, 90)],
 }
 
-WITH_SPANS = rm.EvaluationSet.from_dataset(
-    [
-        {
-            "id": "q1",
-            "query": "what makes a generator?",
-            "relevant": [[rm.Quote("used when defining a generator"), rm.Span("page.txt", 4, 54)]],
-            "source": "page.txt",
-        },
-        {"id": "q2", "query": "what is a lambda?", "relevant": [[rm.Span("page.txt", 56, 90)]], "source": "other.txt"},
-        {"id": "q3", "query": "what is a closure?", "relevant": [[rm.Span("page.txt", 0, 9)]], "source": "page.txt"},
-    ]
-).with_sources({"page.txt": PAGE})
 
-
-def found(query: str) -> list[Document]:
+def retrieve_chunks(query: str) -> list[Document]:
     return [
         Document(PAGE[start:end], metadata={"source": "page.txt", "start_index": start, "owner": "docs"})
         for start, end in CHUNKS[query]
     ]
-
-
-def converted(questions: Any = WITH_SPANS, **options: Any) -> RetrievedDataset:
-    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of 3 queries, for example 'q3': KeyError"):
-        return from_langchain(RunnableLambda(found), questions, show_progress=False, **options)
-
-
-def test_spans_match_and_everything_is_that_of_the_core() -> None:
-    dataset = converted()
-    with pytest.warns(rm.RetrievalWarning, match="the retriever failed for 1 of them, for example 'q3'"):
-        fast = evaluate_dataset(dataset, ["mrr", "ndcg@5"])
-    assert dict(fast.per_query["mrr"]) == {"q1": 0.5, "q2": 1.0, "q3": 0.0}
-    run = rm.retrieve(RunnableLambda(found), WITH_SPANS.queries, show_progress=False)
-    with pytest.warns(rm.RetrievalWarning):
-        core = rm.evaluate(WITH_SPANS, run, ["mrr", "ndcg@5"])
-    assert str(fast) == str(core)
-    assert dict(fast.intervals()) == dict(core.intervals())  # q1 and q3 come from one page
-    assert fast.counts == core.counts
-    assert isinstance(fast.errors["q3"], KeyError)
-    assert "page.txt" in str(fast.explain("q1"))
-
-
-def test_the_metrics_find_spans_in_evaluate_too() -> None:
-    dataset = converted()
-    suite = metric_suite(k=5, qrels=dataset)
-    result: Any = evaluate(dataset, suite, show_progress=False)
-    assert result[next(one.name for one in suite if str(one.metric) == "mrr@5")] == [0.5, 1.0, 0.0]
-    evaluation = to_evaluation(result)
-    with pytest.warns(rm.RetrievalWarning):
-        fast = evaluate_dataset(dataset, metric_suite(k=5))
-    assert str(evaluation) == str(fast)
-    assert evaluation.counts["failed"] == 1
-    assert str(evaluation.explain("q1")) == str(fast.explain("q1"))
-    metric = RetrievalMetric("coverage@60chars", qrels=dataset)  # counts characters, which rows do not say
-    scored: Any = evaluate(dataset, [metric], show_progress=False)
-    with pytest.warns(rm.RetrievalWarning):
-        assert scored[metric.name] == list(evaluate_dataset(dataset, metric).per_query["coverage@60chars"].values())
-
-
-def test_without_the_sources_a_place_that_nothing_confirms_is_counted() -> None:
-    dataset = converted(replace(WITH_SPANS, sources=None))
-    with pytest.warns(rm.RetrievalWarning, match="the place of 1 retrieved items is unknown"):
-        result = evaluate_dataset(dataset[:2], "mrr")
-    assert dict(result.per_query["mrr"]) == {"q1": 0.5, "q2": 0.0}
-    assert result.counts["unlocated"] == 1
-
-
-def test_a_part_and_a_copy_know_what_was_retrieved() -> None:
-    dataset = converted()
-    for part in (dataset[:2], copy.deepcopy(dataset)[:2]):
-        assert evaluate_dataset(part, "mrr").means["mrr"] == 0.75
-    assert dataset[0].user_input == "what makes a generator?"
-
-
-def test_a_column_that_was_changed_counts() -> None:
-    rows = [("a?", ["a"]), ("b?", ["b"])]
-    dataset = from_langchain(
-        RunnableLambda(lambda query: [Document("text", id="x"), Document("text", id=query[0])]),
-        rows,
-        show_progress=False,
-    )
-    assert evaluate_dataset(dataset, "mrr").means["mrr"] == 0.5
-    first: Any = dataset[0]
-    first.retrieved_context_ids = ["a", "x"]
-    second: Any = dataset[1]
-    second.reference_context_ids = ["x"]
-    changed = evaluate_dataset(dataset, "mrr")
-    assert dict(changed.per_query["mrr"]) == {"a?": 1.0, "b?": 1.0}
-    assert str(to_evaluation(evaluate(dataset, [MRR()], show_progress=False))) == str(changed)
-
-
-def test_files_keep_the_columns_alone(tmp_path: Any) -> None:
-    dataset = converted([{**row, "relevant": ["page.txt"]} for row in rows_of(WITH_SPANS)], match="source")
-    dataset.to_jsonl(tmp_path / "rows.jsonl")
-    again: Any = RetrievedDataset.from_jsonl(tmp_path / "rows.jsonl")
-    assert again.questions is None
-    with pytest.warns(rm.RetrievalWarning):
-        plain = evaluate_dataset(again, "mrr")
-    with pytest.warns(rm.RetrievalWarning):
-        whole = evaluate_dataset(dataset, "mrr")
-    assert dict(plain.means) == dict(whole.means)
-    assert plain.queries == tuple(WITH_SPANS.queries.values())
-    with pytest.raises(ValueError, match="has only rows; create a whole one with from_langchain"):
-        NDCG(qrels=again)
-
-
-def test_documents_without_ids_are_no_obstacle_where_nothing_is_judged_by_id() -> None:
-    dataset = converted()
-    assert not any("retrieved_context_ids" in row for row in dataset.to_list()[:2])
-    by_id = [{**row, "relevant": ["d1"]} for row in rows_of(WITH_SPANS)]
-    with pytest.raises(ValueError, match="have no id, and the judgments are ids"):
-        from_langchain(RunnableLambda(found), by_id, show_progress=False)
-
-
-def test_spans_without_places_say_where_to_get_them() -> None:
-    rows = [{"user_input": "what is a lambda?", "retrieved_contexts": [PAGE[56:90]]}]
-    with pytest.raises(ValueError, match=r"every row failed.*pass the dataset from from_langchain"):
-        evaluate_dataset(rows, "mrr", by="texts", qrels=WITH_SPANS)
-    dataset: EvaluationDataset = EvaluationDataset.from_list(rows)
-    failed: Any = evaluate(dataset, [Recall(by="texts", qrels=WITH_SPANS)], show_progress=False)
-    with pytest.raises(ValueError, match=r"every row failed"):
-        to_evaluation(failed, qrels=WITH_SPANS)
-
-
-def rows_of(questions: rm.EvaluationSet) -> list[dict[str, Any]]:
-    texts: Any = questions.queries
-    return [{"id": query, "query": text} for query, text in texts.items()]

@@ -20,7 +20,9 @@ pytest.importorskip("rapidfuzz")
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
 
-A, B, C = "alpha alpha alpha alpha alpha", "beta beta beta beta beta", "gamma gamma gamma gamma gamma"
+A = "alpha alpha alpha alpha alpha"
+B = "beta beta beta beta beta"
+C = "gamma gamma gamma gamma gamma"
 
 
 def by_id(metric: Any, retrieved: Any, reference: Any) -> float:
@@ -45,7 +47,8 @@ def test_ragas_has_no_ranking_metric_and_none_on_its_modern_surface() -> None:
 
 
 def test_precision_and_recall_do_not_see_the_order() -> None:
-    first, last = ["r1", "r2", "x", "y"], ["x", "y", "r1", "r2"]
+    first = ["r1", "r2", "x", "y"]
+    last = ["x", "y", "r1", "r2"]
     for retrieved in (first, last):
         assert by_id(IDBasedContextPrecision(), retrieved, ["r1", "r2"]) == 0.5
         assert by_id(IDBasedContextRecall(), retrieved, ["r1", "r2"]) == 1.0
@@ -67,7 +70,8 @@ def test_the_number_1_and_the_text_1_are_the_same_id() -> None:
 
 
 def test_emptiness_means_four_things() -> None:
-    precision, recall = IDBasedContextPrecision(), IDBasedContextRecall()
+    precision = IDBasedContextPrecision()
+    recall = IDBasedContextRecall()
     assert math.isnan(by_id(precision, [], ["r1"]))
     assert by_id(recall, [], ["r1"]) == 0.0
     assert by_id(precision, ["r1"], []) == 0.0
@@ -132,7 +136,8 @@ def test_one_chunk_satisfies_three_references_that_resemble_each_other() -> None
 
 
 def test_empty_texts_raise_or_score_depending_on_the_side() -> None:
-    precision, recall = NonLLMContextPrecisionWithReference(), NonLLMContextRecall()
+    precision = NonLLMContextPrecisionWithReference()
+    recall = NonLLMContextRecall()
     assert by_text(precision, [], [A]) == 0.0
     assert math.isnan(by_text(recall, [A], []))
     for metric, retrieved, reference in ((recall, [], [A]), (precision, [A], [])):

@@ -81,8 +81,9 @@ def test_haystack_rebuilds_a_metric_from_class_and_name_with_the_same_number(eva
     rebuilt = again.get_component("evaluator").metrics
     assert [repr(metric) for metric in rebuilt] == [repr(metric) for metric in metrics]
     fields = {"documents": [TRY, WITH], "reference_contexts": [WITH]}
-    for one in (pipeline, again):  # a metric that lost its cut-off would score 0.6309
-        assert one.run({"evaluator": fields})["evaluator"]["result"]["ndcg_at_1-by-texts"].value == 0.0
+    for evaluating_pipeline in (pipeline, again):  # a metric that lost its cut-off would score 0.6309
+        outcome = evaluating_pipeline.run({"evaluator": fields})
+        assert outcome["evaluator"]["result"]["ndcg_at_1-by-texts"].value == 0.0
 
 
 def test_haystack_with_ids_is_an_error_that_says_what_to_do(evaluator_class: Any) -> None:

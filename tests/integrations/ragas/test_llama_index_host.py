@@ -43,8 +43,11 @@ def test_llama_index_evaluate_runs_unchanged_by_texts(query_engine: Any) -> None
     assert result["recall_at_2-by-texts"] == [1.0, 0.5]
     evaluation = to_evaluation(result)
     retrieved = [sample.retrieved_contexts for sample in result.dataset]
-    items = {row["user_input"]: [rm.Retrieved(t, t) for t in texts] for row, texts in zip(rows, retrieved, strict=True)}
-    qrels = {row["user_input"]: [rm.Text(text) for text in row["reference_contexts"]] for row in rows}
+    items = {}
+    qrels = {}
+    for row, texts in zip(rows, retrieved, strict=True):
+        items[row["user_input"]] = [rm.Retrieved(text, text) for text in texts]
+        qrels[row["user_input"]] = [rm.Text(text) for text in row["reference_contexts"]]
     expected = rm.evaluate(qrels, items, [metric.metric for metric in metric_suite(k=2)])
     assert dict(evaluation.means) == dict(expected.means)
 

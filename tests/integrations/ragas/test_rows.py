@@ -1,213 +1,91 @@
-"""Rows of ragas: texts compared by the matching of the core, and a ragas that is missing or broken."""
+"""The fields of a row as they are read: lists, arrays, and what a file made of them."""
 
+import asyncio
 import math
-import re
-import subprocess
-import sys
-from collections.abc import Sequence
-from importlib.metadata import requires
 from typing import Any
 
+import numpy as np
 import pytest
-from ragas import EvaluationDataset, evaluate
+from ragas import Dataset
 
-import ragas_retrieval_metrics
-import retrieval_metrics as rm
-from conformance import CASES, Case, Conformance, Rankings, Scores, Truth
-from ragas_retrieval_metrics import MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, to_evaluation
+from ragas_retrieval_metrics import NDCG, RetrievalMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
 
-REFERENCE = "The with statement wraps the execution of a block with methods defined by a context manager."
 
-HALVES = [
-    "8.5 The with statement wraps the execution of a block with",
-    "a block with methods defined by a context manager. This allows",
-]
-
-OTHER = "A try statement specifies exception handlers and cleanup code for a group of statements."
-
-OF_WORDS = [case for case in CASES if case.name != "ids of every script, and that differ little"]
+RANKING = ["d1", "d3", "d7", "d2", "d9"]
 
 
-class TestTextsScoredOneByOne(Conformance):
-    """The ids of the cases are texts of one word here, which are compared as words: in any case and form of letters."""
-
-    @pytest.mark.parametrize("case", OF_WORDS, ids=lambda case: case.name)
-    def test_the_numbers_are_the_cores_and_what_was_given_stays(self, case: Case) -> None:
-        super().test_the_numbers_are_the_cores_and_what_was_given_stays(case)
-
-    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        def one(metric: RetrievalMetric, query: str) -> float:
-            value: float = metric.score(
-                retrieved_contexts=run.get(query, []),
-                reference_contexts=qrels[query],
-                user_input=query,
-            ).value
-            return value
-
-        chosen = {name: RetrievalMetric(name, by="texts") for name in metrics}
-        return {name: {query: one(metric, query) for query in qrels} for name, metric in chosen.items()}
+def value(metric: RetrievalMetric, retrieved: Any, reference: Any, **fields: Any) -> float:
+    result = metric.score(retrieved_context_ids=retrieved, reference_context_ids=reference, **fields)
+    score: float = result.value
+    return score
 
 
-class TestTextsInEvaluate(TestTextsScoredOneByOne):
-    metrics = ("ndcg@3", "map", "mrr", "precision@3")
-
-    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        rows = [{"user_input": query, "retrieved_contexts": run.get(query, [])} for query in qrels]
-        chosen = [RetrievalMetric(name, by="texts", qrels=qrels) for name in metrics]
-        result: Any = evaluate(EvaluationDataset.from_list(rows), chosen, show_progress=False)
-        return to_evaluation(result).per_query
-
-
-def score(metric: RetrievalMetric, retrieved: Any, reference: Any, **fields: Any) -> float:
-    value: float = metric.score(retrieved_contexts=retrieved, reference_contexts=reference, **fields).value
-    return value
-
-
-def test_a_reference_cut_by_a_chunk_boundary_is_found_when_both_parts_are() -> None:
-    assert score(Recall(1, by="texts"), HALVES, [REFERENCE]) == 0.0
-    assert score(Recall(2, by="texts"), HALVES, [REFERENCE]) == 1.0
-    assert score(HitRate(by="texts"), [OTHER], [REFERENCE]) == 0.0
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("['d1', 'd7']", ["d1", "d7"]),
+        (' ["d1", "d7"]\n', ["d1", "d7"]),
+        ("('d1', 'd7')", ["d1", "d7"]),
+        ("{'d1': 3, 'd7': 1}", {"d1": 3, "d7": 1}),
+        ("{'d1', 'd7'}", ["d1", "d7"]),
+        ("[['d1', 'x'], ['d7']]", [["d1", "x"], ["d7"]]),
+        ("[]", []),
+        ("[\"it's\", 'd1']", ["it's", "d1"]),
+    ],
+)
+def test_lists_that_a_csv_file_made_text_of_are_read_back(text: str, reference: Any) -> None:
+    np.testing.assert_equal(value(NDCG(10), str(RANKING), text), value(NDCG(10), RANKING, reference))
 
 
-def test_the_numbers_are_those_of_texts_in_the_core() -> None:
-    retrieved, reference = [OTHER, *HALVES, OTHER], [REFERENCE, OTHER]
-    items = [rm.Retrieved(text, text) for text in retrieved]
-    for metric in (MAP(by="texts"), NDCG(3, by="texts"), Precision(3, by="texts"), MRR(by="texts")):
-        name = str(metric.metric)
-        expected = rm.evaluate({"q": [rm.Text(text) for text in reference]}, {"q": items}, name).means[name]
-        assert score(metric, retrieved, reference).hex() == expected.hex()
-
-
-def test_a_repeated_text_earns_nothing() -> None:
-    assert score(Precision(3, by="texts"), [OTHER, OTHER, OTHER], [OTHER]) == 1 / 3
-
-
-def test_metric_level_references_may_be_graded_grouped_or_quotes() -> None:
-    qrels: Any = {
-        "graded": {REFERENCE: 3, OTHER: 1},
-        "grouped": [[REFERENCE, OTHER], ["Something that nobody retrieved."]],
-        "quoted": [rm.Quote("exception handlers")],
-    }
-    rows = [{"user_input": query, "retrieved_contexts": [OTHER]} for query in qrels]
-    chosen = [NDCG(by="texts", qrels=qrels), Recall(by="texts", qrels=qrels)]
-    result: Any = evaluate(EvaluationDataset.from_list(rows), chosen, show_progress=False)
-    assert result[chosen[1].name] == [0.5, 0.5, 1.0]
-    assert result[chosen[0].name][0] == pytest.approx(1 / (3 + 1 / math.log2(3)))
-
-
-@pytest.mark.parametrize("name", ["recall@130chars", "ndcg@200chars", "coverage", "density@3"])
-def test_budgets_and_coverage_are_those_of_the_core(name: str) -> None:
-    retrieved, reference = [*HALVES, OTHER], [REFERENCE, OTHER]
-    items = [rm.Retrieved(text, text) for text in retrieved]
-    expected = rm.evaluate({"q": [rm.Text(text) for text in reference]}, {"q": items}, name).means[name]
-    metric = RetrievalMetric(name, by="texts")
-    assert score(metric, retrieved, reference).hex() == expected.hex()
-    assert RetrievalMetric(metric.name).metric == metric.metric
-    assert 0 < expected <= 1
-
-
-def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
-    retrieved, reference = str([OTHER, 'It\'s the "other"']), str([OTHER])
-    assert score(Precision(2, by="texts"), retrieved, reference) == 0.5
-
-
-def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None:
-    metric = MRR(by="auto")
-    both: dict[str, Any] = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
-    texts: dict[str, Any] = {"retrieved_contexts": [OTHER], "reference_contexts": [OTHER]}
-    assert metric.score(**both).value == 0.5
-    assert metric.score(**texts).value == 1.0
-    assert metric.score(**both, **texts).value == 0.5
-    assert metric.score(**texts, retrieved_context_ids=["x"]).value == 1.0
-    with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids"):
-        metric.score(retrieved_contexts=[OTHER], reference_context_ids=["d1"])
-    rows = [both, texts]
-    result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
-    assert result["mrr-by-auto"] == [0.5, 1.0]
+@pytest.mark.parametrize("empty", [None, "", "  ", float("nan")])
+def test_an_empty_cell_is_an_absent_one(empty: Any) -> None:
+    assert math.isnan(value(NDCG(10), RANKING, empty))
+    with pytest.raises(ValueError, match=r"row '\(this row\)' has no retrieved_context_ids, which ndcg_at_10 needs"):
+        value(NDCG(10), empty, ["d1"])
 
 
 @pytest.mark.parametrize(
     ("retrieved", "reference", "error", "message"),
     [
-        (OTHER, [OTHER], TypeError, "retrieved_contexts is the bare string 'A try statement"),
-        ([OTHER], OTHER, TypeError, "reference_contexts is the bare string"),
-        ([OTHER, 3], [OTHER], TypeError, r"retrieved_contexts must hold texts, got 3 \(int\) at rank 2"),
-        ([OTHER], [3], TypeError, "a reference must be a str, rm.Text or rm.Quote, got 3"),
-        ([OTHER], [rm.Span("a.md", 0, 9)], TypeError, "compared with the place .* from_langchain .*qrels=dataset"),
-        ({OTHER}, [OTHER], TypeError, "must be a list of texts, best first, got set"),
-        ([OTHER], [" "], ValueError, "needs a text"),
+        ("d1", ["d1"], TypeError, r"retrieved_context_ids is the bare string 'd1'; write a list: \['d1'\]"),
+        (["d1"], "d1", TypeError, "reference_context_ids is the bare string 'd1'"),
+        (["d1"], "d1, d2", TypeError, "bare string 'd1, d2'"),
+        ("7", [7], TypeError, "bare string '7'"),
+        (7, [7], TypeError, r"retrieved_context_ids must be a list, got 7 \(int\)"),
+        ("['d1', 'd", ["d1"], ValueError, "cannot be read back as a list"),
+        ("[d1, d2]", ["d1"], ValueError, "cannot be read back as a list"),
+        ("['d1' 'd2']", ["d1"], ValueError, "a printed array without separators"),
+        ("['d1'\n 'd2']", ["d1"], ValueError, "a printed array"),
+        ({"d1", "d2"}, ["d1"], TypeError, "a set has no order"),
+        (["d1"], [1], TypeError, "ids in the judgments are int and those in what was retrieved are str"),
+        ([1], ["1"], TypeError, "convert one side"),
+        ([True], [1], TypeError, "must be str or int, got bool"),
+        (["d1"], {"d1": float("nan")}, ValueError, "finite"),
     ],
 )
-def test_what_is_no_list_of_texts_is_refused(
+def test_what_is_no_list_of_ids_is_refused(
     retrieved: Any, reference: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        score(MRR(by="texts"), retrieved, reference)
+        value(NDCG(10), retrieved, reference)
 
 
-def test_quotes_are_not_compared_with_ids() -> None:
-    with pytest.raises(ValueError, match=r"qrels= holds Quote\(text='a quote'\), .* by='texts'"):
-        MRR(qrels={"q": [rm.Quote("a quote")]})
+def test_arrays_are_lists_and_nothing_is_changed() -> None:
+    retrieved = np.array(RANKING)
+    reference = np.array(["d1", "d7"])
+    assert value(NDCG(10), retrieved, reference) == value(NDCG(10), RANKING, ["d1", "d7"])
+    assert retrieved.tolist() == RANKING
+    assert reference.tolist() == ["d1", "d7"]
 
 
-BLOCK = """
-import importlib.abc, sys
-class Block(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name == {blocked!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-sys.meta_path.insert(0, Block())
-"""
-
-
-def run(code: str, blocked: str = "") -> str:
-    """Run code in a new interpreter in which one module cannot be imported, and return its last line."""
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCK.format(blocked=blocked) + code], capture_output=True, text=True, check=False
-    )
-    return (done.stdout + done.stderr).strip().splitlines()[-1]
-
-
-def test_a_missing_ragas_is_named_with_the_command() -> None:
-    said = run("from ragas_retrieval_metrics import NDCG", blocked="ragas")
-    assert said == (
-        "ImportError: ragas_retrieval_metrics needs ragas, which is not installed: pip install ragas-retrieval-metrics"
-    )
-
-
-def test_what_a_newer_langchain_community_does_to_ragas_is_named_with_the_cure() -> None:
-    said = run(
-        "import ragas_retrieval_metrics as m; m.to_evaluation", blocked="langchain_community.chat_models.vertexai"
-    )
-    assert re.fullmatch(
-        r"ImportError: ragas is installed but cannot be imported \(No module named "
-        r"'langchain_community.chat_models.vertexai'\). Here are ragas 0\.4\.\d+, langchain-community 0\.4\.?\d*; "
-        r"ragas 0\.4\.3 needs a module that langchain-community 0\.4\.2 removed. This pair works: "
-        r"pip install 'ragas>=0.4.3,<0.5' 'langchain-community>=0.4,<0.4.2'",
-        said,
-    )
-
-
-def test_the_core_does_not_notice_and_importing_the_package_imports_no_host() -> None:
-    code = (
-        "import retrieval_metrics as rm, ragas_retrieval_metrics, sys;"
-        "assert 'NDCG' in dir(ragas_retrieval_metrics);"
-        "print(rm.evaluate({'q': ['a']}, {'q': ['a']}, 'mrr').means['mrr'], "
-        "sorted({'ragas', 'langchain_core', 'datasets', 'pandas'} & set(sys.modules)))"
-    )
-    assert run(code, blocked="ragas") == "1.0 []"
-
-
-def test_every_public_name_is_there() -> None:
-    for name in dir(ragas_retrieval_metrics):
-        assert callable(getattr(ragas_retrieval_metrics, name))
-    with pytest.raises(AttributeError, match="has no attribute 'ndcg'"):
-        _ = ragas_retrieval_metrics.ndcg  # type: ignore[attr-defined]  # the name is wrong on purpose
-
-
-def test_the_bounds_that_make_ragas_importable_are_declared() -> None:
-    declared = {re.split(r"[<>=]", line)[0]: line for line in requires("ragas-retrieval-metrics") or []}
-    assert set(declared["ragas"].removeprefix("ragas").split(",")) == {">=0.4.3", "<0.5"}
-    assert set(declared["langchain-community"].removeprefix("langchain-community").split(",")) == {">=0.4", "<0.4.2"}
+def test_without_reading_back_a_csv_file_gives_another_number(tmp_path: Any) -> None:
+    rows = [{"retrieved_context_ids": RANKING, "reference_context_ids": ["d1", "d7"]}]
+    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=rows, root_dir=str(tmp_path))
+    dataset.save()
+    dataset.reload()
+    row = dataset[0]
+    assert row["reference_context_ids"] == "['d1', 'd7']"
+    characters = value(NDCG(10), list(row["retrieved_context_ids"]), list(row["reference_context_ids"]))
+    assert asyncio.run(NDCG(10).ascore(**row)).value != characters

@@ -30,6 +30,10 @@ def rows_of(qrels: Truth, run: Rankings) -> list[dict[str, Any]]:
     ]
 
 
+def values_by_query(rows: Sequence[dict[str, Any]], results: Sequence[Any]) -> dict[str, float]:
+    return {row["user_input"]: result.value for row, result in zip(rows, results, strict=True)}
+
+
 def dataset_of(run: Rankings, queries: Sequence[str]) -> EvaluationDataset:
     rows = [{"user_input": query, "retrieved_context_ids": run.get(query, [])} for query in queries]
     return EvaluationDataset.from_list(rows)
@@ -85,20 +89,24 @@ class TestSingleTurnScore(Conformance):
     metrics: ClassVar[tuple[str, ...]] = ("ndcg@3", "map", "mrr", "precision@3")
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        def one(metric: RetrievalMetric, query: str) -> float:
+        def score_query(metric: RetrievalMetric, query: str) -> float:
             return metric.single_turn_score(
                 SingleTurnSample(user_input=query, retrieved_context_ids=list(run.get(query, [])))
             )
 
-        chosen = zip(metrics, metrics_of(metrics, qrels=qrels), strict=True)
-        return {name: {query: one(metric, query) for query in qrels} for name, metric in chosen}
+        scores: dict[str, dict[Any, float]] = {}
+        for name, metric in zip(metrics, metrics_of(metrics, qrels=qrels), strict=True):
+            scores[name] = {query: score_query(metric, query) for query in qrels}
+        return scores
 
 
 class TestScore(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        chosen = zip(metrics, metrics_of(metrics), strict=True)
         rows = rows_of(qrels, run)
-        return {name: {row["user_input"]: metric.score(**row).value for row in rows} for name, metric in chosen}
+        scores: dict[str, dict[Any, float]] = {}
+        for name, metric in zip(metrics, metrics_of(metrics), strict=True):
+            scores[name] = {row["user_input"]: metric.score(**row).value for row in rows}
+        return scores
 
 
 class TestAscore(Conformance):
@@ -113,21 +121,13 @@ class TestAscore(Conformance):
 class TestBatchScore(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         rows = rows_of(qrels, run)
-        scored = {name: RetrievalMetric(name).batch_score(rows) for name in metrics}
-        return {
-            name: {row["user_input"]: result.value for row, result in zip(rows, results, strict=True)}
-            for name, results in scored.items()
-        }
+        return {name: values_by_query(rows, RetrievalMetric(name).batch_score(rows)) for name in metrics}
 
 
 class TestAbatchScore(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         rows = rows_of(qrels, run)
-        scored = {name: asyncio.run(RetrievalMetric(name).abatch_score(rows)) for name in metrics}
-        return {
-            name: {row["user_input"]: result.value for row, result in zip(rows, results, strict=True)}
-            for name, results in scored.items()
-        }
+        return {name: values_by_query(rows, asyncio.run(RetrievalMetric(name).abatch_score(rows))) for name in metrics}
 
 
 @experiment()

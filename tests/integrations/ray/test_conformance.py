@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -7,7 +8,7 @@ import retrieval_metrics as rm
 from conformance import EvaluationConformance, Rankings, Scores, Truth
 from ray_hosts import dataset, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, evaluating, to_evaluation
-from ray_retrieval_metrics.shuffled_rows import JudgmentRows, read_judgments
+from ray_retrieval_metrics.judgment_rows import JudgmentRows, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
@@ -18,8 +19,8 @@ class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
 
     def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> tuple[Scores, rm.Evaluation]:
         rows, kind = run_rows(run)
-        found = dataset(rows, kind, self.blocks)
-        scored = evaluate_dataset(qrels, found, metrics, partitions=self.partitions).materialize()
+        run_dataset = dataset(rows, kind, self.blocks)
+        scored = evaluate_dataset(qrels, run_dataset, metrics, partitions=self.partitions).materialize()
         return values(scored, metrics), to_evaluation(scored)
 
 
@@ -32,7 +33,7 @@ class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
 
     @pytest.fixture
     def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def many(*given: Any) -> JudgmentRows:
-            return read_judgments(*given)._replace(judged=None)
+        def read_as_many(*arguments: Any) -> JudgmentRows:
+            return replace(read_judgments(*arguments), judged_queries=None)
 
-        monkeypatch.setattr(evaluating, "read_judgments", many)
+        monkeypatch.setattr(evaluating, "read_judgments", read_as_many)

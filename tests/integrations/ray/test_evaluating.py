@@ -16,8 +16,7 @@ from ray.data import DataContext
 import retrieval_metrics as rm
 from generated import scored_run
 from ray_hosts import dataset, qrels_rows, run_rows, values
-from ray_retrieval_metrics import evaluate_dataset, to_evaluation
-from ray_retrieval_metrics import shuffled_rows as judgments
+from ray_retrieval_metrics import evaluate_dataset, judgment_rows, to_evaluation
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
@@ -33,7 +32,10 @@ def case(seed: int = 4, queries: int = 30, ties: float = 0.5) -> tuple[dict[Any,
     run.pop(names[0])  # missing
     qrels[names[1]] = dict.fromkeys(qrels[names[1]], 0)  # without a relevant document
     run["of nobody"] = {"d1": 1.0, "d2": 0.5}  # not judged
-    return qrels, {query: ranking for query, ranking in run.items() if ranking}
+    for query in list(run):
+        if not run[query]:
+            run.pop(query)
+    return qrels, run
 
 
 def assert_same(results: Any, expected: rm.Evaluation, **rules: Any) -> None:
@@ -47,20 +49,21 @@ def assert_same(results: Any, expected: rm.Evaluation, **rules: Any) -> None:
     assert dict(evaluation.residuals) == dict(expected.residuals)
 
 
-@pytest.mark.parametrize("few", [0, 1_000_000], ids=["many judgments", "few judgments"])
+@pytest.mark.parametrize("max_in_memory", [0, 1_000_000], ids=["many judgments", "few judgments"])
 @pytest.mark.parametrize(("blocks", "partitions", "seed"), [(1, 1, None), (3, 2, 1), (7, 5, 2), (40, 3, 3)])
 def test_blocks_and_their_order_do_not_show(
-    monkeypatch: pytest.MonkeyPatch, few: int, blocks: int, partitions: int, seed: int | None
+    monkeypatch: pytest.MonkeyPatch, max_in_memory: int, blocks: int, partitions: int, seed: int | None
 ) -> None:
-    monkeypatch.setattr(judgments, "FEW", few)
+    monkeypatch.setattr(judgment_rows, "MAX_JUDGMENTS_IN_MEMORY", max_in_memory)
     qrels, run = case()
-    truth, found = dataset(qrels_rows(qrels), "grade", 2, seed), dataset(*run_rows(run), blocks, seed)
-    results = evaluate_dataset(truth, found, METRICS, partitions=partitions).materialize()
+    qrels_dataset = dataset(qrels_rows(qrels), "grade", 2, seed)
+    run_dataset = dataset(*run_rows(run), blocks, seed)
+    results = evaluate_dataset(qrels_dataset, run_dataset, METRICS, partitions=partitions).materialize()
     expected = rm.evaluate(qrels, run, METRICS)
-    for name, of_each in values(results, METRICS).items():
-        assert of_each.keys() == expected.per_query[name].keys()
+    for name, values_by_query in values(results, METRICS).items():
+        assert values_by_query.keys() == expected.per_query[name].keys()
         for query, value in expected.per_query[name].items():
-            assert np.array_equal(of_each[query], value, equal_nan=True), (name, query)
+            assert np.array_equal(values_by_query[query], value, equal_nan=True), (name, query)
     assert_same(results, expected)
 
 
@@ -71,7 +74,7 @@ def test_blocks_and_their_order_do_not_show(
 )
 def test_rules_are_those_of_the_core(rules: dict[str, Any]) -> None:
     qrels, run = case(8)
-    metrics = [name for name in METRICS if name != "alpha_ndcg"]
+    metrics = METRICS[:-1]  # without alpha_ndcg
     results = evaluate_dataset(qrels, dataset(*run_rows(run), 3, 0), metrics, partitions=3, **rules)
     assert_same(results, rm.evaluate(qrels, run, metrics, **rules), **rules)
 
@@ -84,7 +87,8 @@ def test_ids_may_be_whole_numbers() -> None:
 
 
 def test_documents_ranked_twice_count_as_in_the_core() -> None:
-    qrels, run = {"q1": ["a"], "q2": ["b"]}, {"q1": ["x", "a", "a", "x"], "q2": ["b"]}
+    qrels = {"q1": ["a"], "q2": ["b"]}
+    run = {"q1": ["x", "a", "a", "x"], "q2": ["b"]}
     results = evaluate_dataset(qrels, dataset(*run_rows(run), 3, 5), ["map", "precision@4"], partitions=2)
     expected = rm.evaluate(qrels, run, ["map", "precision@4"])
     assert_same(results, expected)
@@ -97,11 +101,12 @@ def test_a_query_far_larger_than_a_block_stays_whole() -> None:
     run |= {f"q{i}": {"d1": 2.0, "d2": 1.0} for i in range(50)}
     qrels: Any = {query: {"d1": 1, "d59999": 2} for query in run}
     context = DataContext.get_current()
-    size, context.target_max_block_size = context.target_max_block_size, 20_000
+    size_before = context.target_max_block_size
+    context.target_max_block_size = 20_000
     try:
         results = evaluate_dataset(qrels, dataset(*run_rows(run), 9, 1), METRICS, partitions=4).materialize()
     finally:
-        context.target_max_block_size = size
+        context.target_max_block_size = size_before
     assert_same(results, rm.evaluate(qrels, run, METRICS))
     assert sum(row["n_retrieved"] for row in results.take_all()) == 60_100
 
@@ -135,10 +140,10 @@ def test_columns_of_other_names_are_said() -> None:
 
 def test_what_rm_evaluate_takes_is_taken() -> None:
     pandas = pytest.importorskip("pandas")
-    found = dataset([("q1", "d3", 1.0)], "score")
+    run = dataset([("q1", "d3", 1.0)], "score")
     frame = pandas.DataFrame({"query_id": ["q1"], "doc_id": ["d3"], "relevance": [1]})
     for qrels in ({"q1": ["d3"]}, rm.Qrels({"q1": ["d3"]}), frame):
-        assert to_evaluation(evaluate_dataset(qrels, found, "mrr", partitions=1)).means["mrr"] == 1.0
+        assert to_evaluation(evaluate_dataset(qrels, run, "mrr", partitions=1)).means["mrr"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -162,10 +167,10 @@ def test_what_rm_evaluate_takes_is_taken() -> None:
 def test_what_is_wrong_is_said_before_anything_runs(
     change: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    asked: dict[str, Any] = {"qrels": {"q1": ["d1"]}, "metrics": "mrr", "number": "score", **change}
-    found = dataset([("q1", "d1", 1.0)], asked.pop("number"))
+    arguments: dict[str, Any] = {"qrels": {"q1": ["d1"]}, "metrics": "mrr", "number": "score", **change}
+    run = dataset([("q1", "d1", 1.0)], arguments.pop("number"))
     with pytest.raises(error, match=message):
-        evaluate_dataset(run=found, **asked)
+        evaluate_dataset(run=run, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -196,8 +201,8 @@ def test_judgments_without_rows_are_refused() -> None:
 
 
 def table(**columns: Any) -> Any:
-    whole = {"query_id": ["q1", "q1"], "doc_id": ["d1", "d2"], "score": [2.0, 1.0], **columns}
-    return ray.data.from_arrow(pa.table(whole))
+    all_columns = {"query_id": ["q1", "q1"], "doc_id": ["d1", "d2"], "score": [2.0, 1.0], **columns}
+    return ray.data.from_arrow(pa.table(all_columns))
 
 
 @pytest.mark.parametrize(
@@ -217,11 +222,11 @@ def test_a_row_that_cannot_be_read_is_named(columns: dict[str, Any], message: st
 
 
 def test_an_id_beyond_64_bits_is_refused() -> None:
-    found = table(doc_id=pa.array([1, 2**63], pa.uint64()))
+    run = table(doc_id=pa.array([1, 2**63], pa.uint64()))
     with pytest.raises(
         Exception, match=r"ids in the run must fit into 64 bits; pass them as text: .*9223372036854775808"
     ):
-        evaluate_dataset({"q1": [1]}, found, "mrr", partitions=1).materialize()
+        evaluate_dataset({"q1": [1]}, run, "mrr", partitions=1).materialize()
 
 
 @pytest.mark.parametrize(
@@ -244,14 +249,14 @@ def test_a_query_judged_without_documents_has_no_kind_of_ids() -> None:
 
 
 def test_documents_of_one_rank_have_no_order_and_are_refused() -> None:
-    found = dataset([("q1", "x", 1), ("q1", "a", 1)], "rank")
+    run = dataset([("q1", "x", 1), ("q1", "a", 1)], "rank")
     with pytest.raises(Exception, match=r"documents 'a' and 'x' of query 'q1' have the same rank, 1; give them"):
-        evaluate_dataset({"q1": ["a"]}, found, "mrr", partitions=1).materialize()
+        evaluate_dataset({"q1": ["a"]}, run, "mrr", partitions=1).materialize()
 
 
-@pytest.mark.parametrize("few", [0, 1_000_000], ids=["many judgments", "few judgments"])
-def test_the_largest_grade_is_the_largest_number(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(judgments, "FEW", few)
+@pytest.mark.parametrize("max_in_memory", [0, 1_000_000], ids=["many judgments", "few judgments"])
+def test_the_largest_grade_is_the_largest_number(monkeypatch: pytest.MonkeyPatch, max_in_memory: int) -> None:
+    monkeypatch.setattr(judgment_rows, "MAX_JUDGMENTS_IN_MEMORY", max_in_memory)
     qrels: Any = {"q1": {"d1": 9, "d2": 10}}
     truth = ray.data.from_items([{"query": "q1", "document": d, "grade": str(g)} for d, g in qrels["q1"].items()])
     results = evaluate_dataset(truth, table(), ["err", "rbp"], partitions=1)

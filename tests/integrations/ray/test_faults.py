@@ -14,7 +14,7 @@ import pytest
 import ray
 
 import retrieval_metrics as rm
-from ray_hosts import dataset, values
+from ray_hosts import dataset, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
 
 
@@ -23,7 +23,9 @@ class KillsItsWorkers(dict[str, Mapping[str, Any]]):
 
     def __init__(self, marks: Path, driver: int, times: int) -> None:
         super().__init__()
-        self.marks, self.driver, self.times = marks, driver, times
+        self.marks = marks
+        self.driver = driver
+        self.times = times
 
     def __reduce__(self) -> Any:
         return type(self), (self.marks, self.driver, self.times)
@@ -45,8 +47,10 @@ def rules_that_kill(marks: Path, times: int) -> rm.Rules:
 
 def test_a_worker_killed_while_it_scores_loses_nothing(tmp_path: Path) -> None:
     qrels = {f"q{i}": {"a": 1} for i in range(200)}
-    rows = [(f"q{i}", document, float(i % 3 - len(document))) for i in range(200) for document in ("a", "bb", "ccc")]
-    run: Any = {query: {d: s for q, d, s in rows if q == query} for query in qrels}
+    run: Any = {}
+    for i in range(200):
+        run[f"q{i}"] = {document: float(i % 3 - len(document)) for document in ("a", "bb", "ccc")}
+    rows, _ = run_rows(run)
     rules = rules_that_kill(tmp_path / "marks", 1)
     results = evaluate_dataset(qrels, dataset(rows, "score", 4, 1), ["mrr", "ndcg@10"], rules=rules, partitions=3)
     evaluation = to_evaluation(results)
@@ -58,12 +62,12 @@ def test_a_worker_killed_while_it_scores_loses_nothing(tmp_path: Path) -> None:
 def test_skewed_rows_empty_blocks_and_three_killed_workers_change_no_bit(tmp_path: Path) -> None:
     chance = random.Random(3)
     depths = {"all of it": 60_000, "much": 9_000, **{f"q{i}": i % 7 for i in range(500)}}  # every seventh has nothing
-    run: Any = {
-        query: {f"d{at}": float(chance.randrange(depth)) for at in range(depth)} for query, depth in depths.items()
-    }
+    run: Any = {}
+    for query, depth in depths.items():
+        run[query] = {f"d{number}": float(chance.randrange(depth)) for number in range(depth)}
     qrels = {query: {f"d{chance.randrange(max(depth, 3))}": 1 + chance.randrange(3)} for query, depth in depths.items()}
     metrics = ["mrr", "map", "ndcg@10", "recall@1000"]
-    rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
+    rows, _ = run_rows(run)
     rules = rules_that_kill(tmp_path / "marks", 3)
     # More partitions than the large query leaves rows for: some get none.
     results = evaluate_dataset(qrels, dataset(rows, "score", 40, 1), metrics, rules=rules, partitions=24)
@@ -75,19 +79,19 @@ def test_skewed_rows_empty_blocks_and_three_killed_workers_change_no_bit(tmp_pat
     assert str(evaluation) == str(expected)
     assert dict(evaluation.means) == dict(expected.means)
     assert {metric: values(results, metrics)[metric] for metric in metrics} == {
-        metric: dict(found) for metric, found in expected.per_query.items()
+        metric: dict(values_by_query) for metric, values_by_query in expected.per_query.items()
     }
 
 
 def workers_of(raylet: int, doing: str) -> list[int]:
     """Return the processes of a Ray, those of one raylet alone, which run a task of this name."""
-    found = []
+    workers = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
             if parent == raylet and (process / "cmdline").read_text().startswith(f"ray::{doing}"):
-                found.append(int(process.name))
-    return found
+                workers.append(int(process.name))
+    return workers
 
 
 @pytest.mark.slow  # two workers are started anew
@@ -95,9 +99,11 @@ def workers_of(raylet: int, doing: str) -> list[int]:
 @pytest.mark.parametrize("stage", ["HashShuffleMap", "HashShuffleReduce"])
 def test_workers_killed_in_the_shuffle_change_no_bit(stage: str) -> None:
     chance = random.Random(5)
-    run: Any = {f"q{i}": {f"d{at}": chance.random() for at in range(20)} for i in range(10_000)}
+    run: Any = {}
+    for i in range(10_000):
+        run[f"q{i}"] = {f"d{number}": chance.random() for number in range(20)}
     qrels = {query: {f"d{chance.randrange(30)}": 1 + chance.randrange(3)} for query in run}
-    rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
+    rows, _ = run_rows(run)
     raylet = ray.get(ray.remote(lambda: os.getppid()).remote())  # noqa: PLW0108  (Ray takes no built-in function)
     killed: list[int] = []
     done = threading.Event()

@@ -22,10 +22,10 @@ def results() -> Any:
 
 
 def test_some_rows_give_the_evaluation_of_their_queries(results: Any) -> None:
-    some = results.filter(lambda row: row["query"] != "q2")
+    selected = results.filter(lambda row: row["query"] != "q2")
     queries = ("q1", "q3")
     expected = rm.evaluate({q: QRELS[q] for q in queries}, {q: RUN[q] for q in queries}, ["mrr", "precision@5"])
-    assert str(to_evaluation(some)) == str(expected)
+    assert str(to_evaluation(selected)) == str(expected)
 
 
 def test_rows_may_be_written_read_and_given_more_columns(results: Any, tmp_path: Path) -> None:
@@ -40,18 +40,18 @@ def test_the_evaluation_holds_no_query(results: Any) -> None:
 
 
 def test_what_was_made_under_other_rules_is_refused() -> None:
-    found = dataset([("q1", "a", 1.0)], "score")
-    skipping = evaluate_dataset(QRELS, found, "mrr", rules="trec_eval", partitions=1)
+    run = dataset([("q1", "a", 1.0)], "score")
+    skipping = evaluate_dataset(QRELS, run, "mrr", rules="trec_eval", partitions=1)
     with pytest.raises(Exception, match="made under other rules than standard; pass their rules as rules="):
         to_evaluation(skipping)
     assert to_evaluation(skipping, rules="trec_eval").n["mrr"] == 1
 
 
-@pytest.mark.parametrize(("made", "asked"), [("expected", None), (None, "expected")])
-def test_what_was_made_with_other_ties_is_refused(made: str | None, asked: str | None) -> None:
-    results = evaluate_dataset(QRELS, dataset(*run_rows(RUN)), "mrr", ties=made, partitions=1)
+@pytest.mark.parametrize(("made_with", "read_with"), [("expected", None), (None, "expected")])
+def test_what_was_made_with_other_ties_is_refused(made_with: str | None, read_with: str | None) -> None:
+    results = evaluate_dataset(QRELS, dataset(*run_rows(RUN)), "mrr", ties=made_with, partitions=1)
     with pytest.raises(Exception, match=r'made with ties="expected", but the rules have .* pass the same ties='):
-        to_evaluation(results, ties=asked)
+        to_evaluation(results, ties=read_with)
 
 
 def test_rows_without_a_metric_are_refused(results: Any) -> None:
@@ -65,9 +65,9 @@ def test_rows_of_something_else_are_refused() -> None:
 
 
 def test_results_of_other_scales_do_not_add_up() -> None:
-    found = dataset([("q1", "a", 1.0), ("q2", "b", 1.0)], "score")
+    run = dataset([("q1", "a", 1.0), ("q2", "b", 1.0)], "score")
     parts = [
-        to_evaluation(evaluate_dataset(qrels, found, ["err", "rbp"], partitions=1))
+        to_evaluation(evaluate_dataset(qrels, run, ["err", "rbp"], partitions=1))
         for qrels in ({"q1": {"a": 1}}, {"q2": {"b": 3}})
     ]
     with pytest.raises(ValueError, match=r"largest grade, which is 1 in one part and 3 in another"):
@@ -76,9 +76,9 @@ def test_results_of_other_scales_do_not_add_up() -> None:
 
 
 def test_what_is_no_dataset_is_refused() -> None:
-    given: Any = rm.evaluate(QRELS, RUN, "mrr")
+    evaluation: Any = rm.evaluate(QRELS, RUN, "mrr")
     with pytest.raises(TypeError, match="results must be a Ray Dataset, got Evaluation"):
-        to_evaluation(given)
+        to_evaluation(evaluation)
 
 
 def test_no_row_is_no_evaluation(results: Any) -> None:
@@ -88,51 +88,59 @@ def test_no_row_is_no_evaluation(results: Any) -> None:
 
 def test_ids_that_never_meet_are_warned_of() -> None:
     chunks = dataset([("q1", "a-chunk-1", 1.0)], "score")
-    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged .* ids of chunks compared"):
+    with pytest.warns(
+        rm.RetrievalWarning, match="none of the retrieved documents is judged .* ids of chunks compared"
+    ) as caught:
         assert to_evaluation(evaluate_dataset({"q1": ["a"]}, chunks, "mrr", partitions=1)).means["mrr"] == 0
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.parametrize("rules", ["standard", "trec_eval"])
 def test_a_run_without_any_judged_query_is_refused_as_by_the_core(rules: str, partitions: int) -> None:
-    judgments, rankings = {"q1": {"a": 1}, "q2": {"b": 1}}, {"Q1": {"a": 1.0}, "Q2": {"b": 2.0}, "Q3": {"c": 1.0}}
+    judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
+    rankings = {"Q1": {"a": 1.0}, "Q2": {"b": 2.0}, "Q3": {"c": 1.0}}
     with pytest.raises(ValueError, match="the run and the qrels have no query in common"):
         rm.evaluate(judgments, rankings, "mrr", rules=rules)
-    rows = [(query, document, score) for query, found in rankings.items() for document, score in found.items()]
-    run = dataset(rows, "score")
+    run = dataset(*run_rows(rankings))
     results = evaluate_dataset(judgments, run, "mrr", rules=rules, partitions=partitions)
-    said = (
+    message = (
         r"no query in common: the run has, for example, 'Q[123]', the qrels have 'q[12]'; evaluate_dataset\(qrels, run"
     )
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         to_evaluation(results, rules=rules)
 
 
 def test_a_slice_of_queries_for_which_nothing_was_retrieved_is_no_error() -> None:
-    found = dataset([("q1", "a", 1.0)], "score")
-    results = evaluate_dataset({"q1": ["a"], "q2": ["b"]}, found, "mrr", partitions=2)
+    run = dataset([("q1", "a", 1.0)], "score")
+    results = evaluate_dataset({"q1": ["a"], "q2": ["b"]}, run, "mrr", partitions=2)
     with pytest.warns(rm.RetrievalWarning, match="none of the retrieved"):
         part = to_evaluation(results.filter(lambda row: row["query"] == "q2"))
     assert (part.means["mrr"], part.counts["missing"]) == (0, 1)
 
 
-QUERIES = [f"q{at}" for at in range(60)]
+QUERIES = [f"q{number}" for number in range(60)]
 
 CLUSTERED: Any = {query: {"d": 2, "e": 1, "f": 0} for query in QUERIES} | {"none": {"d": 0}}
 
-RANKED: Any = {
-    query: {"x": 3.0, "d": 2.0, "e": 2.0} if at // 2 % 3 else {"d": 2.0, "f": 1.0} for at, query in enumerate(QUERIES)
-} | {"other": {"d": 1.0}}
+TIED_RANKING = {"x": 3.0, "d": 2.0, "e": 2.0}
 
-BY_DOCUMENT = {query: at // 2 for at, query in enumerate(QUERIES)}
+CLEAR_RANKING = {"d": 2.0, "f": 1.0}
+
+RANKED: Any = {
+    **{query: TIED_RANKING if number // 2 % 3 else CLEAR_RANKING for number, query in enumerate(QUERIES)},
+    "other": {"d": 1.0},
+}
+
+BY_DOCUMENT = {query: number // 2 for number, query in enumerate(QUERIES)}
 
 METRICS = ["mrr", "ndcg@5", "precision@5", "rbp(p=0.8)", "hit_rate@1"]
 
 
 @cache
 def scored(ties: str | None) -> Any:
-    found = dataset(*run_rows(RANKED), 3, seed=4)
-    return evaluate_dataset(CLUSTERED, found, METRICS, ties=ties, partitions=3).materialize()
+    run = dataset(*run_rows(RANKED), 3, seed=4)
+    return evaluate_dataset(CLUSTERED, run, METRICS, ties=ties, partitions=3).materialize()
 
 
 def evaluation(**options: Any) -> rm.Evaluation:
@@ -159,7 +167,8 @@ def test_clusters_are_those_of_the_core(options: dict[str, Any], clusters: Any) 
 
 
 def test_queries_that_the_rules_leave_out_are_in_no_cluster() -> None:
-    run = {query: ranking for query, ranking in RANKED.items() if query != "q7"}
+    run = dict(RANKED)
+    del run["q7"]
     names = ["mrr", "ndcg@5", "precision@5"]
     results = evaluate_dataset(CLUSTERED, dataset(*run_rows(run), 2), names, rules="trec_eval", partitions=2)
     ours = to_evaluation(results, rules="trec_eval", clusters=BY_DOCUMENT)

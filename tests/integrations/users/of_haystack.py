@@ -26,11 +26,11 @@ DOCUMENTS = [
 def pipeline() -> Pipeline:
     store = InMemoryDocumentStore()
     store.write_documents(DOCUMENTS)
-    built = Pipeline()
-    built.add_component("retriever", InMemoryBM25Retriever(store, top_k=5))
-    built.add_component("mmr", MMRRanker(top_k=3, lambda_mult=0.5, relevance="rank"))
-    built.connect("retriever.documents", "mmr.documents")
-    return built
+    mmr_pipeline = Pipeline()
+    mmr_pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=5))
+    mmr_pipeline.add_component("mmr", MMRRanker(top_k=3, lambda_mult=0.5, relevance="rank"))
+    mmr_pipeline.connect("retriever.documents", "mmr.documents")
+    return mmr_pipeline
 
 
 async def main() -> None:

@@ -18,10 +18,13 @@ from retrieval_metrics.integration_api import Scorer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-NAME = "retrieval_metrics"
-"""The name of the provider in the registry of ir_measures."""
+    from ir_measures.measures import Measure
 
-METRIC_OF = {
+# The name of the provider in the registry of ir_measures.
+NAME = "retrieval_metrics"
+
+# The metric that is the same as each measure.
+METRIC_BY_MEASURE = {
     "AP": "map",
     "Bpref": "bpref",
     "ERR": "err",
@@ -36,19 +39,35 @@ METRIC_OF = {
     "Success": "hit_rate",
     "nDCG": "ndcg",
 }
-"""The metric that is the same as each measure."""
-LARGEST_GRADE_OF_GDEVAL = 4
+
+# The top of the scale in gdeval, which computes ERR for ir_measures.
+MAX_GRADE_OF_GDEVAL = 4
+
+# Those of trec_eval -c, because ir_measures counts a query without results as 0.
 RULES = replace(Scorer(rules="trec_eval").rules, missing="zero")
-"""Those of trec_eval -c, because ir_measures counts a query without results as 0."""
+
+# The values of `relative` that leave SetP as it is.
 NOT_RELATIVE = (False, NOT_PROVIDED)
 
 
-class _Group(NamedTuple):
+class _MeasureOptions(NamedTuple):
+    """What measures that are computed together have in common.
+
+    Attributes:
+        judged_only: Whether unjudged documents are left out.
+        gains: The gain of each grade, if it is not the grade.
+    """
+
+    judged_only: bool
+    gains: tuple[tuple[int, int], ...]
+
+
+class _MeasureGroup(NamedTuple):
     """Measures that are computed together."""
 
     qrels: rm.Qrels
     unjudged: str | None
-    metrics: dict[Any, rm.Metric]
+    metrics: dict[Measure, rm.Metric]
 
 
 class RetrievalMetricsProvider(providers.Provider):  # type: ignore[misc]  # ir_measures is untyped here
@@ -86,63 +105,65 @@ class RetrievalMetricsProvider(providers.Provider):  # type: ignore[misc]  # ir_
         measures._ERR(cutoff=Anything()),  # noqa: SLF001
     )
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
-        wanted = list(measures)
-        judged = ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
-        return _Evaluator(wanted, judged)
+    def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> _Evaluator:
+        return _Evaluator(list(measures), ir_measures.util.QrelsConverter(qrels).as_dict_of_dict())
 
 
 class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
     """Computes measures for any number of runs; the judgments are read once."""
 
-    def __init__(self, measures: Iterable[Any], qrels: Mapping[str, Mapping[str, int]]) -> None:
+    def __init__(self, measures: Iterable[Measure], qrels: Mapping[str, Mapping[str, int]]) -> None:
         super().__init__(measures, set(qrels))
-        self.groups = _groups(measures, qrels)
+        self.groups = _group_measures(measures, qrels)
 
-    def _iter_calc(self, run: Any) -> Iterator[Any]:
-        ranked = as_pytrec_eval_orders(ir_measures.util.RunConverter(run).as_dict_of_dict())
-        ranked = {query: ranking for query, ranking in ranked.items() if query in self.qrel_qids}
-        if not ranked:
+    def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
+        scores_by_query = ir_measures.util.RunConverter(run).as_dict_of_dict()
+        judged_run = {}
+        for query, ranking in scores_by_query.items():
+            if query in self.qrel_qids:
+                judged_run[query] = round_to_32_bits(ranking)
+        if not judged_run:
             return
         for group in self.groups:
-            found = rm.evaluate(
+            evaluation = rm.evaluate(
                 group.qrels,
-                ranked,
+                judged_run,
                 list(group.metrics.values()),
                 rules=RULES,
                 unjudged=group.unjudged,
                 clusters=None,
             )
             for measure, metric in group.metrics.items():
-                for query, value in found.per_query[metric].items():
+                for query, value in evaluation.per_query[metric].items():
                     if not isnan(value):  # ir_measures has a value of its own for what is undefined
                         yield ir_measures.Metric(query_id=query, measure=measure, value=value)
 
 
-def metric_of(measure: Any) -> rm.Metric:
+def find_metric(measure: Measure) -> rm.Metric:
     """Return the metric that is the same as a measure.
 
     Example:
-        >>> metric_of(ir_measures.parse_measure("AP(rel=2)@100"))
+        >>> find_metric(ir_measures.parse_measure("AP(rel=2)@100"))
         Metric.parse('map(rel=2)@100')
     """
-    known = {name: measure[name] for name in measure.SUPPORTED_PARAMS if measure[name] is not NOT_PROVIDED}
+    settings = {}
+    for name in measure.SUPPORTED_PARAMS:
+        if measure[name] is not NOT_PROVIDED:
+            settings[name] = measure[name]
     parameters: dict[str, Any] = {}
-    if known.get("rel", 1) != 1:  # trec_eval's level of 1 is any grade above 0, because grades are whole
-        parameters["rel"] = known["rel"]
-    if known.get("dcg") == "exp-log2":
+    if settings.get("rel", 1) != 1:  # trec_eval's level of 1 is any grade above 0, because grades are whole
+        parameters["rel"] = settings["rel"]
+    if settings.get("dcg") == "exp-log2":
         parameters["gain"] = "exponential"
     if measure.NAME == "ERR":
-        parameters["max_grade"] = LARGEST_GRADE_OF_GDEVAL
-    return rm.Metric(METRIC_OF[measure.NAME], known.get("cutoff"), **parameters)
+        parameters["max_grade"] = MAX_GRADE_OF_GDEVAL
+    return rm.Metric(METRIC_BY_MEASURE[measure.NAME], settings.get("cutoff"), **parameters)
 
 
-def as_pytrec_eval_orders(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return a run with its scores as pytrec_eval keeps them, in 32 bits, where those that differ little are equal."""
-    return {
-        query: dict(zip(ranking, np.fromiter(ranking.values(), np.float32, len(ranking)).tolist(), strict=True))
-        for query, ranking in run.items()
-    }
+def round_to_32_bits(ranking: Mapping[str, float]) -> dict[str, float]:
+    """Return a ranking with its scores as pytrec_eval keeps them, where those that differ little are equal."""
+    scores = np.fromiter(ranking.values(), np.float32, len(ranking))
+    return dict(zip(ranking, scores.tolist(), strict=True))
 
 
 def put_first() -> None:
@@ -157,33 +178,39 @@ def put_first() -> None:
         'retrieval_metrics'
     """
     pipeline = ir_measures.DefaultPipeline.providers
-    if not any(isinstance(one, RetrievalMetricsProvider) for one in pipeline):
+    if not any(isinstance(provider, RetrievalMetricsProvider) for provider in pipeline):
         provider = RetrievalMetricsProvider()
         providers.registry.setdefault(NAME, provider)
         pipeline.insert(0, provider)
 
 
-def _groups(wanted: Iterable[Any], qrels: Mapping[str, Mapping[str, int]]) -> list[_Group]:
-    metrics: dict[tuple[bool, tuple[tuple[int, int], ...]], dict[Any, rm.Metric]] = {}
-    for measure in wanted:
-        has = measure.SUPPORTED_PARAMS
-        gains = measure["gains"] if "gains" in has else NOT_PROVIDED
-        key = (
-            "judged_only" in has and bool(measure["judged_only"]),
-            () if gains is NOT_PROVIDED else tuple(sorted(gains.items())),
-        )
-        metrics.setdefault(key, {})[measure] = metric_of(measure)
-    return [
-        _Group(rm.Qrels(_with_gains(qrels, dict(gains))), "condensed" if judged_only else None, of)
-        for (judged_only, gains), of in metrics.items()
-        if qrels
-    ]
+def _group_measures(measures: Iterable[Measure], qrels: Mapping[str, Mapping[str, int]]) -> list[_MeasureGroup]:
+    metrics_by_options: dict[_MeasureOptions, dict[Measure, rm.Metric]] = {}
+    for measure in measures:
+        metrics_by_options.setdefault(_read_options(measure), {})[measure] = find_metric(measure)
+    if not qrels:
+        return []
+    groups = []
+    for options, metrics in metrics_by_options.items():
+        unjudged = "condensed" if options.judged_only else None
+        groups.append(_MeasureGroup(rm.Qrels(_with_gains(qrels, dict(options.gains))), unjudged, metrics))
+    return groups
+
+
+def _read_options(measure: Measure) -> _MeasureOptions:
+    supported = measure.SUPPORTED_PARAMS
+    judged_only = "judged_only" in supported and bool(measure["judged_only"])
+    gains: tuple[tuple[int, int], ...] = ()
+    if "gains" in supported and measure["gains"] is not NOT_PROVIDED:
+        gains = tuple(sorted(measure["gains"].items()))
+    return _MeasureOptions(judged_only, gains)
 
 
 def _with_gains(qrels: Mapping[str, Mapping[str, int]], gains: Mapping[int, int]) -> Mapping[str, Mapping[str, int]]:
+    """Return judgments with the gain of each grade in its place."""
     if not gains:
         return qrels
-    return {
-        query: {document: gains.get(grade, grade) for document, grade in judged.items()}
-        for query, judged in qrels.items()
-    }
+    qrels_with_gains = {}
+    for query, grades in qrels.items():
+        qrels_with_gains[query] = {document: gains.get(grade, grade) for document, grade in grades.items()}
+    return qrels_with_gains

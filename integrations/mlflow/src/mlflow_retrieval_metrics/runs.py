@@ -6,10 +6,11 @@ import re
 import time
 import warnings
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mlflow
 from mlflow import MlflowClient
@@ -22,12 +23,54 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import Scores
 
+# The level of the logged intervals.
 LEVEL = 0.95
-EVALUATION, COMPARISON = "retrieval", "comparison"
-"""The names under which metrics have no prefix."""
-_PARENT = "mlflow.parentRunId"
-_BATCH = 1000
-"""The largest number of metrics that a tracking server accepts at once."""
+
+# The names under which metrics have no prefix.
+EVALUATION = "retrieval"
+COMPARISON = "comparison"
+
+# The tag by which MLflow shows a run below another.
+PARENT_RUN_TAG = "mlflow.parentRunId"
+
+# The largest number of metrics that a tracking server accepts at once.
+MAX_METRICS_PER_REQUEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _LoggedFiles:
+    """What is written beside the numbers of a result.
+
+    Attributes:
+        result: The evaluation or the comparison.
+        plot: The name of its plot.
+        queries: Query texts by query id, for the report.
+        corpus: Document texts by document id, for the report.
+        has_report: Whether there is a report.
+    """
+
+    result: Evaluation | Comparison
+    plot: Literal["overview", "intervals"] = "overview"
+    queries: Mapping[Any, str] | None = None
+    corpus: Mapping[Any, str] | None = None
+    has_report: bool = True
+
+    def write_to(self, folder: Path) -> None:
+        """Write the files.
+
+        Warns:
+            RetrievalWarning: If JSON cannot hold the result.
+        """
+        (folder / "summary.txt").write_text(f"{self.result}\n", encoding="utf-8")
+        self.result.plot(self.plot).savefig(folder / "overview.png")
+        json_file = folder / f"{type(self.result).__name__.lower()}.json"
+        try:
+            self.result.save(json_file)
+        except ValueError as error:
+            # The line that called log_evaluation or log_comparison.
+            warnings.warn(f"{json_file.name} is left out: {error}", RetrievalWarning, stacklevel=5)
+        if self.has_report:
+            self.result.report(folder / "report.html", queries=self.queries, corpus=self.corpus)
 
 
 def log_evaluation(
@@ -68,14 +111,20 @@ def log_evaluation(
         scores: Scores | None = evaluation.scores
     except ValueError:  # it was merged from totals
         scores = None
-    whole = scores is not None and scores.origin is not None
-    texts = {"queries": queries, "corpus": corpus} if whole else None
-    numbers = _under(name, EVALUATION, _numbers(evaluation))
+    has_rankings = scores is not None and scores.origin is not None
+    numbers = _prefix_numbers(name, EVALUATION, _evaluation_numbers(evaluation))
     table = evaluation.to_pandas().reset_index() if scores is not None else None
-    with _logged(evaluation, run_id, name, numbers, texts, "overview" if whole else "intervals") as run:
+    files = _LoggedFiles(
+        evaluation,
+        plot="overview" if has_rankings else "intervals",
+        queries=queries,
+        corpus=corpus,
+        has_report=has_rankings,
+    )
+    with _log_result(files, run_id, name, numbers) as logged_run_id:
         if table is not None:
-            MlflowClient().log_table(run, table, f"{name}/per_query.json")
-        return run
+            MlflowClient().log_table(logged_run_id, table, f"{name}/per_query.json")
+        return logged_run_id
 
 
 def log_comparison(
@@ -111,91 +160,101 @@ def log_comparison(
     """
     if not isinstance(comparison, Comparison):
         raise TypeError(f"log_comparison needs a Comparison, got {type(comparison).__name__}")
-    plain = {system: re.sub(r"[^\w.\-: ]", "_", system) for system in comparison.evaluations}
-    if len(set(plain.values())) < len(plain):
+    system_names = {system: re.sub(r"[^\w.\-: ]", "_", system) for system in comparison.evaluations}
+    if len(set(system_names.values())) < len(system_names):
         raise ValueError(
             "MLflow allows letters, digits, '_', '-', '.', ':' and spaces in names, and two of these systems differ "
-            f"only in other characters: {', '.join(map(repr, plain))}; rename one"
+            f"only in other characters: {', '.join(map(repr, system_names))}; rename one"
         )
-    numbers: dict[str, float] = {}
-    for each in comparison.differences:
-        metric = next(metric for metric in comparison.metrics if str(metric) == each.metric)
-        of = f"{metric.plain_name}/{plain[each.system]} - {plain[each.baseline]}"
-        numbers |= {f"{of}/difference": each.mean, f"{of}/low": each.interval.low, f"{of}/high": each.interval.high}
-        numbers |= {f"{of}/p": each.p_corrected, f"{of}/n": float(each.n)}
-    texts = {"queries": queries, "corpus": corpus}
-    with _logged(comparison, run_id, name, _under(name, COMPARISON, numbers), texts) as run:
+    numbers = _prefix_numbers(name, COMPARISON, _comparison_numbers(comparison, system_names))
+    files = _LoggedFiles(comparison, queries=queries, corpus=corpus)
+    with _log_result(files, run_id, name, numbers) as logged_run_id:
         client = MlflowClient()
-        client.log_table(run, comparison.to_pandas(), f"{name}/differences.json")
-        experiment = client.get_run(run).info.experiment_id
+        client.log_table(logged_run_id, comparison.to_pandas(), f"{name}/differences.json")
+        experiment = client.get_run(logged_run_id).info.experiment_id
         for system, evaluation in comparison.evaluations.items():
-            nested = client.create_run(experiment, tags={_PARENT: run}, run_name=system).info.run_id
-            log_evaluation(evaluation, run_id=nested, queries=queries, corpus=corpus)
-            client.set_terminated(nested)
-        return run
+            nested_run = client.create_run(experiment, tags={PARENT_RUN_TAG: logged_run_id}, run_name=system)
+            log_evaluation(evaluation, run_id=nested_run.info.run_id, queries=queries, corpus=corpus)
+            client.set_terminated(nested_run.info.run_id)
+        return logged_run_id
 
 
 @contextmanager
-def _logged(
-    result: Any, run_id: str | None, name: str, numbers: Mapping[str, float], texts: Any, *plot: str
-) -> Iterator[str]:
+def _log_result(files: _LoggedFiles, run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterator[str]:
     """Log what evaluations and comparisons have in common, and yield the id of the run."""
-    with TemporaryDirectory() as made:
-        folder = Path(made)
-        (folder / "summary.txt").write_text(f"{result}\n", encoding="utf-8")
-        result.plot(*plot).savefig(folder / "overview.png")
-        saved = folder / f"{type(result).__name__.lower()}.json"
-        try:
-            result.save(saved)
-        except ValueError as error:
-            warnings.warn(f"{saved.name} is left out: {error}", RetrievalWarning, stacklevel=4)
-        if texts is not None:
-            result.report(folder / "report.html", **texts)
-        with _run(run_id, name, numbers) as run:
-            client, now = MlflowClient(), time.time_ns() // 1_000_000
-            client.log_artifacts(run, str(folder), name)
-            client.set_tag(run, "retrieval_metrics._internal.version", __version__)
-            metrics = [LoggedMetric(key, value, now, 0) for key, value in numbers.items()]
-            for start in range(0, len(metrics), _BATCH):
-                client.log_batch(run, metrics[start : start + _BATCH])
-            yield run
+    with TemporaryDirectory() as temporary_folder:
+        files.write_to(Path(temporary_folder))
+        with _find_run(run_id, name, numbers) as logged_run_id:
+            client = MlflowClient()
+            timestamp_ms = time.time_ns() // 1_000_000
+            client.log_artifacts(logged_run_id, temporary_folder, name)
+            client.set_tag(logged_run_id, "retrieval_metrics._internal.version", __version__)
+            metrics = [LoggedMetric(key, value, timestamp_ms, 0) for key, value in numbers.items()]
+            for start in range(0, len(metrics), MAX_METRICS_PER_REQUEST):
+                client.log_batch(logged_run_id, metrics[start : start + MAX_METRICS_PER_REQUEST])
+            yield logged_run_id
 
 
-def _under(name: str, usual: str, numbers: Mapping[str, float]) -> dict[str, float]:
+def _prefix_numbers(name: str, unprefixed_name: str, numbers: Mapping[str, float]) -> dict[str, float]:
     """Return the numbers that MLflow can store, under their names in the run."""
     if not isinstance(name, str) or not re.fullmatch(r"[\w.\-: ]+(/[\w.\-: ]+)*", name):
         raise ValueError(f"name may hold letters, digits, '_', '-', '.', ':', spaces and inner '/', got {name!r}")
-    prefix = "" if name == usual else f"{name}/"
-    return {f"{prefix}{key}": value for key, value in numbers.items() if not isnan(value)}
+    prefix = "" if name == unprefixed_name else f"{name}/"
+    prefixed = {}
+    for key, value in numbers.items():
+        if not isnan(value):
+            prefixed[f"{prefix}{key}"] = value
+    return prefixed
 
 
 @contextmanager
-def _run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterator[str]:
+def _find_run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterator[str]:
     """Yield the id of the run to log to, which has neither artefacts under the name nor any of the metrics yet."""
-    active = mlflow.active_run()
-    run_id = active.info.run_id if run_id is None and active is not None else run_id
+    active_run = mlflow.active_run()
+    if run_id is None and active_run is not None:
+        run_id = active_run.info.run_id
     if run_id is None:
-        with mlflow.start_run() as started:
-            yield started.info.run_id
+        with mlflow.start_run() as started_run:
+            yield started_run.info.run_id
         return
     client = MlflowClient()
     if client.list_artifacts(run_id, name):
         raise ValueError(f"run {run_id} already has artefacts under {name!r}; pass another name= or another run_id=")
-    held = client.get_run(run_id).data.metrics
-    if taken := [key for key in numbers if key in held]:
-        raise ValueError(
-            f"run {run_id} already has the metric {taken[0]!r}, which would be replaced; pass another name=, which "
-            "stands before the metrics, or another run_id="
-        )
+    logged_metrics = client.get_run(run_id).data.metrics
+    for key in numbers:
+        if key in logged_metrics:
+            raise ValueError(
+                f"run {run_id} already has the metric {key!r}, which would be replaced; pass another name=, which "
+                "stands before the metrics, or another run_id="
+            )
     yield run_id
 
 
-def _numbers(evaluation: Evaluation) -> dict[str, float]:
+def _evaluation_numbers(evaluation: Evaluation) -> dict[str, float]:
     numbers: dict[str, float] = {}
     intervals = evaluation.intervals(LEVEL)
     for metric in evaluation.metrics:
-        of, interval = metric.plain_name, intervals[metric]
-        numbers |= {f"{of}/mean": evaluation.means[metric], f"{of}/n": float(evaluation.n[metric])}
-        numbers |= {f"{of}/low_95": interval.low, f"{of}/high_95": interval.high}
+        key = metric.plain_name
+        numbers[f"{key}/mean"] = evaluation.means[metric]
+        numbers[f"{key}/n"] = float(evaluation.n[metric])
+        numbers[f"{key}/low_95"] = intervals[metric].low
+        numbers[f"{key}/high_95"] = intervals[metric].high
     counts: Any = evaluation.counts
-    return numbers | {f"counts/{what}": float(count) for what, count in counts.items() if count}
+    for issue, count in counts.items():
+        if count:
+            numbers[f"counts/{issue}"] = float(count)
+    return numbers
+
+
+def _comparison_numbers(comparison: Comparison, system_names: Mapping[str, str]) -> dict[str, float]:
+    plain_names = {str(metric): metric.plain_name for metric in comparison.metrics}
+    numbers: dict[str, float] = {}
+    for difference in comparison.differences:
+        pair = f"{system_names[difference.system]} - {system_names[difference.baseline]}"
+        key = f"{plain_names[difference.metric]}/{pair}"
+        numbers[f"{key}/difference"] = difference.mean
+        numbers[f"{key}/low"] = difference.interval.low
+        numbers[f"{key}/high"] = difference.interval.high
+        numbers[f"{key}/p"] = difference.p_corrected
+        numbers[f"{key}/n"] = float(difference.n)
+    return numbers

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import mlflow
-from mlflow.entities import Feedback, SpanType, Trace
+from mlflow.entities import Feedback, Trace
 from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
 from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from pydantic import PrivateAttr
 
+from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.integration_api import RowPaths, RowScorer, scored_name
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
@@ -19,19 +20,17 @@ from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mlflow.entities import Span
+    from retrieval_metrics import Matching, Rules
+    from retrieval_metrics.types import Key, QueryScore
 
-    from retrieval_metrics import Matching, Retrieved, Rules
-    from retrieval_metrics.types import DocumentId, Key, MergedRanking, QueryScore
-
+# The usual path of the judgments.
 RELEVANT = "expectations.relevant_ids"
-TRACE = "trace"
-MADE = ("root_span", SpanType.CHAIN)
-"""The name and type of the only span in the trace that MLflow makes for a row whose outputs are in the data."""
-FIELDS = ("inputs", "outputs", "expectations")
+
+# The level of the logged intervals.
 LEVEL = 0.95
-SERIALIZATION = 1
-"""The version of MLflow's form of a registered scorer."""
+
+# The version of MLflow's form of a registered scorer.
+SERIALIZATION_VERSION = 1
 
 
 def retrieval_scorers(
@@ -87,18 +86,15 @@ def retrieval_scorers(
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
     scorer = RowScorer(metrics, rules=rules, match=match, max_grade=max_grade)
-    traced = str(retrieved).partition(".")[0] == TRACE
-    paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=traced)
-    said: dict[str, Any] = asdict(paths) | {"match": match, "rules": rules, "max_grade": max_grade}
-    return [
-        RetrievalScorer(
-            name=scored_name(metric.plain_name, said | {"rules": scorer.rules.name}, USUAL, prefix=prefix),
-            description=metric.in_words,
-            metric=str(metric),
-            **said,
-        )
-        for metric in scorer.metrics
-    ]
+    is_traced = str(retrieved).partition(".")[0] == TRACE
+    paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=is_traced)
+    options: dict[str, Any] = asdict(paths) | {"match": match, "rules": rules, "max_grade": max_grade}
+    named_options = options | {"rules": scorer.rules.name}
+    scorers: list[Scorer] = []
+    for metric in scorer.metrics:
+        name = scored_name(metric.plain_name, named_options, DEFAULT_OPTIONS, prefix=prefix)
+        scorers.append(RetrievalScorer(name=name, description=metric.in_words, metric=str(metric), **options))
+    return scorers
 
 
 class RetrievalScorer(Scorer):
@@ -169,14 +165,17 @@ class RetrievalScorer(Scorer):
         Raises:
             TypeError: If `match` or `rules` is not a text, which is all that a registered scorer can hold.
         """
-        said = {name: getattr(self, name) for name in USUAL}
+        options = {name: getattr(self, name) for name in DEFAULT_OPTIONS}
         for name in ("match", "rules"):
-            if not isinstance(said[name], str):
-                raise TypeError(f"a scorer with {name}={said[name]!r} cannot be registered; pass {name}= as a text")
-        given = "".join(f", {name}={value!r}" for name, value in said.items() if value != USUAL[name])
+            if not isinstance(options[name], str):
+                raise TypeError(f"a scorer with {name}={options[name]!r} cannot be registered; pass {name}= as a text")
+        arguments = ""
+        for name, value in options.items():
+            if value != DEFAULT_OPTIONS[name]:
+                arguments += f", {name}={value!r}"
         source = (
             "from mlflow_retrieval_metrics import RetrievalScorer\n"
-            f"scorer = RetrievalScorer(name={DEFAULT_FEEDBACK_NAME!r}, metric={self.metric!r}{given})\n"
+            f"scorer = RetrievalScorer(name={DEFAULT_FEEDBACK_NAME!r}, metric={self.metric!r}{arguments})\n"
             f"return scorer({', '.join(f'{name}={name}' for name in Row._fields)})"
         )
         return asdict(
@@ -185,7 +184,7 @@ class RetrievalScorer(Scorer):
                 description=self.description,
                 aggregations=["mean"],
                 mlflow_version=mlflow.__version__,
-                serialization_version=SERIALIZATION,
+                serialization_version=SERIALIZATION_VERSION,
                 call_source=source,
                 call_signature=f"(*, {', '.join(f'{name}=None' for name in Row._fields)})",
                 original_func_name="retrieval_scorer",
@@ -193,12 +192,17 @@ class RetrievalScorer(Scorer):
         )
 
 
-USUAL: dict[str, Any] = {
-    name: field.default
-    for name, field in RetrievalScorer.model_fields.items()
-    if name not in Scorer.model_fields and name != "metric"
-}
-"""The defaults of everything that a scorer is told besides its metric."""
+def _default_options() -> dict[str, Any]:
+    own_fields = RetrievalScorer.model_fields.keys() - Scorer.model_fields.keys() - {"metric"}
+    defaults = {}
+    for name, field in RetrievalScorer.model_fields.items():
+        if name in own_fields:
+            defaults[name] = field.default
+    return defaults
+
+
+# The defaults of everything that a scorer is told besides its metric.
+DEFAULT_OPTIONS = _default_options()
 
 
 class _RowValues:
@@ -213,9 +217,11 @@ class _RowValues:
 
     def note(self, score: QueryScore) -> None:
         """Take the score of a row; one without a value enters no mean."""
-        if score.is_defined and score.failure is not None and not score.n_retrieved:
+        if not score.is_defined:
+            return
+        if score.failure is not None and not score.n_retrieved:
             self._failures.append(score.failure)
-        elif score.is_defined:
+        else:
             self._failures.clear()
 
     def mean(self, values: list[float]) -> float:
@@ -243,74 +249,3 @@ class _RowValues:
         if self._all_failed(values):
             raise ValueError("there is no mean")
         return Evaluation.from_scores({str(self._metric): dict(enumerate(values))})
-
-
-class Row(NamedTuple):
-    """One row of the data, as a scorer receives it."""
-
-    inputs: Any = None
-    outputs: Any = None
-    expectations: Any = None
-    trace: Trace | None = None
-
-    @property
-    def spans(self) -> list[Span]:
-        """The spans of the trace; none without a trace."""
-        return [] if self.trace is None else self.trace.data.spans
-
-    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | MergedRanking:
-        """Return what was retrieved, best first; of a trace, with the calls that found it."""
-        path, fields = paths.retrieved, self._asdict()
-        if path.partition(".")[0] != TRACE:
-            return paths.items(fields)
-        if path == TRACE and self._is_static():
-            return paths.items(fields, "outputs")
-        if self.trace is None and self.outputs is not None:
-            raise LookupError(
-                "the application answered, but MLflow could not store its trace, so what was retrieved is unknown; "
-                "see its warnings above. If a SQLite store has too few connections, set "
-                "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
-            )
-        return paths.merged_ranking(fields, map(_plain, self.spans), self._named(path))
-
-    def failure(self) -> str | None:
-        """Return why the application failed on this row; None if it did not."""
-        if self.trace is None:
-            return "the application failed and left no trace" if self.outputs is None else None
-        if self.trace.info.state != "ERROR":
-            return None
-        said = [span.status.description for span in self.spans if span.status.status_code == "ERROR"]
-        return f"the application failed: {said[0] or 'without a message'}" if said else "the application failed"
-
-    def _is_static(self) -> bool:
-        """Whether the outputs stood in the data, so that MLflow made a trace of one span to hold them."""
-        return [(span.name, span.span_type) for span in self.spans] == [MADE] and self.outputs is not None
-
-    def _named(self, path: str) -> list[str]:
-        """Return the ids of the spans with the name in a path; none if it has no name, for the spans of retrievers."""
-        name = path.partition(".")[2]
-        found = [span for span in self.spans if (span.name == name if name else span.span_type == SpanType.RETRIEVER)]
-        if not found:
-            there = ", ".join(f"{span.name!r} ({span.span_type})" for span in self.spans) or "no span at all"
-            wanted = f"span {name!r}" if name else "span of type RETRIEVER"
-            raise ValueError(
-                f"the trace has no {wanted}; it has {there}. Decorate the retriever with "
-                "@mlflow.trace(span_type='RETRIEVER'), or pass retrieved='outputs' or 'trace.<name of a span>'"
-            )
-        return [span.span_id for span in found] if name else []
-
-
-def _plain(span: Span) -> dict[str, Any]:
-    """Return a span as the core reads it."""
-    return {
-        "trace": "the trace",
-        "span": span.span_id,
-        "parent": span.parent_id,
-        "attributes": {"mlflow.spanType": span.span_type},  # MLflow knows kinds that a plain span has not
-        "name": span.name,
-        "start": span.start_time_ns,
-        "end": span.end_time_ns or span.start_time_ns,
-        "status": {"status_code": str(span.status.status_code), "description": span.status.description},
-        "input": span.inputs,
-        "output": span.outputs,
-    }

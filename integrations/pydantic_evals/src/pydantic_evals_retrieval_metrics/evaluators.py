@@ -14,7 +14,7 @@ from pydantic_evals_retrieval_metrics.reports import (
     report_paths,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import RELEVANT_KEY, SPANS_PREFIX, make_row_paths, read_span_ranking
+from pydantic_evals_retrieval_metrics.spans import RELEVANT_PATH, SPANS_PREFIX, make_row_paths, read_span_ranking
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
 from retrieval_metrics.types import CallsView
@@ -22,8 +22,16 @@ from retrieval_metrics.types import CallsView
 if TYPE_CHECKING:
     from pydantic_evals.evaluators import ReportEvaluatorContext
 
+    from retrieval_metrics import Retrieved
+    from retrieval_metrics.types import DocumentId, MergedRanking
+
+# The level of the intervals in a table.
 LEVEL = 0.95
-PLACES = 4
+
+# The decimal places of the numbers in a table.
+DECIMAL_PLACES = 4
+
+# The label of a case without a value.
 UNDEFINED = "undefined"
 
 
@@ -68,7 +76,7 @@ class RetrievalMetrics(Evaluator):
     """
 
     metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
-    relevant: str = RELEVANT_KEY
+    relevant: str = RELEVANT_PATH
     retrieved: str = "output"
     calls: CallsView = "interleaved"
     citations: str | None = None
@@ -95,17 +103,19 @@ class RetrievalMetrics(Evaluator):
             TypeError: If the judgments or the documents have a wrong shape.
         """
         paths = self._paths()
-        scores = self._scorer().row(
-            read_judgments(ctx, paths),
-            lambda: read_span_ranking(ctx, paths) if self.retrieved.startswith(SPANS_PREFIX) else paths.items(ctx),
-            name="the case" if ctx.name is None else f"case {ctx.name!r}",
-        )
-        return {
-            _name(self, str(metric)): EvaluationReason(
-                UNDEFINED if score.value_or_none is None else score.value_or_none, score.reason
-            )
-            for metric, score in scores.items()
-        }
+
+        def read_ranking() -> MergedRanking | list[Retrieved | DocumentId]:
+            if self.retrieved.startswith(SPANS_PREFIX):
+                return read_span_ranking(ctx, paths)
+            return paths.items(ctx)
+
+        case_name = "the case" if ctx.name is None else f"case {ctx.name!r}"
+        scores = self._scorer().row(read_judgments(ctx, paths), read_ranking, name=case_name)
+        reasons: dict[str, EvaluationReason] = {}
+        for metric, score in scores.items():
+            value = UNDEFINED if score.value_or_none is None else score.value_or_none
+            reasons[_result_name(self, str(metric))] = EvaluationReason(value, score.reason)
+        return reasons
 
 
 @dataclass(repr=False)
@@ -132,7 +142,7 @@ class RetrievalReport(ReportEvaluator):
     """
 
     metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
-    relevant: str = RELEVANT_KEY
+    relevant: str = RELEVANT_PATH
     retrieved: str = "output"
     match: str = "id"
     rules: str = "standard"
@@ -155,34 +165,45 @@ class RetrievalReport(ReportEvaluator):
             max_grade=self.max_grade,
         )
         intervals = evaluation.intervals(LEVEL)
-        numbers = {
-            _name(self, str(metric)): (evaluation.means[metric], *intervals[metric], evaluation.n[metric])
-            for metric in evaluation.metrics
-        }
-        counts, cases = evaluation.counts, len(ctx.report.cases) + len(ctx.report.failures)
-        differs = f"; failed, and 0 here but not in the averages: {counts['failed']}" if counts["failed"] else ""
-        left = cases - counts["queries"]
+        rows = []
+        for metric in evaluation.metrics:
+            numbers = (evaluation.means[metric], *intervals[metric], evaluation.n[metric])
+            rows.append([_result_name(self, str(metric)), *map(_round, numbers)])
+        counts = evaluation.counts
+        n_failed = counts["failed"]
+        n_cases = len(ctx.report.cases) + len(ctx.report.failures)
+        n_left_out = n_cases - counts["queries"]
+        title = f"{_result_name(self, 'retrieval')}, cases: {n_cases}"
+        if n_failed:
+            title += f"; failed, and 0 here but not in the averages: {n_failed}"
         return TableResult(
-            title=f"{_name(self, 'retrieval')}, cases: {cases}{differs}",
-            description=f"{cases} cases: {counts['failed']} failed and score 0, which the averages leave out; "
-            f"{counts['no_relevant']} with nothing relevant and {left} that cannot be judged are left out",
+            title=title,
+            description=f"{n_cases} cases: {n_failed} failed and score 0, which the averages leave out; "
+            f"{counts['no_relevant']} with nothing relevant and {n_left_out} that cannot be judged are left out",
             columns=["metric", "mean", "low 95 %", "high 95 %", "n"],
-            rows=[[name, *map(_rounded, row)] for name, row in numbers.items()],
+            rows=rows,
         )
 
 
-USUAL: dict[str, Any] = {
-    one.name: one.default for one in fields(RetrievalMetrics) if one.name not in {"metrics", "evaluation_name"}
-}
-"""The defaults of everything that an evaluator is told besides its metrics."""
+def _default_options() -> dict[str, Any]:
+    defaults = {option.name: option.default for option in fields(RetrievalMetrics)}
+    del defaults["metrics"]
+    del defaults["evaluation_name"]
+    return defaults
 
 
-def _rounded(number: float) -> float | None:
-    return round(number, PLACES) if isfinite(number) else None
+# The defaults of everything that an evaluator is told besides its metrics.
+DEFAULT_OPTIONS = _default_options()
 
 
-def _name(evaluator: RetrievalMetrics | RetrievalReport, name: str) -> str:
+def _round(number: float) -> float | None:
+    return round(number, DECIMAL_PLACES) if isfinite(number) else None
+
+
+def _result_name(evaluator: RetrievalMetrics | RetrievalReport, name: str) -> str:
     """Return the name of a score or a table of an evaluator."""
-    chosen = {key: getattr(evaluator, key, usual) for key, usual in USUAL.items()}
+    options = {option: getattr(evaluator, option, default) for option, default in DEFAULT_OPTIONS.items()}
     prefix = evaluator.evaluation_name
-    return scored_name(name, chosen, USUAL, prefix=f"{prefix} " if prefix else prefix)
+    if prefix:
+        prefix = f"{prefix} "
+    return scored_name(name, options, DEFAULT_OPTIONS, prefix=prefix)

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic_evals.reporting import ReportCaseFailure
+from pydantic_evals.reporting import ReportCase, ReportCaseFailure
 
-from pydantic_evals_retrieval_metrics.spans import FOUND_KEY, GIVEN_KEY, KEPT_KEY, RELEVANT_KEY, SPANS_PREFIX
+from pydantic_evals_retrieval_metrics.spans import (
+    JUDGMENT_FIELDS,
+    KEPT_ATTRIBUTE,
+    RELEVANT_PATH,
+    RETRIEVED_FIELDS,
+    SPANS_PREFIX,
+)
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning, RetrievedRun
 from retrieval_metrics.integration_api import RowPaths, Scorer, row_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from pydantic_evals.evaluators import EvaluatorContext
     from pydantic_evals.reporting import EvaluationReport
 
     from retrieval_metrics import Evaluation, Matching, Metric, Rules
-    from retrieval_metrics.types import Key
+    from retrieval_metrics.types import ClustersBy, Key, QueryId
+
+# A case of a report, answered or failed.
+ReportedCase: TypeAlias = "ReportCase[Any, Any, Any] | ReportCaseFailure[Any, Any, Any]"
 
 
 def to_evaluation(
     report: EvaluationReport[Any, Any, Any],
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    relevant: str = RELEVANT_KEY,
+    relevant: str = RELEVANT_PATH,
     retrieved: str = "output",
     match: str | Key | Matching = "id",
     rules: str | Rules = "standard",
@@ -56,52 +66,67 @@ def to_evaluation(
     """
     paths = report_paths(relevant, retrieved)
     scorer = Scorer(metrics, rules=rules, match=match, max_grade=max_grade)
-    cases = _numbered([*report.cases, *report.failures])
+    cases = _cases_by_name([*report.cases, *report.failures])
     qrels: dict[Any, Any] = {}
     run: dict[Any, Any] = {}
     errors: dict[Any, Exception] = {}
-    left: list[str] = []
+    reasons_left_out: list[str] = []
     for name, case in cases.items():
-        found: list[Any] = []
         try:
             if isinstance(case, ReportCaseFailure):
                 errors[name] = RuntimeError(case.error_message)
+                run[name] = []
             else:
-                found = paths.items(case)
+                run[name] = paths.items(case)
         except (TypeError, ValueError) as error:
-            left.append(str(row_error(error, name, f"case {name!r}")))
+            reasons_left_out.append(_format_case_error(error, name))
             continue
-        run[name] = found
         try:
             qrels[name] = read_judgments(case, paths)
         except ValueError as error:  # evaluate counts what is in the run only
-            left.append(str(error))
-    if left and not qrels:
-        raise ValueError(f"no case can be judged: {left[0]}")
-    runs_of = {name: case.source_case_name for name, case in cases.items() if case.source_case_name and name in qrels}
+            reasons_left_out.append(str(error))
+    if reasons_left_out and not qrels:
+        raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
+    clusters: ClustersBy = _repeated_cases(cases, qrels) or "source"
     try:
-        evaluation, refused = scorer.evaluation(qrels, RetrievedRun(run, errors), clusters=runs_of or "source")
+        evaluation, refusals = scorer.evaluation(qrels, RetrievedRun(run, errors), clusters=clusters)
     except (TypeError, ValueError) as error:
         raise row_error(error, None, "the report") from error
-    left += [str(row_error(error, name, f"case {name!r}")) for name, error in refused.items()]
-    if left:
-        said = f"{len(left)} of {len(cases)} cases are left out; {left[0]}"
-        warnings.warn(said, RetrievalWarning, stacklevel=2)
+    for query, refusal in refusals.items():
+        reasons_left_out.append(_format_case_error(refusal, query))
+    if reasons_left_out:
+        message = f"{len(reasons_left_out)} of {len(cases)} cases are left out; {reasons_left_out[0]}"
+        warnings.warn(message, RetrievalWarning, stacklevel=2)
     return evaluation
 
 
-def _numbered(cases: list[Any]) -> dict[Any, Any]:
+def _format_case_error(error: Exception, name: QueryId) -> str:
+    return str(row_error(error, name, f"case {name!r}"))
+
+
+def _repeated_cases(cases: Mapping[str, ReportedCase], judged_names: Collection[str]) -> dict[str, str]:
+    """Return the case of which each judged case is a run, if cases were repeated."""
+    source_cases = {}
+    for name, case in cases.items():
+        if case.source_case_name and name in judged_names:
+            source_cases[name] = case.source_case_name
+    return source_cases
+
+
+def _cases_by_name(cases: Sequence[ReportedCase]) -> dict[str, ReportedCase]:
     """Return the cases by their names, numbered from the second of a name."""
-    found: dict[Any, Any] = {}
-    taken = {case.name for case in cases}
+    cases_by_name: dict[str, ReportedCase] = {}
+    original_names = {case.name for case in cases}
     for case in cases:
-        name, number = case.name, 1
-        while name in found:
+        name = case.name
+        number = 1
+        while name in cases_by_name:
             number += 1
             name = f"{case.name} ({number})"
-            name = case.name if name in taken else name
-        found[name] = case
-    return found
+            if name in original_names:
+                name = case.name
+        cases_by_name[name] = case
+    return cases_by_name
 
 
 def report_paths(relevant: str, retrieved: str) -> RowPaths:
@@ -109,17 +134,17 @@ def report_paths(relevant: str, retrieved: str) -> RowPaths:
     if isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX):
         raise ValueError(
             f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
-            f"retrieved='attributes.{KEPT_KEY}' here"
+            f"retrieved='attributes.{KEPT_ATTRIBUTE}' here"
         )
-    return RowPaths(relevant, retrieved).checked(GIVEN_KEY, FOUND_KEY)
+    return RowPaths(relevant, retrieved).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS)
 
 
-def read_judgments(case: Any, paths: RowPaths) -> Any:
+def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Any:
     """Return the judgments of a case."""
     try:
-        found = paths.judgments(case)
+        judgments = paths.judgments(case)
     except ValueError as error:
         raise ValueError(f"case {case.name!r} does not say what is relevant: {error}") from None
-    if found is None:
+    if judgments is None:
         raise ValueError(f"case {case.name!r} does not say what is relevant: its {paths.relevant} is None")
-    return found
+    return judgments

@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import CallsView, DocumentId, MergedRanking
 
-GIVEN_KEY = ("inputs", "metadata", "expected_output")
+# Where a case may have its judgments.
+JUDGMENT_FIELDS = ("inputs", "metadata", "expected_output")
+
+# Where a case may have what was retrieved for it.
+RETRIEVED_FIELDS = ("output", "attributes", *JUDGMENT_FIELDS)
+
+# What a path into spans begins with.
+SPANS_PREFIX = "spans:"
+
+# The attribute of a case under which `keep_spans` stores what was retrieved.
+KEPT_ATTRIBUTE = "retrieved"
+
+# The usual path of the judgments.
+RELEVANT_PATH = "expected_output"
 
 
 def keep_spans(
@@ -43,7 +56,7 @@ def keep_spans(
     """
     if not isinstance(retrieved, str) or not retrieved.startswith(SPANS_PREFIX):
         raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
-    paths = make_row_paths(RELEVANT_KEY, retrieved, calls, citations)
+    paths = make_row_paths(RELEVANT_PATH, retrieved, calls, citations)
     return lambda case: _SpanKeeper(case, paths)
 
 
@@ -54,37 +67,31 @@ class _SpanKeeper(CaseLifecycle):
 
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
-            found = read_span_ranking(ctx, self._paths)
+            merged = read_span_ranking(ctx, self._paths)
         except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
             warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
         else:
-            ctx.attributes[KEPT_KEY] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
+            # The hook exists for adding attributes.
+            ctx.attributes[KEPT_ATTRIBUTE] = [_item_as_json(item) for item in merged.ranking]
         return ctx
 
 
-def _plain(item: Retrieved | DocumentId) -> Any:
+def _item_as_json(item: Retrieved | DocumentId) -> Any:
     """Return an item as JSON holds it."""
     if not isinstance(item, Retrieved):
         return item
     return {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}
 
 
-FOUND_KEY = ("output", "attributes", *GIVEN_KEY)
-"""Where a case has its judgments, and where what was retrieved."""
-SPANS_PREFIX = "spans:"
-KEPT_KEY = "retrieved"
-RELEVANT_KEY = "expected_output"
-
-
 def make_row_paths(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
     """Return where a case has its judgments and what was retrieved, also in `spans:<name of the spans>:<attribute>`."""
-    traced = isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX)
-    if traced and not all(retrieved.removeprefix(SPANS_PREFIX).rpartition(":")):
+    is_traced = isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX)
+    if is_traced and not all(retrieved.removeprefix(SPANS_PREFIX).rpartition(":")):
         raise ValueError(
             f"a path into spans must be 'spans:<name of the spans>:<attribute>', as 'spans:retrieve:document_ids', got "
             f"{retrieved!r}"
         )
-    return RowPaths(relevant, retrieved, calls, citations).checked(GIVEN_KEY, FOUND_KEY, traced=traced)
+    return RowPaths(relevant, retrieved, calls, citations).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS, traced=is_traced)
 
 
 def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:
@@ -93,32 +100,40 @@ def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:
     # message.
     name, _, attribute = paths.retrieved.removeprefix(SPANS_PREFIX).rpartition(":")
     tree = ctx.span_tree
-    spans = [span for span in tree if span.name == name]
-    if not spans:
-        there = ", ".join(dict.fromkeys(repr(span.name) for span in tree)) or "none"
-        raise ValueError(f"the task left no span {name!r}; it left {there}")
-    for span in spans:
+    searches = [span for span in tree if span.name == name]
+    if not searches:
+        present = ", ".join(dict.fromkeys(repr(span.name) for span in tree)) or "none"
+        raise ValueError(f"the task left no span {name!r}; it left {present}")
+    for span in searches:
         if attribute not in span.attributes and span.status != "error":
-            has = ", ".join(map(repr, span.attributes)) or "none"
-            raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
-    units = [_unit(span, attribute if span.name == name else None) for span in tree]
-    return paths.merged_ranking(ctx, units, list(map(_id, spans)), f"{attribute} of span {name!r}")
+            present = ", ".join(map(repr, span.attributes)) or "none"
+            raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {present}")
+    spans = []
+    for span in tree:
+        span_as_dict = _span_as_dict(span)
+        if span.name == name:
+            span_as_dict["output"] = span.attributes.get(attribute)
+        spans.append(span_as_dict)
+    return paths.read_trace(ctx, spans, list(map(_span_id, searches)), f"{attribute} of span {name!r}")
 
 
-def _id(span: SpanNode) -> str:
-    return f"{span.span_id:016x}"
+def _span_id(span: SpanNode) -> str:
+    return _format_span_id(span.span_id)
 
 
-def _unit(span: SpanNode, attribute: str | None) -> dict[str, Any]:
-    """Return a span as the core reads it, with one of its attributes as its output."""
-    unit = {
+def _format_span_id(number: int) -> str:
+    return f"{number:016x}"
+
+
+def _span_as_dict(span: SpanNode) -> dict[str, Any]:
+    """Return a span as the core reads it."""
+    return {
         "trace": "the task",
-        "span": _id(span),
-        "parent": None if span.parent_span_id is None else f"{span.parent_span_id:016x}",
+        "span": _span_id(span),
+        "parent": None if span.parent_span_id is None else _format_span_id(span.parent_span_id),
         "name": span.name,
         "start": span.start_timestamp,
         "end": span.end_timestamp,
         "status": {"status_code": span.status.upper()},
         "attributes": span.attributes,
     }
-    return unit if attribute is None else {**unit, "output": span.attributes.get(attribute)}

@@ -6,21 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retrieval_metrics.gathering import CheckSession, count_project_baselines, tests_by_folder
+from pytest_retrieval_metrics.orphan_baselines import count_project_baselines, tests_by_folder
+from pytest_retrieval_metrics.session import CheckSession
 from pytest_retrieval_metrics.settings import Settings, add_options, report_paths
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from pytest_retrieval_metrics.check_records import CheckRecord
     from pytest_retrieval_metrics.checking import RetrievalCheck
 
 FIXTURE = "retrieval_check"
-GATHERED = "retrieval_metrics_gathered"
-TESTS, FOLDER = "retrieval_tests", "retrieval_folder"
-"""The keys passed through xdist: the tests that a worker collected, and the folder for whole evaluations."""
+
+# The name of the plug-in that holds the checks of all tests.
+SESSION_PLUGIN = "retrieval_metrics_session"
+
+# What is passed through xdist: the tests that a worker collected, and the folder for whole evaluations.
+TESTS_KEY = "retrieval_tests"
+FOLDER_KEY = "retrieval_folder"
+
 SETTINGS = pytest.StashKey[Settings]()
-CHECKS = pytest.StashKey[int]()
-RECORDS = pytest.StashKey[list[dict[str, Any]]]()
+N_CHECKS = pytest.StashKey[int]()
+RECORDS = pytest.StashKey[list["CheckRecord"]]()
 CHECK = pytest.StashKey["RetrievalCheck"]()
 
 
@@ -31,16 +38,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings, so that a wrong one is reported before any test runs."""
-    config.stash[SETTINGS] = Settings.of(config)
+    config.stash[SETTINGS] = Settings.from_config(config)
     if not hasattr(config, "workerinput"):  # a worker of xdist neither prints nor writes
-        gathered = CheckSession(config, config.stash[SETTINGS], report_paths(config))
-        config.pluginmanager.register(gathered, GATHERED)
+        session = CheckSession(config, config.stash[SETTINGS], report_paths(config))
+        config.pluginmanager.register(session, SESSION_PLUGIN)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the files passed between processes."""
-    if gathered := config.pluginmanager.get_plugin(GATHERED):
-        gathered.clear()
+    session = _find_session(config)
+    if session is not None:
+        session.clear()
+
+
+def _find_session(config: pytest.Config) -> CheckSession | None:
+    session: CheckSession | None = config.pluginmanager.get_plugin(SESSION_PLUGIN)
+    return session
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that selecting tests does not change the verdicts
@@ -48,16 +61,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Count the checks that share the accepted rate of false alarms: those with a baseline."""
     # They are all that the project has, so that neither tests with only floors nor the selection of tests, by name or
     # by path, changes a verdict.
-    tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
-    folder = config.stash[SETTINGS].baselines
-    if tested:
-        folders = {path.parent / folder for path in tested}
-        config.stash[CHECKS] = count_project_baselines(config.rootpath, folders, folder, config.getini("norecursedirs"))
-    tests = tests_by_folder(config, items, folder)
+    test_files = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
+    baselines = config.stash[SETTINGS].baselines
+    if test_files:
+        folders = {path.parent / baselines for path in test_files}
+        config.stash[N_CHECKS] = count_project_baselines(
+            config.rootpath, folders, baselines, config.getini("norecursedirs")
+        )
+    tests = tests_by_folder(config, items, baselines)
+    session = _find_session(config)
     if hasattr(config, "workeroutput"):
-        config.workeroutput[TESTS] = tests
-    elif gathered := config.pluginmanager.get_plugin(GATHERED):
-        gathered.tests = tests
+        config.workeroutput[TESTS_KEY] = tests
+    elif session is not None:
+        session.tests = tests
 
 
 @pytest.fixture
@@ -66,14 +82,19 @@ def retrieval_check(request: pytest.FixtureRequest) -> RetrievalCheck:
     from pytest_retrieval_metrics.checking import RetrievalCheck  # noqa: PLC0415  (numpy only where it is used)
 
     config = request.config
-    gathered = config.pluginmanager.get_plugin(GATHERED)
-    check = request.node.stash[CHECK] = RetrievalCheck(
+    session = _find_session(config)
+    if session is None:
+        folder = getattr(config, "workerinput", {}).get(FOLDER_KEY)
+    else:
+        folder = session.folder
+    check = RetrievalCheck(
         request.node,
         config.stash[SETTINGS],
-        checks=config.stash.get(CHECKS, 1),
+        checks=config.stash.get(N_CHECKS, 1),
         records=request.node.stash.setdefault(RECORDS, []),
-        folder=getattr(config, "workerinput", {}).get(FOLDER) if gathered is None else gathered.folder,
+        folder=folder,
     )
+    request.node.stash[CHECK] = check
     return check
 
 
@@ -84,38 +105,47 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     A test that took the fixture and passes without a check fails.
     """
     report = yield
-    records, check = item.stash.get(RECORDS, []), item.stash.get(CHECK, None)
+    records = item.stash.get(RECORDS, [])
+    check = item.stash.get(CHECK, None)
     if report.when == "call" and check is not None:
         del item.stash[CHECK]
-        if report.passed and (failure := check.unchecked(asked=_asks(item))):
-            report.outcome, report.longrepr = "failed", failure
+        if report.passed:
+            failure = check.record_unchecked(is_requested=_requests_fixture(item))
+            if failure:
+                report.outcome = "failed"
+                report.longrepr = failure
     if records:
         report.retrieval_checks = list(records)  # type: ignore[attr-defined]  # pytest keeps what is set on a report
         records.clear()
     return report
 
 
-def _asks(item: pytest.Item) -> bool:
+def _requests_fixture(item: pytest.Item) -> bool:
     """Whether a test takes the fixture itself or through others, but not because one of them is used automatically."""
     info: Any = getattr(item, "_fixtureinfo", None)
     names = list(getattr(info, "argnames", ()))
     for mark in item.iter_markers("usefixtures"):
         names += mark.args
-    for name in names:
+    for name in names:  # which grows
         if name == FIXTURE:
             return True
-        names += [one for each in info.name2fixturedefs.get(name, ()) for one in each.argnames if one not in names]
+        for fixture in info.name2fixturedefs.get(name, ()):
+            names += [argument for argument in fixture.argnames if argument not in names]
     return False
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of xdist the folder for whole evaluations."""
-    node.workerinput[FOLDER] = node.config.pluginmanager.get_plugin(GATHERED).folder
+    session = _find_session(node.config)
+    if session is not None:
+        node.workerinput[FOLDER_KEY] = session.folder
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: Any) -> None:
     """Take the tests collected by a worker of xdist; every worker collects all."""
     del error
-    node.config.pluginmanager.get_plugin(GATHERED).tests |= getattr(node, "workeroutput", {}).get(TESTS, {})
+    session = _find_session(node.config)
+    if session is not None:
+        session.tests |= getattr(node, "workeroutput", {}).get(TESTS_KEY, {})

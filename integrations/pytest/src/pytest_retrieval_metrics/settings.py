@@ -1,12 +1,10 @@
-"""Options, ini keys, and the names of tests and of their files."""
+"""Options and ini keys."""
 
 from __future__ import annotations
 
 import os
 import re
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,97 +12,133 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 PREFIX = "retrieval_"
 
+# A level or an alpha of 0 would accept or refuse everything.
+MIN_SHARE = 1e-9
 
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def chosen(text: str) -> str:
+# Environment variables with the tested commit on GitHub and GitLab.
+COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
+
+ACCEPT_OPTION = "--retrieval-accept-worse"
+
+# The value of that option if it names nothing.
+ALL_METRICS = "*"
+
+# A comma, but not one between the parameters of a metric or a test.
+NAME_SEPARATOR = r",(?![^(\[]*[)\]])"
+
+REPORT_ENDINGS = (".html", ".md", ".json", ".xml")
+
+FLAGS = {
+    "update": "write the baselines of checks, unless they are significantly worse, below a floor, or failed",
+    "prune": "delete the baselines whose test is gone",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingKey:
+    """A setting: `--retrieval-<name>`, with hyphens, on the command line, and `retrieval_<name>` in the ini file.
+
+    Attributes:
+        default: The text that stands for no setting.
+        read: Reads the text; it raises a ValueError that says what the text must be.
+        help: What the setting does.
+    """
+
+    default: str
+    read: Callable[[str], Any]
+    help: str
+
+
+def _choice_reader(*choices: str) -> Callable[[str], str]:
+    def read_choice(text: str) -> str:
         if text not in choices:
             raise ValueError(f"one of {', '.join(choices)}")
         return text
 
-    return chosen
+    return read_choice
 
 
-def _number(least: float, below: float, said: str) -> Callable[[str], float]:
-    def number(text: str) -> float:
+def _number_reader(smallest: float, upper_limit: float, expected: str) -> Callable[[str], float]:
+    def read_number(text: str) -> float:
         try:
-            value = float(text)
+            number = float(text)
         except ValueError:
-            raise ValueError(said) from None
-        if not least <= value < below:
-            raise ValueError(said)
-        return value
+            raise ValueError(expected) from None
+        if not smallest <= number < upper_limit:
+            raise ValueError(expected)
+        return number
 
-    return number
+    return read_number
 
 
-def _whole(least: int) -> Callable[[str], int]:
-    def whole(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise ValueError(f"a whole number, {least} or more")
+def _whole_number_reader(smallest: int) -> Callable[[str], int]:
+    def read_whole_number(text: str) -> int:
+        if not text.isdecimal() or int(text) < smallest:
+            raise ValueError(f"a whole number, {smallest} or more")
         return int(text)
 
-    return whole
+    return read_whole_number
 
 
-def _folder(text: str) -> str:
+def _read_folder(text: str) -> str:
     if not text.strip():
         raise ValueError("the name of a folder")
     return text
 
 
-SMALLEST = 1e-9
-COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
-"""Environment variables with the tested commit on GitHub and GitLab."""
-KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
-    "floor": ("mean", _one_of("mean", "ci_low"), "what must reach the floor: the mean, or the low end of its interval"),
-    "level": (
+KEYS: dict[str, SettingKey] = {
+    "floor": SettingKey(
+        "mean",
+        _choice_reader("mean", "ci_low"),
+        "what must reach the floor: the mean, or the low end of its interval",
+    ),
+    "level": SettingKey(
         "0.95",
-        _number(SMALLEST, 1, "a number between 0 and 1, such as 0.95"),
+        _number_reader(MIN_SHARE, 1, "a number between 0 and 1, such as 0.95"),
         "confidence level of the interval of a mean",
     ),
-    "alpha": (
+    "alpha": SettingKey(
         "0.05",
-        _number(SMALLEST, 0.5, "a number between 0 and 0.5, such as 0.05"),
+        _number_reader(MIN_SHARE, 0.5, "a number between 0 and 0.5, such as 0.05"),
         "accepted share of builds with a false alarm, over all tests that use retrieval_check",
     ),
-    "builds": (
+    "builds": SettingKey(
         "1",
-        _whole(1),
+        _whole_number_reader(1),
         "how many builds share alpha: with 30, a false alarm is accepted in that share of 30 builds together",
     ),
-    "tolerance": (
+    "tolerance": SettingKey(
         "0",
-        _number(0, float("inf"), "a number, 0 or more"),
+        _number_reader(0, float("inf"), "a number, 0 or more"),
         "a drop from the baseline up to this size is accepted",
     ),
-    "inconclusive": (
+    "inconclusive": SettingKey(
         "pass",
-        _one_of("pass", "warn", "skip", "fail"),
+        _choice_reader("pass", "warn", "skip", "fail"),
         "what to do if the values are lower but the queries cannot tell whether the retriever is worse",
     ),
-    "not_compared": (
+    "not_compared": SettingKey(
         "fail",
-        _one_of("pass", "warn", "skip", "fail"),
+        _choice_reader("pass", "warn", "skip", "fail"),
         "what to do if there is no baseline, or it was made with other judgments",
     ),
-    "show": ("5", _whole(0), "how many queries a failure shows"),
-    "baselines": ("retrieval_baselines", _folder, "folder of the baselines, beside the file of the test"),
-    "history": ("", str.strip, "folder of the histories, beside the file of the test; if empty, none are kept"),
-    "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),
+    "show": SettingKey("5", _whole_number_reader(0), "how many queries a failure shows"),
+    "baselines": SettingKey(
+        "retrieval_baselines", _read_folder, "folder of the baselines, beside the file of the test"
+    ),
+    "history": SettingKey(
+        "", str.strip, "folder of the histories, beside the file of the test; if empty, none are kept"
+    ),
+    "label": SettingKey(
+        "",
+        str.strip,
+        f"the label of new entries in the histories; by default {' or '.join(COMMIT_VARIABLES)}",
+    ),
 }
-"""Name, default, reader, and help; each is `--retrieval-<name>`, with hyphens, and `retrieval_<name>`."""
-ACCEPT, ALL_METRICS = "--retrieval-accept-worse", "*"
-"""The option, and what it holds if it names nothing."""
-BETWEEN_NAMES = r",(?![^(\[]*[)\]])"
-"""A comma, but not one of the parameters of a metric or a test."""
-REPORTS = (".html", ".md", ".json", ".xml")
-
-
-def _option_name(name: str) -> str:
-    return f"--retrieval-{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,42 +160,69 @@ class Settings:
     accept_worse: tuple[str, ...]
 
     @classmethod
-    def of(cls, config: pytest.Config) -> Settings:
+    def from_config(cls, config: pytest.Config) -> Settings:
         """Read the settings of a run; the command line takes precedence."""
-        found = {}
-        for name, (_, read, _) in KEYS.items():
-            given = config.getoption(PREFIX + name)
-            source = _option_name(name) if given is not None else PREFIX + name
-            text = str(config.getini(PREFIX + name) if given is None else given)
-            try:
-                found[name] = read(text)
-            except ValueError as error:
-                raise pytest.UsageError(f"{source} must be {error}; got {text!r}") from None
-        update, accept = (config.getoption(f"retrieval_{name}") for name in ("update", "accept_worse"))
-        if accept is not None and not update:
-            raise pytest.UsageError(f"{ACCEPT} has no effect without --retrieval-update")
-        if accept not in {None, ALL_METRICS} and ACCEPT in config.invocation_params.args:  # a path of tests came next
-            raise pytest.UsageError(f"names of what is accepted follow '=': {ACCEPT}={accept}; or write {ACCEPT} last")
-        names = tuple(name.strip() for name in re.split(BETWEEN_NAMES, accept or "") if name.strip())
-        if accept is not None and not names:
-            raise pytest.UsageError(f"{ACCEPT}= names nothing: name metrics or tests, or leave out '='")
-        found["label"] = found["label"] or next((os.environ[name] for name in COMMITS if os.environ.get(name)), "")
-        return cls(**found, update=bool(update), accept_worse=names)
+        values: dict[str, Any] = {}
+        for name, key in KEYS.items():
+            values[name] = _read_setting(config, name, key)
+        update = bool(config.getoption("retrieval_update"))
+        accept_worse = _read_accepted_names(config, update=update)
+        if not values["label"]:
+            values["label"] = _commit_from_environment()
+        return cls(**values, update=update, accept_worse=accept_worse)
 
 
-FLAGS = {
-    "update": "write the baselines of checks, unless they are significantly worse, below a floor, or failed",
-    "prune": "delete the baselines whose test is gone",
-}
+def _option_name(name: str) -> str:
+    return f"--retrieval-{name.replace('_', '-')}"
+
+
+def _read_setting(config: pytest.Config, name: str, key: SettingKey) -> Any:
+    value = config.getoption(PREFIX + name)
+    source = _option_name(name)
+    if value is None:
+        value = config.getini(PREFIX + name)
+        source = PREFIX + name
+    text = str(value)
+    try:
+        return key.read(text)
+    except ValueError as error:
+        raise pytest.UsageError(f"{source} must be {error}; got {text!r}") from None
+
+
+def _read_accepted_names(config: pytest.Config, *, update: bool) -> tuple[str, ...]:
+    """Return the names after `--retrieval-accept-worse=`, or `ALL_METRICS` alone if there are none."""
+    names_text = config.getoption("retrieval_accept_worse")
+    if names_text is None:
+        return ()
+    if not update:
+        raise pytest.UsageError(f"{ACCEPT_OPTION} has no effect without --retrieval-update")
+    if names_text != ALL_METRICS and ACCEPT_OPTION in config.invocation_params.args:  # a path of tests came next
+        raise pytest.UsageError(
+            f"names of what is accepted follow '=': {ACCEPT_OPTION}={names_text}; or write {ACCEPT_OPTION} last"
+        )
+    names = tuple(filter(None, map(str.strip, re.split(NAME_SEPARATOR, names_text))))
+    if not names:
+        raise pytest.UsageError(f"{ACCEPT_OPTION}= names nothing: name metrics or tests, or leave out '='")
+    return names
+
+
+def _commit_from_environment() -> str:
+    for variable in COMMIT_VARIABLES:
+        commit = os.environ.get(variable)
+        if commit:
+            return commit
+    return ""
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and every ini key."""
     group = parser.getgroup("retrieval", "retrieval quality (retrieval_check)")
-    for name, said in FLAGS.items():
-        group.addoption(f"--retrieval-{name}", action="store_true", dest=PREFIX + name.replace("-", "_"), help=said)
+    for name, help_text in FLAGS.items():
+        group.addoption(
+            f"--retrieval-{name}", action="store_true", dest=PREFIX + name.replace("-", "_"), help=help_text
+        )
     group.addoption(
-        ACCEPT,
+        ACCEPT_OPTION,
         nargs="?",
         const=ALL_METRICS,
         metavar="NAMES",
@@ -177,85 +238,33 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
         help="write all checks to a file: .html, .md, .json or .xml (JUnit); can be repeated",
     )
-    for name, (default, _, said) in KEYS.items():
-        group.addoption(_option_name(name), dest=PREFIX + name, metavar="VALUE", help=f"{said} (default: {default})")
-        parser.addini(PREFIX + name, said, default=default)
+    for name, key in KEYS.items():
+        group.addoption(
+            _option_name(name), dest=PREFIX + name, metavar="VALUE", help=f"{key.help} (default: {key.default})"
+        )
+        parser.addini(PREFIX + name, key.help, default=key.default)
 
 
 def report_paths(config: pytest.Config) -> list[Path]:
     """Return the paths of the reports."""
     paths = []
-    for given in config.getoption("retrieval_report"):
-        path: Path = config.invocation_params.dir / given
-        if path.suffix not in REPORTS:
-            raise pytest.UsageError(f"--retrieval-report needs a name that ends in {', '.join(REPORTS)}; got {given!r}")
+    for argument in config.getoption("retrieval_report"):
+        path: Path = config.invocation_params.dir / argument
+        if path.suffix not in REPORT_ENDINGS:
+            raise pytest.UsageError(
+                f"--retrieval-report needs a name that ends in {', '.join(REPORT_ENDINGS)}; got {argument!r}"
+            )
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with TemporaryFile(dir=path.parent):
-                pass
-            if path.exists():
-                path.open("ab").close()
+            _require_writable(path)
         except OSError as error:
-            raise pytest.UsageError(f"--retrieval-report={given} cannot be written: {error.strerror}") from None
+            raise pytest.UsageError(f"--retrieval-report={argument} cannot be written: {error.strerror}") from None
         paths.append(path)
     return paths
 
 
-LONGEST_NAME = 120
-"""Bytes: most file systems allow 255, and the temporary name of a file is longer."""
-HEX_OF_A_NAME = 8
-REPEAT_STEP = "__pytest_repeat_step_number"
-"""The parameter that pytest-repeat adds to a test, with the number of the round."""
-
-
-def get_test_name(item: pytest.Item) -> str:
-    """Return the name of a test within its file, the same for every round of pytest-repeat."""
-    test = item.nodeid.partition("::")[2]
-    step = getattr(getattr(item, "callspec", None), "params", {}).get(REPEAT_STEP)
-    if step is None:
-        return test
-    marker = item.get_closest_marker("repeat")
-    return without_round(test, f"{step + 1}-{marker.args[0] if marker else item.config.getoption('count')}")
-
-
-def path_beside_test(item: pytest.Item, folder: str, check: str, ending: str = ".json") -> Path:
-    """Return the file of a check of a test, in a folder beside the file of the test."""
-    return item.path.parent / folder / item.path.stem / make_file_name(get_test_name(item), check, ending)
-
-
-def without_round(test: str, said: str) -> str:
-    """Return the name of a test without the round that pytest-repeat wrote into its parameters.
-
-    Example:
-        >>> without_round("test_words[2-3]", "2-3"), without_round("test_words[1-1-3]", "1-3")
-        ('test_words', 'test_words[1]')
-    """
-    head, _, parameters = test.removesuffix("]").partition("[")
-    if parameters == said:
-        return head
-    rest = parameters.removesuffix(f"-{said}")
-    return f"{head}[{parameters.removeprefix(f'{said}-') if rest == parameters else rest}]"
-
-
-def format_path(path: str | Path, root: Path) -> str:
-    """Return a path for display: relative to the root of the project, if it is inside."""
-    path = Path(path)
-    return str(path.relative_to(root) if path.is_relative_to(root) else path)
-
-
-def make_file_name(test: str, name: str = "", ending: str = ".json") -> str:
-    """Return the file name of a check: its name within the file of the test, made valid on every file system.
-
-    If two names could differ only in case, as parameters and names of checks can, the file name has a hash, because
-    many file systems ignore case.
-
-    Example:
-        >>> make_file_name("TestSearch::test_words[bm25]"), make_file_name("test_words", "BM25")
-        ('TestSearch.test_words[bm25].json', 'test_words.BM25-56cbcbd4.json')
-    """
-    full = test.replace("::", ".") + (f".{name}" if name else "")
-    fit = re.sub(r"[^\w\-.\[\]]", "_", full).encode()[:LONGEST_NAME].decode(errors="ignore")
-    free = test.partition("[")[2] + name
-    if fit != full or free != free.lower():  # two tests may become one name
-        fit += f"-{sha256(full.encode()).hexdigest()[:HEX_OF_A_NAME]}"
-    return fit + ending
+def _require_writable(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=path.parent):
+        pass
+    if path.exists():
+        path.open("ab").close()

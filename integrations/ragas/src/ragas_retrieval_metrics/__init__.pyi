@@ -2,6 +2,7 @@ from ragas_retrieval_metrics.datasets import afrom_langchain as afrom_langchain
 from ragas_retrieval_metrics.datasets import afrom_llama_index as afrom_llama_index
 from ragas_retrieval_metrics.datasets import from_langchain as from_langchain
 from ragas_retrieval_metrics.datasets import from_llama_index as from_llama_index
+from ragas_retrieval_metrics.evaluate import evaluate_dataset as evaluate_dataset
 from ragas_retrieval_metrics.metric import F1 as F1
 from ragas_retrieval_metrics.metric import MAP as MAP
 from ragas_retrieval_metrics.metric import MRR as MRR
@@ -11,6 +12,5 @@ from ragas_retrieval_metrics.metric import Precision as Precision
 from ragas_retrieval_metrics.metric import Recall as Recall
 from ragas_retrieval_metrics.metric import RetrievalMetric as RetrievalMetric
 from ragas_retrieval_metrics.metric import metric_suite as metric_suite
-from ragas_retrieval_metrics.results import evaluate_dataset as evaluate_dataset
 from ragas_retrieval_metrics.results import to_evaluation as to_evaluation
-from ragas_retrieval_metrics.rows import RetrievedDataset as RetrievedDataset
+from ragas_retrieval_metrics.retrieved_dataset import RetrievedDataset as RetrievedDataset

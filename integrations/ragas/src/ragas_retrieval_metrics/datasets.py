@@ -8,7 +8,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.rows import RetrievedDataset, SingleTurnSample
+from ragas_retrieval_metrics.ragas_imports import SingleTurnSample
+from ragas_retrieval_metrics.retrieved_dataset import RetrievedDataset
 from retrieval_metrics import Qrels
 from retrieval_metrics.integration_api import find_host
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
@@ -33,25 +34,30 @@ class _RetrievalTask:
     raise_on_error: bool = False
 
     def checked(self, host: str) -> tuple[rm.EvaluationSet, dict[str, Any]]:
-        """Return the questions and the settings, checked before the retriever is asked."""
-        questions = _questions(self.queries, self.qrels, self.match)
-        _require(self.retriever, host)
-        names = ("match", "workers", "show_progress", "raise_on_error")
-        return questions, {name: getattr(self, name) for name in names}
+        """Return the questions and the options of `rm.retrieve`, checked before the retriever is asked."""
+        questions = _read_questions(self.queries, self.qrels, self.match)
+        _require_retriever_of(host, self.retriever)
+        options = {
+            "match": self.match,
+            "workers": self.workers,
+            "show_progress": self.show_progress,
+            "raise_on_error": self.raise_on_error,
+        }
+        return questions, options
 
     def dataset(self, host: str) -> RetrievedDataset:
         """Ask the retriever of a host."""
-        questions, settings = self.checked(host)
-        return _dataset(questions, rm.retrieve(self.retriever, questions, **settings), self.match)
+        questions, options = self.checked(host)
+        return _build_dataset(questions, rm.retrieve(self.retriever, questions, **options), self.match)
 
     async def adataset(self, host: str) -> RetrievedDataset:
         """Ask the retriever of a host on the running event loop."""
-        questions, settings = self.checked(host)
-        return _dataset(questions, await rm.aretrieve(self.retriever, questions, **settings), self.match)
+        questions, options = self.checked(host)
+        return _build_dataset(questions, await rm.aretrieve(self.retriever, questions, **options), self.match)
 
 
 @takes_arguments_of(_RetrievalTask)
-def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
+def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _RetrievalTask)
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
     Every row has `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and also `reference_context_ids` (or
@@ -100,7 +106,7 @@ async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
 
 
 @takes_arguments_of(_RetrievalTask)
-def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
+def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _RetrievalTask)
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
     The rows, errors and warnings are those of `from_llama_index`. Documents of LangChain often have no id;
@@ -135,8 +141,8 @@ async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     return await forward_arguments("afrom_langchain", _RetrievalTask, args, options).adataset("langchain")
 
 
-def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
-    """Return the dataset, checked before the retriever is asked."""
+def _read_questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
+    """Return the questions, checked before the retriever is asked."""
     if qrels is None:
         questions = rm.EvaluationSet.from_dataset(queries)
     else:
@@ -152,13 +158,13 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
     return questions
 
 
-def _require(retriever: Any, name: str) -> None:
+def _require_retriever_of(host_name: str, retriever: Any) -> None:
     host = find_host(retriever)
-    if host is None or host.name != name or host.resolve_retriever(retriever) is None:
-        raise TypeError(f"the retriever must be one of {name}, got {type(retriever).__name__}")
+    if host is None or host.name != host_name or host.resolve_retriever(retriever) is None:
+        raise TypeError(f"the retriever must be one of {host_name}, got {type(retriever).__name__}")
 
 
-def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> RetrievedDataset:
+def _build_dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> RetrievedDataset:
     if run.errors:
         query, error = next(iter(run.errors.items()))
         warnings.warn(
@@ -167,54 +173,89 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
             rm.RetrievalWarning,
             stacklevel=4,
         )
-    truth = Qrels(questions.qrels)
-    by_id = truth.document_kind is not None or not truth.has_pieces
-    key, stand_in = rm.Matching(by=match).key, _stand_in(truth, match)
-    rankings: dict[Any, list[rm.Retrieved]] = {}
+    qrels = Qrels(questions.qrels)
+    rankings = _rankings_with_ids(questions, run, qrels, match)
+    reference_ids = _reference_ids(qrels)
+    reference_texts = _reference_texts(qrels)
     texts: Mapping[Any, str] = questions.queries
-    for query in texts:
-        names = [key(item) for item in run[query]]
-        if by_id:
-            names = [stand_in(rank) if name is None else name for rank, name in enumerate(names, start=1)]
-        rankings[query] = [replace(item, id=name) for item, name in zip(run[query], names, strict=True)]
-    ids_of, texts_of = _references(truth)
-    samples: list[SingleTurnSample | MultiTurnSample] = [  # the type of a list in a dataset
-        SingleTurnSample(
+    samples: list[SingleTurnSample | MultiTurnSample] = []  # the type of a list in a dataset
+    for query, text in texts.items():
+        sample = SingleTurnSample(
             user_input=text,
             retrieved_contexts=[item.text or "" for item in rankings[query]],
-            retrieved_context_ids=_ids_of(rankings[query]),
-            reference_context_ids=ids_of.get(query),
-            reference_contexts=texts_of.get(query),
+            retrieved_context_ids=_ids_if_complete(rankings[query]),
+            reference_context_ids=reference_ids.get(query),
+            reference_contexts=reference_texts.get(query),
         )
-        for query, text in texts.items()
-    ]
+        samples.append(sample)
     return RetrievedDataset(samples, questions=questions, run=rm.RetrievedRun(rankings, run.errors, run.seconds))
 
 
-def _stand_in(truth: Qrels, match: object) -> Callable[[int], str | int]:
+def _rankings_with_ids(
+    questions: rm.EvaluationSet, run: rm.RetrievedRun, qrels: Qrels, match: str | Key
+) -> dict[Any, list[rm.Retrieved]]:
+    """Return what was retrieved, each item with the id that `match` chooses."""
+    is_judged_by_id = qrels.document_kind is not None or not qrels.has_pieces
+    find_key = rm.Matching(by=match).key
+    placeholder = _placeholder_ids(qrels, match)
+    rankings: dict[Any, list[rm.Retrieved]] = {}
+    texts: Mapping[Any, str] = questions.queries
+    for query in texts:
+        ranking = []
+        for rank, item in enumerate(run[query], start=1):
+            document_id = find_key(item)
+            if document_id is None and is_judged_by_id:
+                document_id = placeholder(rank)
+            ranking.append(replace(item, id=document_id))
+        rankings[query] = ranking
+    return rankings
+
+
+def _placeholder_ids(qrels: Qrels, match: object) -> Callable[[int], str | int]:
     """Return the function of a rank whose value equals no judged id: ragas has no empty place in a list of ids."""
-    if truth.document_kind is int:
-        least = min([0, *(one for one in truth.documents if isinstance(one, int))])
-        return lambda rank: least - rank
+    if qrels.document_kind is int:
+        whole_numbers = [document for document in qrels.documents if isinstance(document, int)]
+        smallest = min([0, *whole_numbers])
+        return lambda rank: smallest - rank
     return lambda rank: f"no {match} at rank {rank}"
 
 
-def _ids_of(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
+def _ids_if_complete(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
     """Return the ids of a ranking; None if an item has none, which is allowed if nothing is judged by id."""
-    ids = [item.id for item in items if item.id is not None]
-    return ids if len(ids) == len(items) else None
+    ids = []
+    for item in items:
+        if item.id is None:
+            return None
+        ids.append(item.id)
+    return ids
 
 
-def _references(truth: Qrels) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
-    """Return the relevant ids and texts of every query; nothing if a flat list would change their meaning."""
+def _reference_ids(qrels: Qrels) -> dict[Any, list[str | int]]:
+    """Return the relevant ids of every query; nothing if a flat list would change their meaning."""
+    if qrels.has_pieces or not _fits_flat_lists(qrels):
+        return {}
+    return dict(zip(qrels.queries, _documents_by_query(qrels), strict=True))
+
+
+def _reference_texts(qrels: Qrels) -> dict[Any, list[str]]:
+    """Return the relevant texts of every query; nothing if there are others, or a list would change their meaning."""
+    if not qrels.has_pieces or not _fits_flat_lists(qrels):
+        return {}
+    if not all(isinstance(piece, rm.Text) for piece in qrels.documents):
+        return {}
+    texts: dict[Any, list[str]] = {}
+    for query, pieces in zip(qrels.queries, _documents_by_query(qrels), strict=True):
+        texts[query] = [piece.text for piece in pieces]
+    return texts
+
+
+def _fits_flat_lists(qrels: Qrels) -> bool:
     # The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all
     # of them were needed and equally relevant.
-    if not truth.is_flat or (truth.document_grade != 1).any():
-        return {}, {}
-    bounds = zip(truth.bounds, truth.bounds[1:], strict=False)
-    lists: list[list[Any]] = [list(truth.documents[start:end]) for start, end in bounds]
-    if not truth.has_pieces:
-        return dict(zip(truth.queries, lists, strict=True)), {}
-    if all(isinstance(piece, rm.Text) for piece in truth.documents):
-        return {}, {query: [piece.text for piece in some] for query, some in zip(truth.queries, lists, strict=True)}
-    return {}, {}
+    return qrels.is_flat and not (qrels.document_grade != 1).any()
+
+
+def _documents_by_query(qrels: Qrels) -> list[list[Any]]:
+    starts = qrels.bounds[:-1]
+    ends = qrels.bounds[1:]
+    return [list(qrels.documents[start:end]) for start, end in zip(starts, ends, strict=True)]

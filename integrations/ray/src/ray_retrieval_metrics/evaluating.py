@@ -4,58 +4,44 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import compute as pc
 
 import retrieval_metrics as rm
-from ray_retrieval_metrics.results import find_value_columns, score_rows, unjudged_rows, value_columns
+from ray_retrieval_metrics.cluster import count_processors
+from ray_retrieval_metrics.datasets import SINGLE_TASK, map_blocks, require_dataset
+from ray_retrieval_metrics.judgment_rows import read_judgments
 from ray_retrieval_metrics.shuffled_rows import (
-    EMPTY_JUDGMENTS_ROW,
-    JUDGED_ROW,
-    RETRIEVED_ROW,
-    SINGLE_TASK,
-    UNJUDGED_ROW,
+    RowKind,
     drop_unjudged_rows,
-    find_id_kinds,
-    map_blocks,
-    read_judgments,
+    find_id_types,
     read_run_columns,
-    require_dataset,
+    require_same_id_types,
     select_rows,
 )
-from retrieval_metrics import Qrels, Run
 from retrieval_metrics.integration_api.async_support import positive_integer
-from retrieval_metrics.integration_api.batches import (
-    JUDGMENT_ROLES,
-    ROWS_FOR_DOUBT,
-    RUN_ROLES,
-    LongTable,
-    as_metrics,
-    as_rules,
-    divides_by_largest_grade,
-    parse_allowances,
-    require_same_id_type,
-    score_run,
-    warn_about_score_direction,
-)
+from retrieval_metrics.integration_api.batches import BlockScorer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     from ray.data import Dataset
 
-    from ray_retrieval_metrics.shuffled_rows import JudgmentRows, RowColumns
-    from retrieval_metrics.types import QrelsMapping
+    from ray_retrieval_metrics.judgment_rows import JudgmentRows, JudgmentSource
+    from retrieval_metrics.integration_api.batches import RowColumns
 
+# About 50 MB before scoring, and 300 MB during it.
+ROWS_PER_PARTITION = 1_000_000
 
-ROWS_IN_A_PARTITION = 1_000_000
-"""About 50 MB before scoring, and 300 MB during it."""
+# The number of queries that an error in a block names.
+MAX_NAMED_QUERIES = 3
 
 
 def evaluate_dataset(
-    qrels: Dataset | QrelsMapping | rm.Qrels | Any,
+    qrels: JudgmentSource,
     run: Dataset,
     metrics: str | rm.Metric | Iterable[str | rm.Metric] = rm.DEFAULT_METRICS,
     *,
@@ -104,136 +90,74 @@ def evaluate_dataset(
     Warns:
         RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them.
     """
-    rules, chosen = as_rules(rules, ties), as_metrics(metrics)
+    scorer = BlockScorer.create(metrics, rules, ties)
     require_dataset(run, "the run")
     if partitions is not None:
         positive_integer(partitions, "partitions", or_none=True)
     judgments = read_judgments(qrels, qrels_columns, allow)
-    in_run = read_run_columns(run, run_columns, allow)
-    for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, find_id_kinds(run, in_run), strict=True):
-        require_same_id_type(ours, f"{role} ids in the qrels", theirs, "those in the run")
-    if rules.ties == "input" and in_run.kind == "score":
+    columns = read_run_columns(run, run_columns, allow)
+    require_same_id_types(judgments.id_types, find_id_types(run, columns))
+    if scorer.rules.ties == "input" and columns.kind == "score":
         raise ValueError(
-            f'{rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a Dataset '
-            'have no order; pass ties="docid" or ties="expected", or a run with ranks'
+            f'{scorer.rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a '
+            'Dataset have no order; pass ties="docid" or ties="expected", or a run with ranks'
         )
-    _warn_of_doubt(run, in_run)
-    scale = judgments.largest_grade() if any(map(divides_by_largest_grade, chosen)) else None
-    rows = by_query(judgments, run, in_run, _partitions(run, partitions))
-    return map_blocks(
-        rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale, allow=parse_allowances(allow)
-    )
+    columns.warn_about_ranks(run.take)
+    max_grade = judgments.read_max_grade() if scorer.needs_max_grade else None
+    scorer = replace(scorer, number_kind=columns.kind, max_grade=max_grade, allow=allow)
+    rows = shuffle_by_query(judgments, run, columns, _count_partitions(run, partitions))
+    return map_blocks(rows, score_block, scorer=scorer)
 
 
-def _warn_of_doubt(run: Dataset, columns: RowColumns) -> None:
-    """Warn if the ranks at the beginning of a run speak against the scores, by which it is ordered."""
-    if columns.rank is None:
-        return
-    rows = []
-    for row in run.take(ROWS_FOR_DOUBT):
-        try:
-            rows.append((row[columns.query], float(row[columns.rank]), float(row[columns.number or ""])))
-        except (KeyError, TypeError, ValueError):
-            continue  # said with the row when it is scored
-    warn_about_score_direction(rows, "the run")
-
-
-def by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partitions: int) -> Dataset:
+def shuffle_by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partitions: int) -> Dataset:
     """Return the rows of run and judgments in `partitions` blocks, with all rows of a query in one."""
     rows = map_blocks(
         run,
         select_rows,
         SINGLE_TASK,
         columns=columns,
-        says=RETRIEVED_ROW,
-        kinds=judgments.id_kinds,
+        row_kind=RowKind.RETRIEVED,
+        qrels_types=judgments.id_types,
         with_groups=judgments.with_groups,
     )
-    if judgments.judged is not None:
+    if judgments.judged_queries is not None:
         import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
-        rows = map_blocks(rows, drop_unjudged_rows, SINGLE_TASK, judged=ray.put(judgments.judged))
+        judged_queries = ray.put(judgments.judged_queries)
+        rows = map_blocks(rows, drop_unjudged_rows, SINGLE_TASK, judged_queries=judged_queries)
     return rows.union(judgments.rows).repartition(partitions, keys=["query"])
 
 
-def _partitions(run: Dataset, wanted: int | None) -> int:
+def _count_partitions(run: Dataset, requested: int | None) -> int:
     """Return the number of blocks for the queries of a run."""
-    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
-
-    rows: int = run.count() if wanted is None else len(run.take(1))
-    if not rows:
+    n_rows: int = run.count() if requested is None else len(run.take(1))
+    if not n_rows:
         raise ValueError("the run is empty: it has no rows")
-    if wanted is not None:
-        return wanted
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # Ray has not typed it
-    return max(int(resources.get("CPU", 1)), math.ceil(rows / ROWS_IN_A_PARTITION))
+    if requested is not None:
+        return requested
+    return max(count_processors(), math.ceil(n_rows / ROWS_PER_PARTITION))
 
 
-def score_block(
-    rows: pa.Table,
-    metrics: Sequence[rm.Metric],
-    rules: rm.Rules,
-    by: str,
-    scale: float | None,
-    allow: Collection[str] = (),
-) -> pa.Table:
+def score_block(rows: pa.Table, scorer: BlockScorer) -> pa.Table:
     """Return a row for each query of a block."""
     # A task of Ray has one processor, but polars, which reads this once, starts a thread per processor of the machine.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:
-        return _score(rows, metrics, rules, by, scale, allow)
+        columns = scorer.score(
+            _select_kind(rows, RowKind.RETRIEVED),
+            _select_kind(rows, RowKind.JUDGED),
+            unjudged_queries=_select_kind(rows, RowKind.UNJUDGED_QUERY)["query"].to_pylist(),
+            empty_queries=_select_kind(rows, RowKind.EMPTY_QUERY)["query"].to_pylist(),
+        )
     except (TypeError, ValueError) as error:
         queries = pc.unique(rows["query"])
-        some = ", ".join(repr(query) for query in queries[:3].to_pylist())
+        examples = ", ".join(map(repr, queries[:MAX_NAMED_QUERIES].to_pylist()))
         raise type(error)(
-            f"{error}; this happened in a block of {len(queries):,} queries, among them {some}"
+            f"{error}; this happened in a block of {len(queries):,} queries, among them {examples}"
         ) from error
+    columns["query"] = pa.array(columns["query"], type=rows.schema.field("query").type)
+    return pa.table(columns)
 
 
-def _score(
-    rows: pa.Table,
-    metrics: Sequence[rm.Metric],
-    rules: rm.Rules,
-    by: str,
-    scale: float | None,
-    allow: Collection[str],
-) -> pa.Table:
-    said = {
-        says: rows.filter(pc.equal(rows["says"], says))
-        for says in (RETRIEVED_ROW, JUDGED_ROW, UNJUDGED_ROW, EMPTY_JUDGMENTS_ROW)
-    }
-    run = _run(said[RETRIEVED_ROW], by, allow)
-    qrels = _qrels(said[JUDGED_ROW], said[EMPTY_JUDGMENTS_ROW]["query"].to_pylist(), allow)
-    judged = set() if qrels is None else set(qrels.queries)
-    unjudged = {*said[UNJUDGED_ROW]["query"].to_pylist(), *run} - judged
-    id_type = rows.schema.field("query").type
-    columns = value_columns(metrics, rules)
-    tables = []
-    if qrels is not None:
-        tables.append(score_rows(score_run(qrels, run, metrics, rules, scale=scale), id_type, scale))
-        columns = find_value_columns(tables[0])  # judgments in groups have more of them
-    if unjudged or qrels is None:
-        tables.append(unjudged_rows(sorted(unjudged, key=str), id_type, columns, scale))
-    return pa.concat_tables(tables)
-
-
-def _run(rows: pa.Table, by: str, allow: Collection[str]) -> Run:
-    if not len(rows):
-        return Run(())
-    columns = {"query": "query", "document": "document", by: "number"}
-    return Run([LongTable(rows, RUN_ROLES, columns, "a block of the run", allow=allow).rankings()])
-
-
-def _qrels(rows: pa.Table, of_nothing: list[str | int], allow: Collection[str]) -> Qrels | None:
-    columns = {"query": "query", "document": "document", "grade": "number"}
-    if "group" in rows.column_names:
-        columns["group"] = "group"
-    qrels = None
-    if len(rows):
-        qrels = Qrels.from_table(
-            LongTable(rows, JUDGMENT_ROLES, columns, "a block of the qrels", allow=allow).judgments()
-        )
-    if not of_nothing:
-        return qrels
-    judgments = {} if qrels is None else qrels.as_dict()
-    return Qrels({**judgments, **{query: [] for query in of_nothing if query not in judgments}})
+def _select_kind(rows: pa.Table, kind: RowKind) -> pa.Table:
+    return rows.filter(pc.equal(rows["kind"], kind.value))

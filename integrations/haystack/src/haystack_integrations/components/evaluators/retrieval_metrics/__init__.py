@@ -7,15 +7,13 @@ each step of a pipeline. `record` keeps what pipelines and agents search.
 """
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
-    PipelineRetriever,
     aevaluate_pipeline,
     evaluate_pipeline,
 )
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import (
-    RetrievalEvaluator,
-    RetrievalRunResult,
-)
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
+from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import PipelineRetriever
 from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
+from haystack_integrations.components.evaluators.retrieval_metrics.run_results import RetrievalRunResult
 
 __all__ = [
     "PipelineRetriever",

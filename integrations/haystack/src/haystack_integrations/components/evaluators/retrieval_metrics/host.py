@@ -2,52 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
+from haystack_integrations.components.evaluators.retrieval_metrics.documents import convert_items
+from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import (
     PipelineRetriever,
-    convert_items,
-    get_sockets,
-    list_document_outputs,
     resolve_retriever_functions,
     run_async,
 )
+from haystack_integrations.components.evaluators.retrieval_metrics.sockets import get_sockets, list_document_outputs
 from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def _retriever(thing: Any) -> PipelineRetriever | None:
-    """Return a pipeline or a component that returns documents as a retriever."""
+
+def _resolve_retriever(thing: Any) -> RetrieverFunctions | None:
+    """Return how a pipeline or a component that returns documents is asked."""
     if isinstance(thing, PipelineRetriever):
-        return thing
-    return PipelineRetriever(thing) if isinstance(thing, Pipeline) or list_document_outputs(thing) else None
+        return resolve_retriever_functions(thing)
+    if isinstance(thing, Pipeline) or list_document_outputs(thing):
+        return resolve_retriever_functions(PipelineRetriever(thing))
+    return None
 
 
-def _ask(thing: Any) -> RetrieverFunctions | None:
-    retriever = _retriever(thing)
-    return None if retriever is None else resolve_retriever_functions(retriever)
-
-
-def _model(thing: Any) -> RetrieverFunctions | None:
+def _resolve_model(thing: Any) -> RetrieverFunctions | None:
+    """Return how a chat generator is asked."""
     if "messages" not in get_sockets(thing, "input") or "replies" not in get_sockets(thing, "output"):
         return None
 
-    def reply(prompt: str) -> Any:
-        return thing.run(messages=[ChatMessage.from_user(prompt)])["replies"][0].text
+    def reply(prompt: str) -> str | None:
+        return _first_text(thing.run(messages=[ChatMessage.from_user(prompt)]))
 
-    async def areply(prompt: str) -> Any:
-        return (await run_async(thing, messages=[ChatMessage.from_user(prompt)]))["replies"][0].text
+    async def areply(prompt: str) -> str | None:
+        return _first_text(await run_async(thing, messages=[ChatMessage.from_user(prompt)]))
 
     return RetrieverFunctions(reply, areply)
 
 
+def _first_text(outputs: Mapping[str, Any]) -> str | None:
+    reply: ChatMessage = outputs["replies"][0]
+    return reply.text
+
+
+# Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`.
 HOST = HostAdapter(
     name="haystack",
-    resolve_retriever=_ask,
+    resolve_retriever=_resolve_retriever,
     convert_items=convert_items,
-    model=_model,
+    model=_resolve_model,
     documents=convert_items,
 )
-"""Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""

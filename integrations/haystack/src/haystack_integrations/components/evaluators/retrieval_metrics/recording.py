@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import convert_items
+from haystack_integrations.components.evaluators.retrieval_metrics.documents import convert_items
 from haystack_integrations.components.evaluators.retrieval_metrics.tracing import ObservedSpan, SpanListener
 from retrieval_metrics.integration_api import TraceRecording
 
@@ -57,25 +57,34 @@ class _Recorder(SpanListener):
 
     def begin(self, span: ObservedSpan) -> None:
         self._ids[span] = str(next(self._numbers))
-        around = None if span.around is None else self._ids.get(span.around)
-        self._recording.start(self._ids[span], around, "other", span.operation, None)
+        parent_id = None if span.parent is None else self._ids.get(span.parent)
+        self._recording.start(self._ids[span], parent_id, "other", span.operation, None)
 
     def end(self, span: ObservedSpan, error: Exception | None) -> None:
-        why = None if error is None else error.__cause__ or error  # a pipeline wraps the error of a component
-        failure = {} if why is None else {"error": f"{type(why).__name__}: {why}"}
-        attributes = {key: _plain(value) for key, value in span.tags.items()}
+        attributes = {key: _convert_tag(value) for key, value in span.tags.items()}
+        failure = {}
+        if error is not None:
+            cause = error.__cause__ or error  # a pipeline wraps the error of a component
+            failure["error"] = f"{type(cause).__name__}: {cause}"
         self._recording.end(self._ids[span], attributes=attributes, **failure)
 
 
-def _plain(value: Any) -> Any:
+def _convert_tag(value: Any) -> Any:
     """Return a tag as the core reads it: documents as items, messages as their text and their calls."""
     if isinstance(value, ChatMessage):
-        said = [value.text or "", *(str(one.result) for one in value.tool_call_results)]
-        calls = [{"name": one.tool_name, "arguments": one.arguments, "id": one.id} for one in value.tool_calls]
-        return {"content": "\n".join(said), "tool_calls": calls}
+        return _convert_message(value)
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _convert_tag(child) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
-        documents = value and all(isinstance(one, Document) for one in value)
-        return list(convert_items(list(value))) if documents else [_plain(one) for one in value]
+        if value and all(isinstance(child, Document) for child in value):
+            return convert_items(list(value))
+        return [_convert_tag(child) for child in value]
     return value
+
+
+def _convert_message(message: ChatMessage) -> dict[str, Any]:
+    texts = [message.text or "", *(str(call_result.result) for call_result in message.tool_call_results)]
+    calls = []
+    for call in message.tool_calls:
+        calls.append({"name": call.tool_name, "arguments": call.arguments, "id": call.id})
+    return {"content": "\n".join(texts), "tool_calls": calls}

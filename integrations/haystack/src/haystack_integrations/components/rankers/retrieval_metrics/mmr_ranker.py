@@ -1,7 +1,8 @@
 """Maximal marginal relevance for the documents of any retriever."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -9,14 +10,37 @@ import numpy as np
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
 from haystack.core.serialization import component_to_dict
+from numpy.typing import NDArray
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import describe_document, run_async
+from haystack_integrations.components.evaluators.retrieval_metrics.documents import describe_document
+from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import run_async
 from retrieval_metrics import mmr
 from retrieval_metrics.integration_api import relevance_by, vector_cache
 from retrieval_metrics.integration_api.async_support import forward_arguments, positive_integer, takes_arguments_of
 
 Relevance = Literal["query", "score", "rank"]
-Ranked: TypeAlias = Callable[..., dict[str, list[Document]]]
+Vector: TypeAlias = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingTask:
+    """The candidates of a call, and what has to be embedded.
+
+    Attributes:
+        candidates: The documents, one per id.
+        without_embedding: Those that have no embedding, by all that an embedder may read of them.
+        query: The query to embed; None if its vector is there, or not needed.
+        query_embedding: The vector of the query, if it is there.
+        top_k: How many to return.
+        lambda_mult: The weight of relevance.
+    """
+
+    candidates: list[Document]
+    without_embedding: dict[str, Document]
+    query: str | None
+    query_embedding: list[float] | None
+    top_k: int | None
+    lambda_mult: float
 
 
 @component
@@ -31,8 +55,8 @@ class MMRRanker:
     Example:
         >>> vectors = {"a": [1.0, 0.0], "again a": [1.0, 0.0], "b": [0.6, 0.8]}
         >>> documents = [Document(content=text, embedding=vector) for text, vector in vectors.items()]
-        >>> found = MMRRanker(top_k=2).run(documents=documents, query_embedding=[0.9, 0.1])
-        >>> [document.content for document in found["documents"]]
+        >>> outputs = MMRRanker(top_k=2).run(documents=documents, query_embedding=[0.9, 0.1])
+        >>> [document.content for document in outputs["documents"]]
         ['a', 'b']
     """
 
@@ -73,17 +97,23 @@ class MMRRanker:
 
     def warm_up(self) -> None:
         """Load the models of the embedders."""
-        embedders: tuple[Any, Any] = (self.text_embedder, self.document_embedder)
+        embedders: list[Any] = [self.text_embedder, self.document_embedder]
         for embedder in embedders:
             if hasattr(embedder, "warm_up"):
                 embedder.warm_up()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as a dictionary, for saving a pipeline."""
-        embedders = {"text_embedder": self.text_embedder, "document_embedder": self.document_embedder}
+        text_embedder = None
+        if self.text_embedder is not None:
+            text_embedder = component_to_dict(self.text_embedder, "text_embedder")
+        document_embedder = None
+        if self.document_embedder is not None:
+            document_embedder = component_to_dict(self.document_embedder, "document_embedder")
         return default_to_dict(
             self,
-            **{name: None if one is None else component_to_dict(one, name) for name, one in embedders.items()},
+            text_embedder=text_embedder,
+            document_embedder=document_embedder,
             top_k=self.top_k,
             lambda_mult=self.lambda_mult,
             relevance=self.relevance,
@@ -94,39 +124,45 @@ class MMRRanker:
         """Create the component from the result of `to_dict`."""
         return default_from_dict(cls, data)
 
-    def _asked(
+    def _prepare(
         self,
         documents: list[Document],
         query: str | None = None,
         query_embedding: list[float] | None = None,
         top_k: int | None = None,
         lambda_mult: float | None = None,
-    ) -> tuple[dict[str, Document], str | None, Ranked]:
-        """Return the documents and the query to embed, and what ranks the documents by their vectors."""
-        unique = _unique(documents)
-        without = {_embedded_of(document): document for document in unique if document.embedding is None}
-        if without and self.document_embedder is None:
-            first = next(iter(without.values()))
+    ) -> RankingTask:
+        """Return the candidates, and what has to be embedded."""
+        candidates = _best_per_id(documents)
+        without_embedding: dict[str, Document] = {}
+        for document in candidates:
+            if document.embedding is None:
+                without_embedding[_embedding_key(document)] = document
+        if without_embedding and self.document_embedder is None:
+            first = next(iter(without_embedding.values()))
             raise ValueError(
-                f"{describe_document(first)}, has no embedding, nor have {len(without) - 1} others; let the retriever "
-                "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a document_embedder"
+                f"{describe_document(first)}, has no embedding, nor have {len(without_embedding) - 1} others; let the "
+                "retriever return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a "
+                "document_embedder"
             )
-        asks = bool(unique) and self.relevance == "query" and query_embedding is None
-        if asks and (query is None or self.text_embedder is None):
+        needs_query = bool(candidates) and self.relevance == "query" and query_embedding is None
+        if needs_query and (query is None or self.text_embedder is None):
             raise ValueError(
                 "relevance='query' needs a query_embedding, or a query and a text_embedder; or choose "
                 "relevance='score' or 'rank'"
             )
-
-        def ranked(made: Mapping[str, Any], of_query: Any = None) -> dict[str, list[Document]]:
-            given = query_embedding if of_query is None else of_query
-            return {"documents": self._ranked(unique, made, given, top_k, lambda_mult)}
-
-        return without, query if asks else None, ranked
+        return RankingTask(
+            candidates,
+            without_embedding,
+            query=query if needs_query else None,
+            query_embedding=query_embedding,
+            top_k=self.top_k if top_k is None else top_k,
+            lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
+        )
 
     @component.output_types(documents=list[Document])
-    @takes_arguments_of(_asked)
-    def run(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:  # noqa: D417  (they are those of _asked)
+    @takes_arguments_of(_prepare)
+    def run(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:  # noqa: D417  (they are those of _prepare)
         """Rank documents by MMR.
 
         Args:
@@ -142,100 +178,115 @@ class MMRRanker:
         Raises:
             ValueError: If a required embedding or score is missing or not finite, or embeddings differ in length.
         """
-        without, query, ranked = forward_arguments("run", self._asked, args, inputs)
+        task = forward_arguments("run", self._prepare, args, inputs)
+        embedder: Any = self.document_embedder
 
-        def embed(texts: list[str]) -> list[Any]:
-            embedder: Any = self.document_embedder
-            return _made(texts, without, embedder.run(documents=[without[text] for text in texts]))
+        def embed(texts: list[str]) -> list[Vector]:
+            documents = [task.without_embedding[text] for text in texts]
+            return _read_vectors(documents, embedder.run(documents=documents))
 
-        made = vector_cache(self.document_embedder).vectors("document", [*without], embed) if without else {}
-        return ranked(made, None if query is None else self.text_embedder.run(text=query)["embedding"])  # type: ignore[union-attr]  # checked
+        vectors: Mapping[str, Vector] = {}
+        if task.without_embedding:
+            vectors = vector_cache(embedder).vectors("document", [*task.without_embedding], embed)
+        query_embedding = task.query_embedding
+        if task.query is not None and self.text_embedder is not None:
+            query_embedding = self.text_embedder.run(text=task.query)["embedding"]
+        return {"documents": self._rank(task, vectors, query_embedding)}
 
     @component.output_types(documents=list[Document])
-    @takes_arguments_of(_asked)
+    @takes_arguments_of(_prepare)
     async def run_async(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:
         """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
-        without, query, ranked = forward_arguments("run_async", self._asked, args, inputs)
+        task = forward_arguments("run_async", self._prepare, args, inputs)
 
-        async def embed(texts: list[str]) -> list[Any]:
-            found = await run_async(self.document_embedder, documents=[without[text] for text in texts])
-            return _made(texts, without, found)
+        async def embed(texts: list[str]) -> list[Vector]:
+            documents = [task.without_embedding[text] for text in texts]
+            return _read_vectors(documents, await run_async(self.document_embedder, documents=documents))
 
-        async def of_documents() -> Mapping[str, Any]:
-            return await vector_cache(self.document_embedder).avectors("document", [*without], embed) if without else {}
+        async def embed_documents() -> Mapping[str, Vector]:
+            if not task.without_embedding:
+                return {}
+            return await vector_cache(self.document_embedder).avectors("document", [*task.without_embedding], embed)
 
-        async def of_query() -> Any:
-            return None if query is None else (await run_async(self.text_embedder, text=query))["embedding"]
+        async def embed_query() -> list[float] | None:
+            if task.query is None:
+                return task.query_embedding
+            embedding: list[float] = (await run_async(self.text_embedder, text=task.query))["embedding"]
+            return embedding
 
-        return ranked(*await asyncio.gather(of_documents(), of_query()))
+        vectors, query_embedding = await asyncio.gather(embed_documents(), embed_query())
+        return {"documents": self._rank(task, vectors, query_embedding)}
 
-    def _ranked(
-        self,
-        documents: list[Document],
-        made: Mapping[str, Any],
-        query_embedding: list[float] | None,
-        top_k: int | None,
-        lambda_mult: float | None,
+    def _rank(
+        self, task: RankingTask, new_vectors: Mapping[str, Vector], query_embedding: list[float] | None
     ) -> list[Document]:
+        documents = task.candidates
         if not documents:
             return []
-        vectors = [made[_embedded_of(one)] if one.embedding is None else one.embedding for one in documents]
+        vectors: list[Vector | list[float]] = []
+        for document in documents:
+            if document.embedding is None:
+                vectors.append(new_vectors[_embedding_key(document)])
+            else:
+                vectors.append(document.embedding)
         selection = mmr(
             query_embedding if self.relevance == "query" else None,
-            _stacked(documents, vectors),
-            k=self.top_k if top_k is None else top_k,
-            lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
-            relevance=relevance_by(self.relevance, documents, _score),
+            _stack_vectors(documents, vectors),
+            k=task.top_k,
+            lambda_mult=task.lambda_mult,
+            relevance=relevance_by(self.relevance, documents, _require_score),
         )
-        return [documents[at] for at in selection]
+        return [documents[index] for index in selection]
 
 
-def _embedded_of(document: Document) -> str:
+def _embedding_key(document: Document) -> str:
     """Return all that an embedder may read of a document."""
     return f"{document.content}\0{document.meta}\0{document.blob}"
 
 
-def _made(texts: Sequence[str], documents: Mapping[str, Document], answer: Mapping[str, Any]) -> list[Any]:
-    """Return the vectors in an answer of an embedder, in the order of the texts."""
-    embedded = {document.id: document.embedding for document in answer["documents"]}
-    vectors = [embedded.get(documents[text].id) for text in texts]
-    for text, vector in zip(texts, vectors, strict=True):
-        if not vector:
-            raise ValueError(
-                f"the document_embedder returned no embedding of {describe_document(documents[text])}, but {vector!r}"
-            )
-    return [np.asarray(vector, dtype=np.float64) for vector in vectors]
-
-
-def _unique(documents: Sequence[Document]) -> list[Document]:
-    """Return one document per id, that with the highest score, at the position of the first."""
-    best: dict[str, Document] = {}
+def _read_vectors(documents: Sequence[Document], outputs: Mapping[str, Any]) -> list[Vector]:
+    """Return the vectors of these documents in the outputs of an embedder."""
+    embedding_by_id = {document.id: document.embedding for document in outputs["documents"]}
+    embeddings = []
     for document in documents:
-        known = best.setdefault(document.id, document)
-        if document.score is not None and (known.score is None or document.score > known.score):
-            best[document.id] = document
-    return list(best.values())
+        embedding = embedding_by_id.get(document.id)
+        if not embedding:
+            raise ValueError(
+                f"the document_embedder returned no embedding of {describe_document(document)}, but {embedding!r}"
+            )
+        embeddings.append(embedding)
+    return [np.asarray(embedding, dtype=np.float64) for embedding in embeddings]
 
 
-def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
+def _best_per_id(documents: Sequence[Document]) -> list[Document]:
+    """Return one document per id, that with the highest score, at the position of the first."""
+    best_by_id: dict[str, Document] = {}
+    for document in documents:
+        best = best_by_id.setdefault(document.id, document)
+        if document.score is not None and (best.score is None or document.score > best.score):
+            best_by_id[document.id] = document
+    return list(best_by_id.values())
+
+
+def _stack_vectors(documents: Sequence[Document], vectors: Sequence[Vector | list[float]]) -> Vector:
     """Return the vectors as rows."""
     for document, vector in zip(documents, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
                 f"{describe_document(document)}, has an embedding of {len(vector)} numbers, and "
-                f"{describe_document(documents[0])}, one of "
-                f"{len(vectors[0])}; all must come from one model"
+                f"{describe_document(documents[0])}, one of {len(vectors[0])}; all must come from one model"
             )
-    stacked = np.array(vectors, dtype=np.float64)
-    if not np.isfinite(stacked).all():
-        at = int(np.flatnonzero(~np.isfinite(stacked).all(axis=1))[0])
-        raise ValueError(
-            f"the embedding of {describe_document(documents[at])}, must hold finite numbers, got {vectors[at]!r:.80}"
-        )
+    stacked: Vector = np.array(vectors, dtype=np.float64)
+    is_finite = [bool(np.isfinite(row).all()) for row in stacked]
+    for document, vector, has_finite_numbers in zip(documents, vectors, is_finite, strict=True):
+        if not has_finite_numbers:
+            raise ValueError(
+                f"the embedding of {describe_document(document)}, must hold finite numbers, got {vector!r:.80}"
+            )
     return stacked
 
 
-def _score(document: Document) -> float:
+def _require_score(document: Document) -> float:
     if document.score is None or not isfinite(document.score):
         raise ValueError(
             f"relevance='score' needs a finite score, but {describe_document(document)}, has {document.score!r}"

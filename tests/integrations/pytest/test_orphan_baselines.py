@@ -1,6 +1,5 @@
-"""Baselines without a test, and reports and histories that cannot be written."""
+"""Baselines without a test, and how many baselines of a project have one."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ PAIR = (
 )
 
 
-def orphans_of(builds: Builds) -> Path:
+def leave_orphans(builds: Builds) -> Path:
     """Leave three baselines without a test: of a test, of a check, and of a whole file."""
     builds.write(PAIR)
     builds.pytester.makepyfile(test_gone=SUITE)
@@ -28,7 +27,7 @@ def orphans_of(builds: Builds) -> Path:
 
 
 def test_baselines_without_a_test_are_reported_and_pruned_on_request(builds: Builds) -> None:
-    folder = orphans_of(builds)
+    folder = leave_orphans(builds)
     result = builds.run("--retrieval-not-compared=pass")
     result.stdout.fnmatch_lines(
         [
@@ -62,7 +61,7 @@ def test_a_part_of_the_tests_makes_no_orphans_of_the_others(builds: Builds, opti
 
 
 def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Builds) -> None:
-    builds.baseline()
+    builds.write_baseline()
     (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_new_words.json"))
     builds.write(SUITE.replace("test_words", "test_new_words") + "\n    def test_other():\n        pass\n")
     builds.run("--retrieval-prune").assert_outcomes(passed=2)
@@ -70,39 +69,26 @@ def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Bui
     builds.run(lost=12).assert_outcomes(failed=1, passed=1)
 
 
-def test_looking_at_the_tests_deletes_nothing(builds: Builds) -> None:
-    builds.baseline()
-    builds.write(SUITE.replace("test_words", "test_other"))
-    builds.run("--collect-only", "--retrieval-prune")
-    assert (builds.path / WORDS).exists()
-    builds.run("--retrieval-prune")
-    assert not (builds.path / WORDS).exists()
+def test_the_verdict_is_the_same_for_a_file_and_for_all_of_them(builds: Builds) -> None:
+    builds.pytester.makepyfile(**dict.fromkeys(("test_b", "test_c", "test_d"), SUITE))
+    builds.run("--retrieval-update").assert_outcomes(passed=4)
+    builds.run("test_search.py", lost=6).assert_outcomes(passed=1)  # p 1 / 2^6 is above .05 / 4
+    builds.run(lost=6).assert_outcomes(passed=4)
+    builds.run("test_search.py", lost=7).assert_outcomes(failed=1)  # 1 / 2^7 is below
+    builds.run("test_b.py", "test_search.py", lost=7).assert_outcomes(failed=2)
+    builds.run(lost=7).assert_outcomes(failed=4)
 
 
-def test_a_report_that_cannot_be_written_after_all_changes_the_exit_code_and_nothing_else(builds: Builds) -> None:
-    builds.write(
-        SUITE
-        + """
-    def test_fills_the_disk():
-        import pathlib
-        pathlib.Path("r.md").unlink(missing_ok=True)
-        pathlib.Path("r.md").mkdir()
-"""
-    )
-    result = builds.run("--retrieval-not-compared=pass", "--retrieval-report=r.md", "--retrieval-report=r.json")
-    result.assert_outcomes(passed=2)
-    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
-    result.stdout.fnmatch_lines(["retrieval: *r.md was not written: *", "retrieval report: *r.json"])
-    result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_nothing_is_left_in_the_folder_of_temporary_files(builds: Builds) -> None:
-    folder = builds.path / "temporary"
+def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
+    builds.write_baseline()
+    text = (builds.path / WORDS).read_text(encoding="utf-8")
+    folder = builds.path / "retrieval_baselines" / "test_gone"
     folder.mkdir()
-    builds.monkeypatch.setattr("tempfile.tempdir", os.fspath(folder))
-    builds.baseline()
-    builds.run(*REPORTS, "--retrieval-history=remembered")
-    assert list(folder.iterdir()) == []
-
-
-REPORTS = [f"--retrieval-report=out/r.{ending}" for ending in ("json", "xml", "md", "html")]
+    for name in ("test_one", "test_two", "test_three"):
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+        renamed = text.replace('"test": "test_words"', f'"test": "{name}"')
+        assert renamed != text
+        (builds.path / WORDS).with_name(f"{name}.json").write_text(renamed, encoding="utf-8")
+    result = builds.run(lost=7)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*alpha 0.05 per build*"])

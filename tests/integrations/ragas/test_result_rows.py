@@ -18,7 +18,7 @@ from ragas_retrieval_metrics import (
     metric_suite,
     to_evaluation,
 )
-from ragas_rows import FOUND, NOTHING, UNJUDGED, WRONG_TYPE, evaluated
+from ragas_rows import EMPTY, RETRIEVED, UNJUDGED, WRONG_TYPE, evaluate_with_ragas
 
 
 class Scored(BaseModel):
@@ -58,19 +58,6 @@ def test_what_is_no_result_is_refused(result: Any, error: type[Exception], messa
         to_evaluation(result)
 
 
-def test_the_same_question_twice_stays_two_rows() -> None:
-    rows: list[dict[str, Any]] = [{"user_input": "same", "mrr": 1.0}, {"user_input": "same", "mrr": 0.0}, {"mrr": 0.5}]
-    evaluation = to_evaluation(rows)
-    assert evaluation.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "row 3": 0.5}
-    dataset = [{"user_input": "same"}, {"user_input": "same"}, {"user_input": "same"}]
-    with (
-        pytest.warns(rm.RetrievalWarning, match="1 of 3 rows"),
-        pytest.warns(rm.RetrievalWarning, match="cannot be told apart"),
-    ):
-        again = to_evaluation(rows[:2], dataset)
-    assert again.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "same (3)": 0.0}
-
-
 def test_a_whole_suite_survives_the_way_through_a_csv_file(tmp_path: Any) -> None:
     suite = metric_suite(k=(1, 5))
 
@@ -78,23 +65,23 @@ def test_a_whole_suite_survives_the_way_through_a_csv_file(tmp_path: Any) -> Non
     async def run_suite(row: dict[str, Any]) -> dict[str, Any]:
         return {**row, **{metric.name: (await metric.ascore(**row)).value for metric in suite}}
 
-    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=[FOUND, NOTHING, UNJUDGED], root_dir=str(tmp_path))
+    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=[RETRIEVED, EMPTY, UNJUDGED], root_dir=str(tmp_path))
     dataset.save()
     dataset.reload()
     result = asyncio.run(run_suite.arun(dataset, name="suite"))
     result.reload()
     assert result[0]["ndcg_at_5"] in {"1.0", "0.0", "nan"}
     evaluation = to_evaluation(result, dataset)
-    direct = to_evaluation(evaluated([FOUND, NOTHING, UNJUDGED], metric_suite(k=(1, 5))))
+    direct = to_evaluation(evaluate_with_ragas([RETRIEVED, EMPTY, UNJUDGED], metric_suite(k=(1, 5))))
     assert dict(evaluation.means) == dict(direct.means)
     assert evaluation.counts == direct.counts
     assert NDCG(5).name in result[0]
 
 
 def test_columns_that_only_sound_like_metrics_are_not_taken() -> None:
-    rows = [FOUND | {"mrr": 1.0, "recall": 1.0, "success": True, "r": 0.1, "hit_rate@5": "yes"}]
+    rows = [RETRIEVED | {"mrr": 1.0, "recall": 1.0, "success": True, "r": 0.1, "hit_rate@5": "yes"}]
     assert list(to_evaluation(rows).means) == ["mrr", "recall"]
-    assert dict(to_evaluation([FOUND | {"success": 1.0}], metrics=["success"]).means) == {"hit_rate": 1.0}
+    assert dict(to_evaluation([RETRIEVED | {"success": 1.0}], metrics=["success"]).means) == {"hit_rate": 1.0}
 
 
 def test_a_column_whose_scores_were_given_elsewhere_is_no_metric_of_retrieval() -> None:

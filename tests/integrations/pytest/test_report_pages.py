@@ -38,7 +38,7 @@ def page(builds: Builds) -> Path:
     return builds.path / "report" / "retrieval.html"
 
 
-def words(browser: Browser) -> str:
+def read_text(browser: Browser) -> str:
     return str(browser.run("return document.body.innerText"))
 
 
@@ -48,9 +48,9 @@ def test_failures_come_first_and_every_query_can_be_opened(page: Path, browser: 
         assert browser.requests() == {page.as_uri()}
         assert browser.errors() == []
         assert browser.run("return document.documentElement.scrollWidth") <= look.width
-        said = words(browser)
-        assert said.index("1 of 2 checks failed.") < said.index("ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40")
-        assert "q0 (what is <b>thing</b> number 0?)" in said
+        text = read_text(browser)
+        assert text.index("1 of 2 checks failed.") < text.index("ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40")
+        assert "q0 (what is <b>thing</b> number 0?)" in text
         links = browser.run("return [...document.links].map(link => [link.innerText, link.href])")
         assert links[0][0] == "Every query, before and now"
         browser.run("document.links[0].click()")
@@ -59,9 +59,9 @@ def test_failures_come_first_and_every_query_can_be_opened(page: Path, browser: 
         assert opened.endswith("/report/retrieval.checks/test_search.test_words.html")
         assert browser.errors() == []
         assert browser.run("return document.documentElement.scrollWidth") <= look.width
-        said = words(browser)
-        assert "now is worse than baseline in ndcg@10" in said
-        assert "what is <b>thing</b> number 0?" in said
+        text = read_text(browser)
+        assert "now is worse than baseline in ndcg@10" in text
+        assert "what is <b>thing</b> number 0?" in text
 
 
 def test_the_page_of_a_check_without_a_baseline_is_that_of_its_evaluation(page: Path, browser: Browser) -> None:
@@ -71,5 +71,5 @@ def test_the_page_of_a_check_without_a_baseline_is_that_of_its_evaluation(page: 
     ((_, address),) = [link for link in links if link[0] == "Every query"]
     browser.driver.get(address)
     assert browser.errors() == []
-    assert "test_search.py::test_floor" in words(browser)
-    assert "what is <b>thing</b> number 39?" in words(browser)
+    assert "test_search.py::test_floor" in read_text(browser)
+    assert "what is <b>thing</b> number 39?" in read_text(browser)

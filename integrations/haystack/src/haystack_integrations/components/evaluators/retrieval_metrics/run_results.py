@@ -1,0 +1,87 @@
+"""The results of the evaluator in the forms in which Haystack keeps and prints them."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from haystack.evaluation import EvaluationRunResult
+
+from retrieval_metrics import Evaluation
+from retrieval_metrics.integration_api.text import format_saved, parse_saved
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class UndefinedValue(float):
+    """The value of a question without one: NaN, which Haystack writes down as JSON can hold it.
+
+    Example:
+        >>> UndefinedValue.if_nan(0.5), UndefinedValue.if_nan(nan).to_dict()
+        (0.5, {})
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content: nothing."""
+        return {}
+
+    @classmethod
+    def from_dict(cls, _: dict[str, Any]) -> Self:
+        """Return NaN."""
+        return cls(nan)
+
+    @classmethod
+    def if_nan(cls, value: float) -> float:
+        """Return a value, or this class of NaN where it is one."""
+        if isnan(value):
+            return cls(nan)
+        return value
+
+
+class PipelineEvaluation(Evaluation):
+    """An evaluation of the core that is saved with the state of a pipeline."""
+
+    # Haystack writes down what has `to_dict`, and trusts `from_dict` of classes in `haystack_integrations`.
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation) -> Self:
+        """Return an evaluation as one that Haystack can write down."""
+        return cls(evaluation.scores, labels=evaluation.labels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the file that `save` writes."""
+        return {"file": format_saved(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Return the evaluation of `to_dict`, equal to the last bit."""
+        return cls.from_evaluation(parse_saved(data["file"]))
+
+
+class RetrievalRunResult(EvaluationRunResult):
+    """Haystack's `EvaluationRunResult`, with None where a question has no value, because JSON knows no NaN.
+
+    Example:
+        >>> results = {"mrr": {"score": 0.5, "individual_scores": [0.5, float("nan")]}}
+        >>> RetrievalRunResult("bm25", {"question": ["a", "b"]}, results).detailed_report()
+        {'question': ['a', 'b'], 'mrr': [0.5, None]}
+    """
+
+    def detailed_report(
+        self, output_format: Literal["json", "csv", "df"] = "json", csv_file: str | None = None
+    ) -> dict[str, list[Any]] | DataFrame | str:
+        """Return the values of every question, as the class of Haystack does."""
+        values = {name: _without_nan(result["individual_scores"]) for name, result in self.results.items()}
+        return self._handle_output({**self.inputs, **values}, output_format, csv_file)
+
+    def aggregated_report(
+        self, output_format: Literal["json", "csv", "df"] = "json", csv_file: str | None = None
+    ) -> dict[str, list[Any]] | DataFrame | str:
+        """Return the means, as the class of Haystack does."""
+        means = _without_nan([result["score"] for result in self.results.values()])
+        return self._handle_output({"metrics": list(self.results), "score": means}, output_format, csv_file)
+
+
+def _without_nan(values: list[Any]) -> list[Any]:
+    return [None if value is None or isnan(value) else value for value in values]

@@ -1,0 +1,99 @@
+"""The inputs and outputs of components: those that take the text of a query, and those that hold documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+
+from haystack import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from haystack.core.component.types import InputSocket
+
+# An input, as a component or as a pipeline describes it.
+DescribedInput: TypeAlias = "InputSocket | Mapping[str, Any]"
+
+# The name of inputs for the text of a query; rankers can take it without requiring it.
+QUERY_INPUT = "query"
+
+
+class OutputPlace(NamedTuple):
+    """An output of a component of a pipeline."""
+
+    component: str
+    output: str
+
+    @property
+    def full_name(self) -> str:
+        """The names of both, or that of the output if the component is in no pipeline."""
+        return f"{self.component}.{self.output}".lstrip(".")
+
+
+def format_places(places: list[OutputPlace]) -> str:
+    """Return the full names of some outputs."""
+    return ", ".join(place.full_name for place in places) or "none"
+
+
+def get_sockets(component: Any, side: Literal["input", "output"]) -> dict[str, Any]:
+    """Return the inputs or outputs of a component by name; none of what is not a component."""
+    sockets = getattr(component, f"__haystack_{side}__", None)
+    if sockets is None:
+        return {}
+    by_name: dict[str, Any] = sockets._sockets_dict  # noqa: SLF001  (public only once it is in a pipeline)
+    return by_name
+
+
+def list_document_outputs(component: Any) -> list[str]:
+    """Return the names of the outputs that hold documents."""
+    names = []
+    for name, socket in get_sockets(component, "output").items():
+        if list[Document] in _union_members(socket.type):
+            names.append(name)
+    return names
+
+
+def find_query_inputs(
+    inputs: Mapping[str, DescribedInput], owner: str, fixed_inputs: Mapping[str, Any]
+) -> dict[str, bool]:
+    """Return the inputs that receive the query, required or with a usual name, and whether as a list.
+
+    Args:
+        inputs: The inputs of a component, by name.
+        owner: The component, for messages.
+        fixed_inputs: The inputs that have other values.
+    """
+    takes_list: dict[str, bool] = {}
+    for name, socket in inputs.items():
+        if isinstance(socket, Mapping):
+            input_type = socket["type"]
+            is_required = socket["is_mandatory"]
+        else:
+            input_type = socket.type
+            is_required = socket.is_mandatory
+        if name in fixed_inputs or not (is_required or name == QUERY_INPUT):
+            continue
+        members = set(_union_members(input_type))
+        if members & {str, Any}:
+            takes_list[name] = False
+        elif list[str] in members:
+            takes_list[name] = True
+        elif is_required:
+            raise TypeError(
+                f"{owner} needs {name!r}, which is not a text; put a component that makes it from the query before it, "
+                f"such as a text embedder in a pipeline, or give {name!r} a value by PipelineRetriever(..., inputs=)"
+            )
+    return takes_list
+
+
+def _union_members(annotation: Any) -> Iterator[Any]:
+    """Yield a type, or the members of a union."""
+    if get_origin(annotation) is Annotated:
+        yield from _union_members(get_args(annotation)[0])
+    elif get_origin(annotation) in {Union, UnionType}:
+        for member in get_args(annotation):
+            yield from _union_members(member)
+    else:
+        yield annotation

@@ -1,0 +1,192 @@
+"""What an update may store, and what it keeps of the baselines before."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+from pytest_retrieval_metrics.baselines import best_path, best_paths, write_baseline
+from pytest_retrieval_metrics.change_wording import format_baseline_changes
+from pytest_retrieval_metrics.gate_wording import (
+    NEVER_STORED,
+    format_acceptance_hint,
+    format_failed_queries,
+    format_worse_than_best,
+)
+from pytest_retrieval_metrics.regression import compare_with_baseline, regression_gate
+from pytest_retrieval_metrics.settings import ALL_METRICS
+from pytest_retrieval_metrics.verdicts import Verdict
+from retrieval_metrics import Metric
+from retrieval_metrics.integration_api.text import save_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
+
+    from pytest_retrieval_metrics.baselines import Baseline
+    from pytest_retrieval_metrics.settings import Settings
+    from pytest_retrieval_metrics.verdicts import Outcome
+    from retrieval_metrics import Comparison, Evaluation
+
+# With one of these, nothing is stored, whatever is accepted.
+NEVER_STORED_OUTCOMES: Final[frozenset[Outcome]] = frozenset(
+    ("below_floor", "above_ceiling", "not_checked", "not_measured", "not_stored")
+)
+SHOWN_IF_REFUSED: Final[frozenset[Outcome]] = NEVER_STORED_OUTCOMES | {"worse", "passed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Whether a baseline may be written.
+
+    Attributes:
+        verdicts: The verdicts on the metrics.
+        refusal: Why the baseline may not be written; an empty text if it may.
+    """
+
+    verdicts: list[Verdict]
+    refusal: str
+
+
+def check_approval(
+    evaluation: Evaluation, verdicts: Sequence[Verdict], metrics: Sequence[str], accepted: AbstractSet[str]
+) -> Approval:
+    """Decide whether a baseline may be written, if a loss is accepted in these metrics."""
+    all_verdicts = list(verdicts)
+    n_failed = evaluation.counts["failed"]
+    if n_failed:
+        figures = format_failed_queries(n_failed, evaluation.counts["queries"])
+        all_verdicts.insert(0, Verdict(metric=metrics[0], outcome="not_stored", figures=figures))
+    outcomes = {verdict.outcome for verdict in all_verdicts}
+    worse_metrics = list(dict.fromkeys(verdict.metric for verdict in all_verdicts if verdict.outcome == "worse"))
+    refusal = ""
+    if not NEVER_STORED_OUTCOMES.isdisjoint(outcomes):
+        refusal = NEVER_STORED
+    elif not accepted >= set(worse_metrics):
+        refusal = format_acceptance_hint(worse_metrics)
+    if refusal:
+        return Approval([verdict for verdict in all_verdicts if verdict.outcome in SHOWN_IF_REFUSED], refusal)
+    return Approval(_stored_verdicts(all_verdicts, metrics), "")
+
+
+def _stored_verdicts(verdicts: Sequence[Verdict], metrics: Iterable[str]) -> list[Verdict]:
+    """Return one verdict per metric, with its difference from the best approved baseline or the last one."""
+    compared = {verdict.metric: verdict for verdict in verdicts if verdict.difference is not None}
+    stored = []
+    for metric in metrics:
+        verdict = compared.get(metric, Verdict(metric=metric, outcome="stored"))
+        stored.append(replace(verdict, outcome="stored", details="", fails_at=inf))
+    return stored
+
+
+def read_accepted_losses(metrics: Iterable[str], check_names: Collection[str], settings: Settings) -> set[str]:
+    """Return the metrics in which a check, which has these names, may lose."""
+    names = set(settings.accept_worse)
+    if ALL_METRICS in names or not names.isdisjoint(check_names):
+        return set(metrics)
+    for name in settings.accept_worse:
+        with suppress(ValueError):  # the name of another check
+            names.add(str(Metric.parse(name)))
+    return names & set(metrics)
+
+
+def store_baseline(
+    baseline: Baseline,
+    evaluation: Evaluation,
+    comparison: Comparison | None,
+    verdicts: Sequence[Verdict],
+    labels: Mapping[str, str | int],
+    *,
+    show: int,
+) -> list[str]:
+    """Write a baseline that may be written, and return lines on what it replaces.
+
+    Args:
+        baseline: The baseline before.
+        evaluation: What is written.
+        comparison: How it compares with the baseline before.
+        verdicts: Those against the baseline before, and then those against the best approved ones.
+        labels: The labels of the file.
+        show: How many changed queries are listed.
+    """
+    if baseline.evaluation is None:
+        forget_best(baseline.path)
+    else:
+        keep_best(evaluation, baseline, verdicts)
+    has_changed = write_baseline(baseline.path, evaluation, labels)
+    if baseline.evaluation is None:
+        return [f"{baseline.shown_path}: new"]
+    if comparison is None:
+        return [f"{baseline.shown_path}: replaced; nothing of it could be compared"]
+    if not has_changed:
+        return []
+    return format_baseline_changes(baseline.shown_path, comparison, show)
+
+
+def compare_with_best(evaluation: Evaluation, baseline: Baseline, settings: Settings, alpha: float) -> list[Verdict]:
+    """Return the verdict of each metric against its own best approved baseline, so that small drops add up."""
+    verdicts = []
+    for metric in map(str, evaluation.metrics):
+        best_file = best_path(baseline.path, metric)
+        best = baseline.best.get(best_file)
+        if best is None:
+            continue
+        try:
+            comparison = compare_with_baseline(evaluation, best, alpha)
+        except ValueError:  # no question is the same
+            continue
+        for verdict in regression_gate(evaluation, comparison, best_file.name, settings):
+            if verdict.metric == metric:
+                verdicts.append(verdict)
+    return verdicts
+
+
+def select_worse_than_best(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts on the metrics that are worse than in their best approved baselines."""
+    worse = []
+    for verdict in verdicts:
+        if verdict.outcome == "worse":
+            worse.append(replace(verdict, figures=format_worse_than_best(verdict.figures), difference=None))
+    return worse
+
+
+def keep_best(evaluation: Evaluation, baseline: Baseline, verdicts: Sequence[Verdict]) -> None:
+    """Keep the best approved baseline of each metric before another one replaces it."""
+    # It stays as it is unless the new one is significantly better in this metric, or worse (which was accepted), or
+    # cannot be compared with it; then the new one is the best. The last verdicts are those against the best.
+    verdict_by_metric = {verdict.metric: verdict for verdict in verdicts if verdict.difference is not None}
+    accepted = {verdict.metric for verdict in verdicts if verdict.outcome == "worse"}
+    for metric in map(str, evaluation.metrics):
+        best_file = best_path(baseline.path, metric)
+        verdict = verdict_by_metric.get(metric)
+        if verdict is None or metric in accepted or _is_new_best(verdict):
+            best_file.unlink(missing_ok=True)
+        elif best_file not in baseline.best and verdict.difference is not None and not verdict.difference.identical:
+            best_file.parent.mkdir(parents=True, exist_ok=True)
+            save_text(best_file, baseline.path.read_text(encoding="utf-8"))
+    _remove_if_empty(best_path(baseline.path, "").parent)
+
+
+def _is_new_best(verdict: Verdict) -> bool:
+    """Whether what a verdict is on is better than its baseline, or cannot be compared with it."""
+    difference = verdict.difference
+    if difference is None or verdict.outcome == "not_compared":
+        return True
+    return difference.significant and difference.gain > 0
+
+
+def forget_best(path: Path) -> None:
+    """Remove the best approved baselines, and their folder if it is empty."""
+    for best_file in best_paths(path):
+        best_file.unlink()
+    _remove_if_empty(best_path(path, "").parent)
+
+
+def _remove_if_empty(best_folder: Path) -> None:
+    """Remove the folder of the best baselines of a check, and that of all checks, where nothing is in them."""
+    for folder in (best_folder, best_folder.parent):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()

@@ -1,0 +1,162 @@
+"""Baselines: the evaluations that are stored beside a test, one file per check, and how they are read and written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from pytest_retrieval_metrics.file_names import format_path, make_file_name
+from retrieval_metrics import Evaluation, Retrieved, RetrievedRun, Run, evaluate, load
+from retrieval_metrics.integration_api.text import format_saved, save_text
+from retrieval_metrics.types import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from retrieval_metrics import Metric
+
+RECOVERY_HINT = "restore it from version control, or delete it and write a new one with --retrieval-update"
+CONFLICT_MARKERS = ("<<<<<<< ", ">>>>>>> ")
+
+# The folder of the best approved baselines, beside the baselines.
+BEST_FOLDER = "best"
+
+# These lines hold the date and the version of the writer, and the digest, which covers both. They differ between two
+# files that hold the same evaluation.
+DATED_LINES = ('"written": ', '"digest": ')
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The baseline of a check.
+
+    Attributes:
+        path: Its file, whether it exists or not.
+        shown_path: The path as messages show it.
+        evaluation: What the file holds; None if there is no file yet.
+        best: The best approved baselines, by their files, if they were asked for.
+    """
+
+    path: Path
+    shown_path: str
+    evaluation: Evaluation | None
+    best: Mapping[Path, Evaluation] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path, test: str, root: Path, *, with_best: bool) -> Baseline:
+        """Read the baseline of a test, and the best approved ones if they are asked for."""
+        evaluation = None
+        best: dict[Path, Evaluation] = {}
+        try:
+            if path.exists():
+                evaluation = read_baseline(path, test)
+            if with_best:
+                best = {best_file: read_baseline(best_file, test) for best_file in best_paths(path)}
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path.parent), format_path(path.parent, root))) from None
+        return cls(path, format_path(path, root), evaluation, best)
+
+
+def best_path(path: Path, metric: str) -> Path:
+    """Return where the best approved baseline of a metric is kept, if it is not the baseline itself."""
+    return path.parent / BEST_FOLDER / path.stem / make_file_name(metric)
+
+
+def best_paths(path: Path) -> list[Path]:
+    """Return the best approved baselines that are kept beside a baseline."""
+    folder = best_path(path, "").parent
+    if not folder.is_dir():
+        return []
+    return sorted(folder.iterdir())
+
+
+def read_baseline(path: Path, test: str) -> Evaluation:
+    """Read the baseline of a test from a file."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith(CONFLICT_MARKERS):
+            raise ValueError(f"{path} has an unresolved merge conflict at line {number}; {RECOVERY_HINT}")
+    if '"qrels": "sha256:' in text:
+        raise ValueError(
+            f"{path} is a baseline of an earlier format, without questions and rankings; delete it, and write a "
+            "new one with --retrieval-update on the unchanged retriever"
+        )
+    try:
+        evaluation = load(path)
+    except (ValueError, OSError) as error:
+        if "pip install" in str(error):  # the file is fine, a package is missing
+            raise ValueError(str(error)) from error
+        raise ValueError(f"{error}; {RECOVERY_HINT}") from error
+    if not isinstance(evaluation, Evaluation):
+        raise ValueError(f"{path} holds a {type(evaluation).__name__}, not an evaluation; {RECOVERY_HINT}")  # noqa: TRY004  (a file)
+    owner = str(evaluation.labels.get("test", test))
+    if owner != test and owner.lower() == test.lower():
+        raise ValueError(
+            f"{path} is the baseline of {owner}, whose name differs from {test} only in case: on file systems that "
+            "ignore case, both have one baseline; rename a test"
+        )
+    return evaluation
+
+
+def write_baseline(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:
+    """Write an evaluation as a baseline, and return whether anything but the date changed."""
+    means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
+    text = format_saved(strip_unused_fields(evaluation), labels={**labels, **means})
+    if path.exists() and _undated_lines(path.read_text(encoding="utf-8")) == _undated_lines(text):
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_text(path, text)
+    return True
+
+
+def _undated_lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith(DATED_LINES)]
+
+
+def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
+    """Return a baseline with these metrics; missing ones are computed from its rankings, if there was one round."""
+    if set(metrics) <= set(baseline.metrics) or baseline.labels.get("rounds", 1) != 1:
+        return baseline
+    scores = baseline.scores
+    origin = scores.require_origin("computed anew")
+    options: dict[str, Any] = {"rules": scores.rules, "match": origin.match, "clusters": scores.clusters}
+    return evaluate(origin.judged.qrels, origin.run, list(metrics), **options)
+
+
+def read_labels(path: Path) -> dict[str, Any]:
+    """Return the labels of a baseline without reading the rest; none if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            line = next((line for line in file if line.startswith('"labels": ')), "")
+        labels = json.loads(line.partition(": ")[2].rstrip().removesuffix(","))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(labels, dict):
+        return {}
+    return labels
+
+
+def strip_unused_fields(evaluation: Evaluation, *, keep_texts: bool = False) -> Evaluation:
+    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged."""
+    scores = evaluation.scores
+    origin = scores.require_origin("kept as a baseline")
+    has_pieces = any(isinstance(document, Piece) for document in origin.judged.qrels.documents)
+    is_judged_by_id = origin.match == "id" and not has_pieces
+    rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
+    run: Any = {}
+    for query, ranking in rankings:
+        run[query] = _strip_ranking(ranking, keep_texts=keep_texts) if is_judged_by_id else ranking
+    if keep_texts and isinstance(origin.run, RetrievedRun):
+        run = RetrievedRun(run, origin.run.errors, origin.run.seconds)
+    return Evaluation(replace(scores, origin=origin._replace(run=run)), labels=evaluation.labels)
+
+
+def _strip_ranking(ranking: Any, *, keep_texts: bool) -> Any:
+    if not isinstance(ranking, list) or not ranking or not isinstance(ranking[0], Retrieved):
+        return ranking
+    if keep_texts:
+        return [replace(item, metadata=None) for item in ranking]
+    return [item.id for item in ranking]

@@ -1,0 +1,223 @@
+"""What a change means, query by query: the text of a failure, and of a baseline that was replaced."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import inf
+from typing import TYPE_CHECKING
+
+from pytest_retrieval_metrics.regression import BASELINE, NOW, better_queries, drop_p_value, worse_queries
+from retrieval_metrics import Metric
+from retrieval_metrics.integration_api.text import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_retrieval_metrics.regression import QueryChange
+    from pytest_retrieval_metrics.verdicts import Verdict
+    from retrieval_metrics import Comparison, Evaluation
+    from retrieval_metrics.types import Difference, Explanation, Finding, QueryId
+
+# The number of lines of a failure, unless more queries are asked for than by default.
+MAX_LINES = 20
+
+# The number of queries that are shown by default.
+DEFAULT_N_QUERIES = 5
+
+# The number of relevant documents that are shown for a query.
+MAX_DOCUMENTS = 4
+
+
+def format_failure(
+    evaluation: Evaluation,
+    failed: Sequence[Verdict],
+    comparison: Comparison | None,
+    show: int,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the whole text of a failure; its first line has a metric, the numbers and the verdict."""
+    # It has at most `MAX_LINES` lines, unless more queries are asked for than by default. A query is told of once, for
+    # the first metric in which it failed.
+    heads = [_format_head(verdict) for verdict in failed]
+    room = MAX_LINES - len(notes) - sum(map(len, heads)) if show <= DEFAULT_N_QUERIES else None
+    if room is not None and room < MAX_LINES // 2:  # the queries say more than the intervals of further metrics
+        heads[1:] = [[verdict.line] for verdict in failed[1:]]
+        room = max(MAX_LINES - len(notes) - sum(map(len, heads)), 2)
+    worse_metrics = {verdict.metric for verdict in failed if verdict.outcome == "worse"}
+    lines: list[str] = []
+    shown_directions: set[bool] = set()  # relevant and forbidden documents are shown apart
+    for verdict, head in zip(failed, heads, strict=True):
+        lines += head
+        higher_is_better = Metric.parse(verdict.metric).definition.higher_is_better
+        if higher_is_better in shown_directions or not show:
+            continue
+        query_lines: list[str] = []
+        if verdict.difference is not None and comparison is not None:
+            blocks = _loss_blocks(comparison, verdict.difference, show)
+            query_lines = fit_blocks(blocks, len(worse_queries(verdict.difference)), "that got worse", room)
+        elif verdict.outcome in {"below_floor", "above_ceiling"} and verdict.metric not in worse_metrics:
+            format_worst = _format_lowest if higher_is_better else _format_leaks
+            query_lines = format_worst(evaluation, verdict.metric, show, room)
+        if query_lines:
+            lines += query_lines
+            shown_directions.add(higher_is_better)
+            room = None if room is None else max(room - len(query_lines), 2)
+    return "\n".join([*lines, *notes])
+
+
+def _format_head(verdict: Verdict) -> list[str]:
+    return [verdict.line, f"  {verdict.details}"] if verdict.details else [verdict.line]
+
+
+def format_baseline_changes(shown_path: str, comparison: Comparison, show: int) -> list[str]:
+    """Return lines on how a new baseline differs from the one it replaces: old and new means, and changed queries."""
+    lines = [shown_path, *(f"  {note}" for note in comparison.notes)]
+    texts = get_query_texts(comparison.evaluations[NOW])
+    before = comparison.evaluations[comparison.baseline or ""]
+    now = comparison.evaluations[NOW]
+    for difference in comparison.differences:
+        means = numbers.change(before.means[difference.metric], now.means[difference.metric])
+        lines.append(
+            f"  {difference.metric} {means} (p {numbers.p_value(drop_p_value(difference))}): "
+            f"{len(worse_queries(difference))} lost, {len(better_queries(difference))} won of "
+            f"{numbers.format_query_count(difference.n)}"
+        )
+    changed = next((difference for difference in comparison.differences if not difference.identical), None)
+    if changed is not None:
+        values = now.per_query[changed.metric]
+        lines += _format_query_changes("lost", worse_queries(changed), values, texts, show)
+        lines += _format_query_changes("won", better_queries(changed), values, texts, show)
+    return lines
+
+
+def _format_query_changes(
+    direction: str,
+    changes: Sequence[QueryChange],
+    values: Mapping[QueryId, float],
+    texts: Mapping[QueryId, str],
+    show: int,
+) -> list[str]:
+    blocks = []
+    for query, change in changes[:show]:
+        value_change = numbers.change(values[query] - change, values[query])
+        blocks.append([f"    {direction} {format_query(query, texts)}: {value_change}"])
+    return fit_blocks(blocks, len(changes), direction, None)
+
+
+def fit_blocks(blocks: Iterable[Sequence[str]], n: int, description: str, room: int | None) -> list[str]:
+    """Return the blocks that fit into so many lines, and a line on how many of all `n` are left out."""
+    lines: list[str] = []
+    n_shown = 0
+    for block in blocks:
+        n_lines = len(lines) + len(block)
+        if n_shown + 1 != n:  # a line is needed for those that are left out
+            n_lines += 1
+        if room is not None and n_lines > room:
+            break
+        lines += block
+        n_shown += 1
+    if n_shown == n:
+        return lines
+    return [*lines, f"  and {n - n_shown} more {description}" if n_shown else f"  {n} queries {description}"]
+
+
+def format_query(query: QueryId, texts: Mapping[QueryId, str]) -> str:
+    """Return a query with its text, if that differs from its id."""
+    text = texts.get(query, "")
+    return str(query) if text in {"", query} else f"{query} ({text})"
+
+
+def get_query_texts(evaluation: Evaluation) -> Mapping[QueryId, str]:
+    """Return the texts of the questions, if they are known."""
+    return evaluation.scores.require_origin("shown").judged.qrels.texts
+
+
+def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> Iterator[list[str]]:
+    """Yield the lines of each query that lost most: where its relevant documents were and are."""
+    now = comparison.evaluations[NOW]
+    values = now.per_query[difference.metric]
+    texts = get_query_texts(now)
+    for query, change in worse_queries(difference)[:show]:
+        head = f"  {format_query(query, texts)}: {numbers.change(values[query] - change, values[query])}"
+        if not difference.higher_is_better:
+            yield [head, *_leaked_lines(now.explain(query, difference.metric), difference.metric)]
+            continue
+        findings = comparison.evaluations[BASELINE].explain(query, difference.metric).findings
+        ranks_before = {str(finding.document): finding.rank for finding in findings}
+        yield [head, *_relevant_lines(now, query, difference.metric, ranks_before)]
+
+
+def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
+    """Return the queries below the mean, the worst first, with where their relevant documents are."""
+    worst = evaluation.worst(metric, show)
+    texts = get_query_texts(evaluation)
+    below_mean = [query for query in worst if query.values[metric] < evaluation.means[metric]]
+    blocks = (
+        [
+            f"  {format_query(explained.query, texts)}: {numbers.value(explained.values[metric])}",
+            *_relevant_lines(evaluation, explained.query, metric, None),
+        ]
+        for explained in below_mean
+    )
+    lines = fit_blocks(blocks, len(below_mean), "below the mean", None if room is None else room - 1)
+    return [*lines, f"  all queries: {worst.summary}"]
+
+
+def _format_leaks(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
+    """Return the queries that miss a ceiling, the worst first, with what was retrieved and must not be."""
+    worst = evaluation.worst(metric, show)
+    texts = get_query_texts(evaluation)
+    blocks = (
+        [
+            f"  {format_query(explained.query, texts)}: {numbers.value(explained.values[metric])}",
+            *_leaked_lines(explained, metric),
+        ]
+        for explained in worst
+    )
+    return fit_blocks(blocks, worst.n_imperfect or 0, "like these", room)
+
+
+def _leaked_lines(explanation: Explanation, metric: str) -> Iterator[str]:
+    """Yield a line for each document that must not come back; for a question without an answer, for each document."""
+    max_grade = float(dict(Metric.parse(metric).parameters).get("grade", 0))
+    leaked = [forbidden for forbidden in explanation.forbidden if (forbidden.grade or 0) <= max_grade]
+    documents = leaked or explanation.results
+    for document in documents[:MAX_DOCUMENTS]:
+        note = explanation.standing_note(document) if leaked else "but there is no answer"
+        yield f"      {document.label} at rank {document.rank}, {note}"
+    if len(documents) > MAX_DOCUMENTS:
+        yield f"      and {len(documents) - MAX_DOCUMENTS} more"
+
+
+def _relevant_lines(
+    evaluation: Evaluation, query: QueryId, metric: str, ranks_before: Mapping[str, int | None] | None
+) -> Iterator[str]:
+    """Yield a line for each relevant document, and one for all alternatives of a group."""
+    groups: dict[tuple[int, ...], list[Finding]] = {}
+    for finding in evaluation.explain(query, metric).findings:
+        groups.setdefault(finding.groups or (-len(groups) - 1,), []).append(finding)
+    for alternatives in islice(groups.values(), MAX_DOCUMENTS):
+        finding = _best_ranked(alternatives, ranks_before or {})
+        before = "" if ranks_before is None else _format_rank_before(alternatives, ranks_before)
+        rank = "" if finding.rank is None else f"rank {finding.rank}, "
+        yield f"      {finding.label} (grade {finding.grade:g}): {before}now {rank}{finding.detail}"
+    if len(groups) > MAX_DOCUMENTS:
+        yield f"      and {len(groups) - MAX_DOCUMENTS} more relevant"
+
+
+def _best_ranked(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> Finding:
+    """Return the document with the first rank now; of those without one, that with the first rank before."""
+
+    def ranks(finding: Finding) -> tuple[float, float]:
+        return finding.rank or inf, ranks_before.get(str(finding.document)) or inf
+
+    return min(alternatives, key=ranks)
+
+
+def _format_rank_before(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> str:
+    ranks = []
+    for finding in alternatives:
+        rank = ranks_before.get(str(finding.document))
+        if rank is not None:
+            ranks.append(rank)
+    return f"was at rank {min(ranks)}; " if ranks else "was not retrieved; "

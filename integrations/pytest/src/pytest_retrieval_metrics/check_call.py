@@ -1,0 +1,250 @@
+"""The arguments of a check, read and checked before anything is retrieved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_retrieval_metrics.bounds import (
+    MeanFloors,
+    min_value,
+    read_ceilings,
+    read_floors,
+    read_queries,
+    read_query_floors,
+)
+from pytest_retrieval_metrics.rounds import RepeatedEvaluation
+from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
+from retrieval_metrics.integration_api.async_support import positive_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias, TypedDict
+
+    from pytest_retrieval_metrics.baselines import Baseline
+    from pytest_retrieval_metrics.rounds import EvaluateOptions
+    from retrieval_metrics import Metric
+    from retrieval_metrics.types import QrelsMapping, QueryId
+
+    Floor: TypeAlias = float | tuple[float, int] | None
+    Floors: TypeAlias = Mapping[str, Floor] | Mapping[Metric, Floor]
+    QueryFloors: TypeAlias = Mapping[str, float | Mapping[Any, float]] | Mapping[Metric, float | Mapping[Any, float]]
+    # Judgments by query id, or questions with their judgments: rows, pairs, or a dataset with its texts.
+    Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any]
+    # Rankings by query id, a function from a text to a ranking, or a retriever of a framework.
+    RunOrRetriever: TypeAlias = Mapping[Any, Any] | Run | Callable[[str], Any] | Any
+    QueryTexts: TypeAlias = Mapping[Any, str]
+
+    class RetrieveOptions(TypedDict):
+        """How a retriever is asked, as in `rm.retrieve`."""
+
+        workers: int
+        raise_on_error: bool
+
+
+class JudgedQueries(NamedTuple):
+    """Judgments, and the text to ask for each judged query."""
+
+    qrels: Qrels
+    texts: QueryTexts
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTask:
+    """What to retrieve and judge.
+
+    Attributes:
+        qrels: The judgments.
+        run: The rankings to judge; None if a retriever is asked.
+        retriever: The retriever; None if there is a run.
+        texts: The texts to ask, by query id.
+        rounds: How often each is asked.
+        options: How they are asked.
+    """
+
+    qrels: Qrels
+    run: RunOrRetriever
+    retriever: RunOrRetriever
+    texts: QueryTexts
+    rounds: int
+    options: RetrieveOptions
+
+    @classmethod
+    def from_arguments(
+        cls,
+        qrels: Judged,
+        run_or_retriever: RunOrRetriever,
+        queries: QueryTexts | None,
+        rounds: int,
+        options: RetrieveOptions,
+    ) -> CheckTask:
+        """Read the arguments of a test."""
+        positive_integer(rounds, "rounds")
+        is_run = isinstance(run_or_retriever, (Mapping, Run))
+        if is_run and queries is not None:
+            raise TypeError("queries= are texts for a retriever; a run needs none")
+        if is_run and rounds > 1:
+            raise TypeError(f"rounds={rounds} needs a retriever, because a run never varies; pass the retriever")
+        judged = _read_judged_queries(qrels, queries)
+        if is_run:
+            return cls(judged.qrels, run_or_retriever, None, {}, 1, options)
+        for query, text in judged.texts.items():
+            if not isinstance(text, str):
+                raise TypeError(f"there is no text to ask for query {query!r}: pass queries={{{query!r}: 'its text'}}")
+        return cls(judged.qrels, None, run_or_retriever, judged.texts, rounds, options)
+
+    def collect_runs(self) -> list[RunOrRetriever]:
+        """Return the run, or ask the retriever `rounds` times."""
+        if self.retriever is None:
+            return [self.run]
+        return [retrieve(self.retriever, self.texts, **self.options) for _ in range(self.rounds)]
+
+    async def acollect_runs(self) -> list[RunOrRetriever]:
+        """Do the same on the event loop of the caller."""
+        if self.retriever is None:
+            return [self.run]
+        return [await aretrieve(self.retriever, self.texts, **self.options) for _ in range(self.rounds)]
+
+
+def _read_judged_queries(qrels: Any, queries: QueryTexts | None) -> JudgedQueries:
+    if isinstance(qrels, Qrels) or (isinstance(qrels, Mapping) and not _is_dataset(qrels)):
+        return _read_judgments_by_id(qrels, queries)
+    if queries is not None:
+        raise TypeError("queries= are for judgments by query id; a dataset has its own texts")
+    dataset = EvaluationSet.from_dataset(qrels)
+    return JudgedQueries(Qrels(dataset), dataset.queries)
+
+
+def _read_judgments_by_id(judgments: Any, queries: QueryTexts | None) -> JudgedQueries:
+    qrels: Any = Qrels(judgments)
+    texts: dict[Any, Any] = {}
+    if queries is None:
+        for query in qrels.queries:
+            texts[query] = qrels.texts.get(query, query)
+        return JudgedQueries(qrels, texts)
+    absent = [query for query in qrels.queries if query not in queries]
+    if absent:
+        raise ValueError(f"queries= has no text for {len(absent)} judged queries, for example {absent[0]!r}")
+    for query in qrels.queries:
+        texts[query] = queries[query]
+    if all(isinstance(text, str) for text in texts.values()):
+        qrels = Qrels(EvaluationSet(texts, qrels))
+    return JudgedQueries(qrels, texts)
+
+
+def _is_dataset(qrels: Mapping[Any, Any]) -> bool:
+    return isinstance(qrels.get("queries"), Mapping) and isinstance(qrels.get("relevant_docs"), Mapping)
+
+
+class Measurement(NamedTuple):
+    """The evaluation of all rounds, and the warnings of it, which come after the verdict."""
+
+    rounds: RepeatedEvaluation
+    warnings: list[warnings.WarningMessage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCall:
+    """The arguments of a call, and the baseline that it is compared with.
+
+    Attributes:
+        name: The name of the check within its test.
+        task: What to retrieve and judge.
+        floors: The floor of each metric of the check; None for a metric without one.
+        min_queries: How many queries must have a value, for the floors that say so.
+        ceilings: The ceilings of means.
+        query_floors: The floors of single queries.
+        no_regression: The queries that must not get worse.
+        deterministic: Whether the retriever returns the same for the same query, always.
+        options: How rankings are evaluated.
+        baseline: The baseline; None if there is nothing to compare with.
+    """
+
+    name: str
+    task: CheckTask
+    floors: Mapping[str, float | None]
+    min_queries: Mapping[str, int]
+    ceilings: Mapping[str, float]
+    query_floors: Mapping[str, float | Mapping[QueryId, float]]
+    no_regression: Sequence[QueryId]
+    deterministic: bool
+    options: EvaluateOptions
+    baseline: Baseline | None = None
+
+    @classmethod
+    def from_arguments(
+        cls,
+        name: str,
+        task: CheckTask,
+        options: EvaluateOptions,
+        *,
+        at_least: Floors | None,
+        at_most: Mapping[str, float] | None,
+        at_least_per_query: QueryFloors | None,
+        no_regression: Sequence[QueryId],
+        deterministic: bool,
+    ) -> CheckCall:
+        """Read what is demanded of each metric and query."""
+        ceilings = {} if at_most is None else read_ceilings(at_most)
+        mean_floors = MeanFloors({}, {})
+        if at_least is not None or not ceilings:
+            mean_floors = read_floors(at_least)
+        query_floors = read_query_floors(at_least_per_query, task.qrels.queries)
+        required_queries = read_queries(no_regression, task.qrels.queries)
+        if deterministic and task.rounds > 1:
+            raise ValueError(
+                f"a deterministic retriever returns the same in every round; pass deterministic=True or "
+                f"rounds={task.rounds}, not both"
+            )
+        floors = dict(mean_floors.floors)
+        for metric in (*query_floors, *ceilings):
+            floors.setdefault(metric, None)
+        return cls(
+            name=name,
+            task=task,
+            floors=floors,
+            min_queries=mean_floors.min_queries,
+            ceilings=ceilings,
+            query_floors=query_floors,
+            no_regression=required_queries,
+            deterministic=deterministic,
+            options=options,
+        )
+
+    @property
+    def metrics(self) -> list[str]:
+        """The full names of the metrics."""
+        return list(self.floors)
+
+    @property
+    def guarded(self) -> set[str]:
+        """The metrics that can fail without a test against the baseline."""
+        if self.deterministic or set(self.no_regression) >= set(self.task.qrels.queries):
+            return set(self.floors)
+        guarded = {*self.query_floors, *self.ceilings}
+        for metric, floor in self.floors.items():
+            if floor is not None and floor > min_value(metric):
+                guarded.add(metric)
+        return guarded
+
+    def measure(self, runs: Sequence[RunOrRetriever]) -> Measurement:
+        """Evaluate the rounds, and return the warnings apart."""
+        with warnings.catch_warnings(record=True) as recorded:
+            warnings.simplefilter("always")
+            rounds = RepeatedEvaluation.from_runs(self.task.qrels, runs, self.metrics, self.options)
+            return Measurement(rounds, recorded)
+
+    def check(self, *, baseline: bool) -> None:
+        """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""
+        if self.no_regression and not baseline:
+            raise ValueError("no_regression needs a baseline: pass baseline=True")
+        if self.deterministic and not baseline:
+            raise ValueError("deterministic=True says how to compare with a baseline: pass baseline=True")
+        match = self.options["match"]
+        if baseline and callable(match):
+            raise ValueError(
+                f"a baseline cannot hold match={match!r}, because loading a file runs no code; match by "
+                "'source' or 'metadata:<name>'"
+            )

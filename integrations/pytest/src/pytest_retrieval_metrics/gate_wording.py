@@ -1,0 +1,216 @@
+"""What the gates say: the text of a verdict, from what the gate found."""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+from statistics import stdev
+from typing import TYPE_CHECKING, Final
+
+from retrieval_metrics import Metric
+from retrieval_metrics.integration_api.text import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_retrieval_metrics.gates import MeanBelowFloor, QueryBelowFloor
+    from pytest_retrieval_metrics.regression import MetricChange, MetricLosses, UnitsAtRisk
+    from pytest_retrieval_metrics.verdicts import Outcome, Verdict
+
+# How outcomes are printed, if not as they are.
+OUTCOME_LABELS: Final[Mapping[str, str]] = {
+    "below_floor": "below the floor",
+    "above_ceiling": "above the ceiling",
+    "not_checked": "not checked",
+    "inconclusive": "cannot tell",
+    "not_compared": "not compared",
+    "not_measured": "not measured",
+    "not_stored": "not stored",
+}
+
+# The number of queries named in a message.
+MAX_NAMES = 5
+
+NO_COMMON_IDS = "no judged document was retrieved for any query, so nothing can be told from a baseline of zeros"
+NEVER_STORED = (
+    "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed or found nothing"
+)
+NOT_AWAITED = "acheck was called, but not awaited: write `await retrieval_check.acheck(...)`"
+NOT_CALLED = "the test takes retrieval_check, but no call of it was finished: call it, or take the fixture out"
+
+
+def format_outcome(outcome: Outcome) -> str:
+    """Return an outcome as it is printed."""
+    return OUTCOME_LABELS.get(outcome, outcome)
+
+
+def format_verdict(verdict: Verdict) -> str:
+    """Return the metric, the outcome and the numbers, in a line."""
+    line = f"{verdict.metric} {format_outcome(verdict.outcome)}"
+    return f"{line}: {verdict.figures}" if verdict.figures else line
+
+
+def format_verdict_with_details(verdict: Verdict) -> str:
+    """Return the line of a verdict and its further numbers."""
+    return f"{verdict.line}; {verdict.details}" if verdict.details else verdict.line
+
+
+def bound_hint(metric: str) -> str:
+    """Return in words where the bound of the mean of a metric is given."""
+    return "a floor in at_least" if Metric.parse(metric).definition.higher_is_better else "a ceiling in at_most"
+
+
+def format_unguarded(metric: str) -> str:
+    """Return why a check of a metric without a bound and without a baseline cannot fail."""
+    return (
+        "nothing can fail: there is no baseline, and no bound that can be missed; "
+        f"give {bound_hint(metric)}, or baseline=True"
+    )
+
+
+def format_too_few_values(n: int, n_queries: int, min_queries: int) -> str:
+    """Return how many queries have a value, and how many the floor needs."""
+    return f"{format_share_of_queries(n, n_queries)} have a value; the floor needs {min_queries}"
+
+
+def format_below_floor(miss: MeanBelowFloor) -> str:
+    """Return the mean, or the low end of its interval, and the floor that it misses."""
+    if isnan(miss.checked):
+        return "undefined for every query: none has a relevant document"
+    label = "the low end of the interval " if miss.is_interval_checked else ""
+    value = numbers.format_distinct(miss.checked, miss.floor)[0]
+    return f"{label}{value} < {miss.floor:g}, {format_share_of_queries(miss.n, miss.n_queries)}"
+
+
+def format_below_floor_details(miss: MeanBelowFloor) -> str:
+    """Return the mean that misses a floor, and its interval."""
+    return f"mean {numbers.value(miss.mean)}, {numbers.level_name(miss.level)} {numbers.interval(miss.interval)}"
+
+
+def format_queries_below_floor(misses: Sequence[QueryBelowFloor], n_queries: int) -> str:
+    """Return the queries that miss their floors, of how many that have one."""
+    texts = []
+    for miss in misses:
+        if isnan(miss.value):
+            texts.append(f"{miss.query} is undefined")
+        else:
+            value = numbers.format_distinct(miss.value, miss.floor)[0]
+            texts.append(f"{miss.query} {value} < {miss.floor:g}")
+    return f"{len(misses)} of {numbers.format_query_count(n_queries)}: {join_names(texts)}"
+
+
+def format_share_of_queries(n: int, n_queries: int) -> str:
+    """Return in words how many queries have a value, of how many."""
+    total = numbers.format_query_count(n_queries)
+    return total if n == n_queries else f"{n} of {total}"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    listed = ", ".join(names[:MAX_NAMES])
+    n_more = len(names) - MAX_NAMES
+    return f"{listed} and {n_more} more" if n_more > 0 else listed
+
+
+def format_change(change: MetricChange) -> str:
+    """Return the old and the new mean of a metric, with the p value of a drop and the queries that lost."""
+    return (
+        f"{numbers.change(change.mean_before, change.mean_now)} (p {numbers.p_value(change.p_value)}), "
+        f"{change.difference.paired.losses} of {numbers.format_query_count(change.difference.n)}"
+    )
+
+
+def format_change_details(change: MetricChange) -> str:
+    """Return the intervals of both means and of their difference, and how many queries changed."""
+    difference = change.difference
+    paired = difference.paired
+    return (
+        f"was {numbers.interval(change.interval_before)}, is {numbers.interval(change.interval_now)}; "
+        f"difference {numbers.signed(difference.mean)} {numbers.interval(difference.interval, difference=True)}, "
+        f"alpha {difference.alpha / 2:.4g} per build; "
+        f"{paired.wins} better, {paired.ties} equal, {paired.losses} worse"
+    )
+
+
+def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) -> str:
+    """Return in words that no drop can fail a check that needs so many units; nothing if they are enough."""
+    if units.n_at_risk >= min_units:
+        return ""
+    is_query = units.unit_name == "query"
+    plural = "queries" if is_query else f"{units.unit_name}s"
+    other_remedy = "" if is_query else ", or pass clusters=None"
+    units_text = numbers.format_count(units.n_units, units.unit_name, plural)
+    if units.n_at_risk < units.n_units:
+        units_text = f"{units.n_at_risk} of {units_text} can get worse"
+    return (
+        f"no drop can fail: {units_text}; at least {min_units} are needed (alpha {alpha:.4g}): "
+        f"give {bound_hint(metric)}, or ask about more {plural}{other_remedy}"
+    )
+
+
+def mde_note(mde_spread: float, mde_sparse: float) -> str:
+    """Return in words which drop such a check would find, if spread over the queries as observed, or on few of them.
+
+    Nothing if no query differs.
+    """
+    if isinf(mde_spread):
+        return ""
+    note = f"a drop of {mde_spread:.2f} would have been found in four of five cases"
+    return note if isinf(mde_sparse) else f"{note}, {mde_sparse:.2f} whichever queries lose"
+
+
+def format_required_losses(losses: MetricLosses, n_required: int) -> str:
+    """Return the queries that lost although they must not get worse."""
+    total = f"{numbers.format_query_count(n_required)} that must not get worse"
+    return f"{len(losses.queries)} of {total}: {_join_losses(losses)}"
+
+
+def format_deterministic_losses(losses: MetricLosses) -> str:
+    """Return the queries that lost with a retriever that returns the same always."""
+    total = numbers.format_query_count(losses.n_compared)
+    return f"{len(losses.queries)} of {total} lost, none by chance: {_join_losses(losses)}"
+
+
+def _join_losses(losses: MetricLosses) -> str:
+    return join_names([f"{loss.query} {numbers.change(loss.before, loss.now)}" for loss in losses.queries])
+
+
+def format_not_comparable_queries(queries: Sequence[str]) -> str:
+    """Return the queries that must not get worse and that the baseline does not have as they are now."""
+    return f"{join_names(queries)} must not get worse, but cannot be compared: new, rejudged or reworded"
+
+
+def format_missing_metric(baseline_name: str) -> str:
+    """Return why a metric is not compared that a baseline neither holds nor gives."""
+    return f"{baseline_name} does not hold it"
+
+
+def format_no_baseline(shown_path: str) -> str:
+    """Return that a check has no baseline yet, and how it gets one."""
+    return f"there is no baseline {shown_path}; --retrieval-update writes it"
+
+
+def format_worse_than_best(figures: str) -> str:
+    """Return the figures of a metric that is worse than in its best approved baseline."""
+    return f"than the best approved baseline: {figures}"
+
+
+def format_failed_queries(n_failed: int, n_queries: int) -> str:
+    """Return for how many queries the retriever failed."""
+    return f"the retriever failed for {n_failed} of {numbers.format_query_count(n_queries)}"
+
+
+def format_acceptance_hint(metrics: Sequence[str]) -> str:
+    """Return how the loss in these metrics is accepted."""
+    return f"the baseline was not replaced; --retrieval-accept-worse={','.join(metrics)} accepts this"
+
+
+def round_notes(n_rounds: int, means: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return in words how much the means of the rounds vary; nothing for a single round."""
+    if n_rounds == 1:
+        return []
+    spreads = "; ".join(
+        f"{metric} {numbers.value(min(round_means))} to {numbers.value(max(round_means))}, standard deviation "
+        f"{numbers.three(stdev(round_means))}"
+        for metric, round_means in means.items()
+    )
+    return [f"{n_rounds} rounds, pooled per query; the means of single rounds: {spreads}"]

@@ -1,0 +1,279 @@
+"""What is said of all checks of a run: the table, the lines in the terminal, and the most informative queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from pytest_retrieval_metrics.change_wording import DEFAULT_N_QUERIES, fit_blocks
+from pytest_retrieval_metrics.check_records import (
+    find_worst_queries,
+    format_title,
+    has_failed,
+    list_changed_queries,
+)
+from pytest_retrieval_metrics.gate_wording import format_outcome
+from retrieval_metrics.integration_api.text import Table, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_retrieval_metrics.check_records import CheckRecord, MetricRow
+
+HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
+
+# Columns that are left out if nothing is in them.
+OPTIONAL_COLUMNS = frozenset(("floor", "difference", "p", "fails at"))
+
+# The other columns hold numbers.
+TEXT_COLUMNS = ("test", "metric", "outcome")
+
+# The number of lines for a check that did not fail, and those around the lines that can be left out: the title, an
+# empty line, the header and the legend.
+MAX_LINES = 12
+N_FRAME_LINES = 4
+
+# A number of queries that lifts the limits of lines.
+MANY_QUERIES = 50
+
+# The number of queries per metric in the reports of all checks; the HTML page of a check has all.
+MAX_TABLE_QUERIES = 10
+
+# How many builds a month is taken to have.
+BUILDS_PER_MONTH = 30
+
+# The p value of the test for a drop where the mean is as it was; above it, the mean has risen.
+P_OF_NO_CHANGE = 0.5
+
+# Digits after which the rounding of a difference shows.
+N_DIGITS = 12
+
+# The share is from `tests/benchmarks/gate.py`.
+DRIFT_NOTE = (
+    "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10 % "
+    "of unchanged builds fail."
+)
+
+
+def format_passed(records: Sequence[CheckRecord]) -> str:
+    """Return a line on a build in which no check failed and nothing was stored, and one for each thing to know."""
+    if any(map(has_failed, records)) or any(map(_is_stored, records)):
+        return ""
+    lines = [_format_passed_line(records)]
+    for record in records:
+        title = format_title(record)
+        lines += [f"{title}: {note}" for note in record["notes"]]
+        for row in record["metrics"]:
+            if row["outcome"] == "not_compared":
+                lines += [f"{title}: {line}" for line in row["lines"]]
+        changes = ", ".join(_format_inconclusive_changes(record))
+        if changes:
+            lines.append(f"{title}: worse than the baseline, but no more than chance explains: {changes}")
+    return "\n".join(lines)
+
+
+def _is_stored(record: CheckRecord) -> bool:
+    return any(row["outcome"] == "stored" for row in record["metrics"])
+
+
+def _format_passed_line(records: Sequence[CheckRecord]) -> str:
+    """Return how many checks passed, the means of a single one, and the metrics that lack values."""
+    n_by_ending = Counter(record["ended"] or "passed" for record in records)
+    checks = numbers.format_count(len(records), "check")
+    if len(n_by_ending) == 1:
+        parts = [f"retrieval quality: {checks} {next(iter(n_by_ending))}"]
+    else:
+        endings = ", ".join(f"{n} {ending}" for ending, n in n_by_ending.items())
+        parts = [f"retrieval quality: {checks}: {endings}"]
+    if len(records) == 1 and records[0]["metrics"]:
+        parts.append(", ".join(f"{row['metric']} {_format_mean(row['mean'])}" for row in records[0]["metrics"]))
+    for record in records:
+        for row in record["metrics"]:
+            if row["undefined"]:
+                parts.append(f"{format_title(record)}: {row['metric']} of {_format_n(row)} queries")
+    return "; ".join([*parts, "-v shows the table"])
+
+
+def _format_inconclusive_changes(record: CheckRecord) -> Iterator[str]:
+    """Yield the means before and now of each metric of which the queries cannot tell whether it is worse."""
+    for row in record["metrics"]:
+        if row["outcome"] == "inconclusive" and row["difference"] and row["mean"] is not None:
+            before = round(row["mean"] - row["difference"], N_DIGITS)
+            yield (
+                f"{row['metric']} {numbers.change(before, row['mean'])} "
+                f"({numbers.format_query_count(row['lost'])} worse, {row['won']} better)"
+            )
+
+
+def format_summary(records: Sequence[CheckRecord], show: int) -> str:
+    """Return the table of all checks as text, with what changed where nothing failed."""
+    lines = make_table(records).text().splitlines()
+    for record in records:
+        replaced = list(record["replaced"])
+        if replaced:
+            replaced[0] = f"baseline written: {replaced[0]}"
+        record_lines: list[str] = []
+        if not has_failed(record):
+            record_lines = [*format_notes([record]), *format_inconclusive_queries(record, show), *replaced]
+        last_lines = [DRIFT_NOTE] if replaced and _has_risen_by_chance(record) else []
+        room = max(MAX_LINES - N_FRAME_LINES - len(record["metrics"]) - len(last_lines), 1)
+        if show <= DEFAULT_N_QUERIES and len(record_lines) > room:
+            n_left_out = len(record_lines) - room + 1
+            record_lines = [
+                *record_lines[: room - 1],
+                f"  and {n_left_out} more lines: --retrieval-show={MANY_QUERIES}",
+            ]
+        lines += [*record_lines, *last_lines]
+    return "\n".join(lines)
+
+
+def _has_risen_by_chance(record: CheckRecord) -> bool:
+    """Whether a baseline was replaced by one that is better, but no more so than by chance."""
+    if record["deterministic"]:
+        return False
+    by_chance = 1 - record["alpha"]
+    return any(P_OF_NO_CHANGE < (row["p"] or 0.0) < by_chance for row in record["metrics"])
+
+
+def format_inconclusive_queries(record: CheckRecord, show: int) -> Iterator[str]:
+    """Yield the queries that changed, if a metric cannot be told from its baseline; each once, for the first metric."""
+    row = next((row for row in record["metrics"] if row["outcome"] == "inconclusive"), None)
+    if row is None:
+        return
+    for line in row["lines"]:
+        yield f"{format_title(record)}: {line}"
+    changes = list_changed_queries(record, row["metric"])
+    blocks = [[f"  {change.query}: {numbers.change(change.before, change.now)}"] for change in changes[:show]]
+    yield from fit_blocks(blocks, len(changes), "that changed", None)
+
+
+def format_notes(records: Sequence[CheckRecord]) -> Iterator[str]:
+    """Yield notes on each check: how rounds vary, and what differs from the baseline."""
+    for record in records:
+        for note in [*record["notes"], *record["spread"]]:
+            yield f"{format_title(record)}: {note}"
+
+
+def format_headline(records: Sequence[CheckRecord]) -> str:
+    """Return in a sentence how many checks failed."""
+    n_failed = sum(map(has_failed, records))
+    if not n_failed:
+        return f"No check failed, of {len(records)}"
+    return "The check failed" if len(records) == 1 else f"{n_failed} of {len(records)} checks failed"
+
+
+def list_failure_lines(record: CheckRecord) -> list[str]:
+    """Return the lines of the metrics of a failed check that did not pass."""
+    lines = []
+    for row in record["metrics"]:
+        if row["outcome"] not in {"passed", "stored"}:
+            lines += row["lines"]
+    return lines
+
+
+def format_outcomes(record: CheckRecord) -> str:
+    """Return the outcome of each metric of a check."""
+    outcomes = [f"{row['metric']} {format_outcome(row['outcome'])}" for row in record["metrics"]]
+    return ", ".join(outcomes) or "nothing was measured"
+
+
+def make_query_table(record: CheckRecord, row: MetricRow, n: int) -> Table | None:
+    """Return the most informative queries of a metric: those that changed, or the worst if it misses its bound."""
+    heading = f"query, by {row['metric']}"
+    changes = list_changed_queries(record, row["metric"])
+    if changes:
+        cells = []
+        for change in changes[:n]:
+            values = [numbers.value(change.before), numbers.value(change.now)]
+            cells.append([change.query, *values, numbers.signed(change.difference)])
+        notes = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
+        return Table([heading, "before", "now", "difference"], cells, notes)
+    worst = find_worst_queries(record, row, n)
+    if worst is None:
+        return None
+    extreme = "lowest" if worst.is_floor else "highest"
+    side = "below" if worst.is_floor else "above"
+    note = (
+        f"the {len(worst.queries)} {extreme} of {numbers.format_query_count(worst.n_queries)}, "
+        f"{worst.n_beyond_mean} of them {side} the mean"
+    )
+    return Table([heading, "now"], [[query, numbers.value(value)] for query, value in worst.queries], [note])
+
+
+def make_query_tables(record: CheckRecord) -> list[Table]:
+    """Return the most informative queries of each metric that has some."""
+    tables = []
+    for row in record["metrics"]:
+        table = make_query_table(record, row, MAX_TABLE_QUERIES)
+        if table is not None:
+            tables.append(table)
+    return tables
+
+
+def make_table(records: Sequence[CheckRecord]) -> Table:
+    """Return the table of all checks, with the columns in which there is something."""
+    rows = []
+    for record in records:
+        rows += [_make_cells(record, row) for row in record["metrics"]]
+    for record in records:
+        if not record["metrics"]:
+            dashes = ["-"] * (len(HEADER) - 2)
+            rows.append([format_title(record), *dashes, record["failure"].partition(":")[0]])
+    columns = []
+    for index, name in enumerate(HEADER):
+        if name not in OPTIONAL_COLUMNS or any(row[index] != "-" for row in rows):
+            columns.append(index)
+    header = [HEADER[index] for index in columns]
+    cells = [[row[index] for index in columns] for row in rows]
+    text_columns = tuple(header.index(name) for name in TEXT_COLUMNS)
+    return Table(header, cells, ["; ".join(_format_legend(records, header))], "", text_columns)
+
+
+def _make_cells(record: CheckRecord, row: MetricRow) -> list[str]:
+    interval = "-"
+    if row["low"] is not None and row["high"] is not None:
+        interval = f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]"
+    ending = f" ({record['ended']})" if record["ended"] else ""
+    return [
+        format_title(record),
+        row["metric"],
+        _format_mean(row["mean"]),
+        interval,
+        _format_n(row),
+        "-" if row["floor"] is None else f"{row['floor']:g}",
+        "-" if row["difference"] is None else numbers.signed(row["difference"]),
+        "-" if row["p"] is None else numbers.p_value(row["p"]),
+        "-" if row["fails_at"] is None else f"{row['fails_at']:.2f}",
+        format_outcome(row["outcome"]) + ending,
+    ]
+
+
+def _format_legend(records: Sequence[CheckRecord], header: Sequence[str]) -> Iterator[str]:
+    levels = sorted({record["level"] for record in records})
+    yield ", ".join(map(numbers.level_name, levels))
+    if "p" in header:
+        alphas = sorted({record["alpha"] for record in records})
+        yield f"worse if p is at most {' or '.join(f'{alpha:.4g}' for alpha in alphas)}"
+        largest = max(records, key=itemgetter("alpha_of_build"))
+        yield _format_false_alarms(largest["alpha_of_build"], largest["builds"])
+    if "fails at" in header:
+        yield "fails at: a drop found in four of five builds, whichever queries lose"
+
+
+def _format_false_alarms(alpha: float, builds: int) -> str:
+    """Return how often the gate fails where nothing changed, over all baselines, and how to have fewer alarms."""
+    share = f"of unchanged builds at most {100 * alpha:.2g} % fail"
+    if builds > 1:
+        return share
+    month = BUILDS_PER_MONTH
+    return f"{share} (retrieval_builds={month}: of months of {month} builds; only larger drops fail then)"
+
+
+def _format_n(row: MetricRow) -> str:
+    """Return how many queries have a value, and of how many if some have none."""
+    return f"{row['n']} of {row['n'] + row['undefined']}" if row["undefined"] else str(row["n"])
+
+
+def _format_mean(mean: float | None) -> str:
+    return "undefined" if mean is None else numbers.value(mean)

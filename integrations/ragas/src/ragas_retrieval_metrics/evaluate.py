@@ -1,0 +1,151 @@
+"""Evaluate a dataset of ragas in one pass of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.gathered_rows import gather_rows, score_gathered
+from ragas_retrieval_metrics.metric import RetrievalMetric, rules_for
+from ragas_retrieval_metrics.references import References
+from ragas_retrieval_metrics.result_rows import read_rows
+from ragas_retrieval_metrics.retrieved_dataset import RetrievedDataset
+from ragas_retrieval_metrics.rows import get_row_fields
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pydantic import BaseModel
+
+    from ragas_retrieval_metrics.metric_names import By, OnUnjudged
+    from ragas_retrieval_metrics.ragas_imports import DataTable, EvaluationDataset
+    from ragas_retrieval_metrics.references import JudgmentSource
+    from retrieval_metrics.types import ClustersBy
+
+
+def evaluate_dataset(
+    dataset: EvaluationDataset | DataTable[Any] | pd.DataFrame | Iterable[Mapping[str, Any] | BaseModel],
+    metrics: str | rm.Metric | RetrievalMetric | Iterable[str | rm.Metric | RetrievalMetric] = rm.DEFAULT_METRICS,
+    *,
+    by: By | None = None,
+    qrels: JudgmentSource | None = None,
+    on_unjudged: OnUnjudged | None = None,
+    clusters: ClustersBy = "source",
+) -> rm.Evaluation:
+    """Score a dataset in one pass, hundreds of times as fast as `ragas.evaluate`, with the same numbers.
+
+    The result equals `to_evaluation(ragas.evaluate(dataset, metrics))`. A row that `ragas.evaluate` cannot score has
+    failed: it scores 0 and is counted, and its exception is in `errors` of the result.
+
+    Args:
+        dataset: An `EvaluationDataset`, its rows, a `Dataset` of experiments or a DataFrame of pandas or polars, with
+            the columns to compare. One of `from_langchain` or `from_llama_index` also has grades, groups, offsets and
+            sources.
+        metrics: Names of the core such as `"ndcg@10"`, or metrics such as those of `metric_suite()`, all with the same
+            `by`, `qrels` and `on_unjudged`.
+        by: For names: `"ids"` (the default), `"texts"` or `"auto"`, as in `RetrievalMetric`.
+        qrels: For names: the judgments, by the text of the query, instead of the reference columns.
+        on_unjudged: For names: what a row without a relevant context scores.
+        clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
+            result.
+
+    Returns:
+        An evaluation of the core, with intervals and `explain`, `worst`, `by`, `report` and so on. The ids of queries
+        are their texts, or their ids if they are in the dataset or `qrels`.
+
+    Raises:
+        TypeError: If the dataset has another shape.
+        ValueError: If a metric is unknown, metrics differ in what they compare, the dataset has no rows, the judgments
+            of a row cannot be read, which it names, or every row failed; the message has the first error.
+
+    Warns:
+        RetrievalWarning: As in `rm.evaluate`, for queries for which nothing was retrieved, and for failed rows.
+
+    Example:
+        >>> rows = [
+        ...     {"user_input": "a?", "retrieved_context_ids": ["d3", "d7"], "reference_context_ids": ["d7"]},
+        ...     {"user_input": "b?", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]},
+        ... ]
+        >>> evaluate_dataset(rows, ["mrr"]).means["mrr"]  # (1/2 + 1) / 2
+        0.75
+    """
+    rows = [get_row_fields(row) for row in read_rows(dataset)]
+    if not rows:
+        raise ValueError("the dataset has no rows")
+    ragas_metrics = _resolve_metrics(metrics, by, qrels, on_unjudged, dataset)
+    if not ragas_metrics:
+        raise ValueError("there are no metrics; pass for example metrics=['ndcg@10']")
+    # All metrics have the same options, so those of the first hold for the pass.
+    options = ragas_metrics[0]
+    references = options.references
+    if references is None and is_source_of_judgments(dataset, options.by):
+        references = References.read(dataset, options.by)
+    gathered = gather_rows(rows, options.by, references)
+    if gathered.unjudged and references is not None:
+        references.warn_about_unjudged(gathered.unjudged, stacklevel=2)
+    core_metrics = list(dict.fromkeys(metric.metric for metric in ragas_metrics))
+
+    def evaluate_rows(qrels: rm.Qrels, run: rm.RetrievedRun) -> rm.Evaluation:
+        return rm.evaluate(
+            qrels,
+            run,
+            core_metrics,
+            rules=rules_for(options.on_unjudged),
+            match=gathered.match,
+            clusters=clusters,
+        )
+
+    return score_gathered(gathered, core_metrics, evaluate_rows)
+
+
+def is_source_of_judgments(dataset: Any, by: By | None) -> TypeGuard[RetrievedDataset]:
+    """Return whether a dataset holds judgments beside its rows, in a form that `by` can compare."""
+    return isinstance(dataset, RetrievedDataset) and dataset.is_whole and by != "auto"
+
+
+def _resolve_metrics(
+    metrics: Any, by: By | None, qrels: JudgmentSource | None, on_unjudged: OnUnjudged | None, dataset: Any
+) -> list[RetrievalMetric]:
+    """Return names and metrics as metrics of ragas, all with the same options."""
+    if isinstance(metrics, (str, rm.Metric, RetrievalMetric)):
+        metrics = [metrics]
+    requested = list(metrics)
+    ready = [metric for metric in requested if isinstance(metric, RetrievalMetric)]
+    if ready:
+        options = ready[0]
+        if by is not None or qrels is not None or on_unjudged is not None:
+            raise ValueError(
+                f"{options!r} already defines what it compares; leave by, qrels and on_unjudged out, or pass names "
+                f"such as {str(options.metric)!r}"
+            )
+        by = options.by
+        on_unjudged = options.on_unjudged
+        references = options.references
+    elif qrels is None and is_source_of_judgments(dataset, by):
+        references = References.read(dataset, by or "ids")
+    else:
+        references = References.read(qrels, by or "ids")
+    resolved = []
+    for metric in requested:
+        if isinstance(metric, RetrievalMetric):
+            resolved.append(metric)
+        else:
+            resolved.append(RetrievalMetric(metric, by=by, qrels=references, on_unjudged=on_unjudged))
+    for metric in ready:
+        if not _have_same_options(resolved[0], metric):
+            raise ValueError(
+                f"{resolved[0]!r} and {metric!r} differ in by, qrels or on_unjudged, which must be the same in one "
+                "pass; evaluate them separately"
+            )
+    return resolved
+
+
+def _have_same_options(first: RetrievalMetric, second: RetrievalMetric) -> bool:
+    if first.by != second.by or first.on_unjudged != second.on_unjudged:
+        return False
+    first_qrels = None if first.references is None else first.references.source
+    second_qrels = None if second.references is None else second.references.source
+    if first_qrels is second_qrels:
+        return True
+    # Other judgments than mappings are compared by identity: equality of large ones is slow, or not defined.
+    return isinstance(first_qrels, Mapping) and isinstance(second_qrels, Mapping) and first_qrels == second_qrels

@@ -1,0 +1,140 @@
+"""Match the rows of a result with the rows that were expected, so that dropped ones are counted as failed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from pydantic import BaseModel
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.result_rows import ScoredRow
+from ragas_retrieval_metrics.rows import Row, get_query_text, get_row_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+RowKey: TypeAlias = tuple[str | None, ...]
+
+
+def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) -> Sequence[ScoredRow]:
+    """Return the rows including missing ones, which failed, and with the fields that only the dataset has.
+
+    Args:
+        rows: The rows of a result.
+        columns: The columns with the values of metrics.
+        expected: The dataset, in whose order the rows are returned, or how many rows it has; None if it is unknown.
+    """
+    if expected is None:
+        return rows
+    n_expected = expected if isinstance(expected, int) else len(expected)
+    if n_expected < len(rows):
+        raise ValueError(f"the result has {len(rows)} rows, more than the {n_expected} expected")
+    no_values: dict[str, float | None] = dict.fromkeys(columns)
+    expected_fields = [] if isinstance(expected, int) else [row_fields(row) for row in expected]
+    positions = _match_rows(rows, expected_fields)
+    if len(positions) < len(rows):
+        numbers = range(1, n_expected - len(rows) + 1)
+        return [*rows, *(ScoredRow(Row(user_input=f"dropped row {number}"), no_values) for number in numbers)]
+    row_at_position = {position: rows[index] for index, position in positions.items()}
+    expected_rows = [get_row_fields(fields) for fields in expected_fields]
+    completed = []
+    for position, expected_row in enumerate(expected_rows):
+        row = row_at_position.get(position)
+        if row is None:
+            row = ScoredRow(Row(user_input=expected_row.user_input), no_values)
+        completed.append(row._replace(row=row.row.filled(expected_row)))
+    return completed
+
+
+def row_fields(row: Any) -> Mapping[str, Any]:
+    """Return the fields of a row of a dataset; none if it is neither a mapping nor a pydantic model."""
+    if isinstance(row, BaseModel):
+        return dict(row)
+    if isinstance(row, Mapping):
+        return row
+    return {}
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows, with their cells as text: those of the result, or those of the dataset."""
+
+    fields: Sequence[Mapping[str, Any]]
+    cells: Sequence[Mapping[str, str]]
+
+    @classmethod
+    def from_fields(cls, fields: Sequence[Mapping[str, Any]]) -> _Rows:
+        return cls(fields, [_cells_as_text(row) for row in fields])
+
+    def columns(self) -> set[str]:
+        """Return the columns in which at least one row has a value."""
+        return set().union(*self.cells)
+
+    def values(self, column: str) -> set[str | None]:
+        """Return the different values of a column; None among them if a row has none."""
+        return {cells.get(column) for cells in self.cells}
+
+    def indices_by_key(self, columns: Sequence[str], excluded: Collection[int]) -> dict[RowKey, list[int]]:
+        """Return the indices of the rows that are not excluded, by their query and their values in some columns."""
+        indices: dict[RowKey, list[int]] = {}
+        for index, row in enumerate(self.fields):
+            if index not in excluded:
+                key = (get_query_text(row), *map(self.cells[index].get, columns))
+                indices.setdefault(key, []).append(index)
+        return indices
+
+
+def _cells_as_text(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns of a row as texts, as a file has them, without empty ones."""
+    cells = {}
+    for column, value in fields.items():
+        text = str(value.tolist() if hasattr(value, "tolist") else value)
+        if text not in {"", "None", "nan"}:
+            cells[column] = text
+    return cells
+
+
+class _Pairing(NamedTuple):
+    """The rows of the result with one key, and the rows of the dataset with it."""
+
+    indices: list[int]
+    positions: list[int]
+
+    def is_guess(self, rows: Sequence[ScoredRow]) -> bool:
+        """Return whether it matters which row is which: their values differ, or one of them was dropped."""
+        if len(self.positions) <= 1:
+            return False
+        distinct_scores = {repr(rows[index].scores) for index in self.indices}
+        is_interchangeable = len(self.indices) == len(self.positions) and len(distinct_scores) == 1
+        return not is_interchangeable
+
+
+def _match_rows(rows: Sequence[ScoredRow], expected: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return the position of each row among those expected; some are missing if a query is not expected so often."""
+    # Rows finish in any order, so equal queries say nothing. What tells them apart is every column that both sides
+    # have and that was not changed; where none does, their order is taken, which is a guess.
+    result = _Rows.from_fields([row.fields for row in rows])
+    dataset = _Rows.from_fields(expected)
+    shared = (result.columns() & dataset.columns()) - set(rows[0].scores)
+    unchanged = [column for column in shared if result.values(column) <= dataset.values(column)]
+    positions: dict[int, int] = {}
+    guesses: list[str | None] = []
+    for columns in (unchanged, []):
+        free_positions = dataset.indices_by_key(columns, excluded=set(positions.values()))
+        unmatched_rows = result.indices_by_key(columns, excluded=set(positions))
+        for key, indices in unmatched_rows.items():
+            pairing = _Pairing(indices, free_positions.get(key, []))
+            if pairing.is_guess(rows):
+                guesses.append(rows[indices[0]].row.user_input)
+            positions.update(zip(pairing.indices, pairing.positions, strict=False))
+    if guesses:
+        warnings.warn(
+            f"rows with the same query cannot be told apart, such as those of {guesses[0]!r} ({len(guesses)} in all), "
+            "so they are paired by the order in which they finished; return an id, or the reference columns",
+            rm.RetrievalWarning,
+            stacklevel=4,
+        )
+    return positions

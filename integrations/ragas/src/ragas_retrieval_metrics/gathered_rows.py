@@ -1,0 +1,226 @@
+"""Rows of ragas gathered as questions and a run, for one pass of the core; rows that cannot be scored have failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.judged_rows import JudgedRow, read_judged_row
+from retrieval_metrics.integration_api import Scorer, row_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from ragas_retrieval_metrics.metric_names import By
+    from ragas_retrieval_metrics.references import References
+    from ragas_retrieval_metrics.rows import Row
+
+T = TypeVar("T")
+
+
+class EveryRowFailedError(ValueError):
+    """No row of a dataset could be scored."""
+
+
+class RowWithoutJudgmentsError(ValueError):
+    """The judgments of a row cannot be read."""
+
+
+@dataclass(frozen=True)
+class GatheredRows:
+    """The rows of a dataset, each a query of the core.
+
+    Attributes:
+        questions: The texts and the judgments of the rows, by their names.
+        run: What was retrieved for each row, with the errors of failed ones.
+        unjudged: The queries that are not among the judgments that were passed.
+        max_grade: The largest grade of the judgments that were passed; None if the rows hold the judgments.
+        match: How judgments and retrieved documents are matched.
+    """
+
+    questions: rm.EvaluationSet
+    run: rm.RetrievedRun
+    unjudged: Sequence[str | None]
+    max_grade: float | None
+    match: str | rm.Matching
+
+    @property
+    def qrels(self) -> rm.Qrels:
+        """The judgments in columns."""
+        try:
+            qrels = rm.Qrels(self.questions)
+        except (TypeError, ValueError):
+            self._raise_for_first_unreadable()
+            raise
+        if self.max_grade is None:
+            return qrels
+        return qrels.with_largest_grade(max(self.max_grade, qrels.largest_grade))
+
+    def _raise_for_first_unreadable(self) -> None:
+        """Raise an error that names the first row whose judgments cannot be read, by itself or beside the first."""
+        first_readable: dict[Any, Any] = {}
+        for query, judgments in self.questions.qrels.items():
+            try:
+                rm.Qrels({**first_readable, query: judgments})
+            except (TypeError, ValueError) as error:
+                raise _without_judgments_error(error, query) from error
+            first_readable = first_readable or {query: judgments}
+
+    def refusals(self, metrics: Sequence[rm.Metric], queries: Collection[Any] | None = None) -> dict[Any, Exception]:
+        """Return why the core cannot score single rows: some of them, or any."""
+        qrels = self.qrels
+        if queries is not None:
+            judgments: dict[Any, Any] = _select_queries(self.questions.qrels, queries)
+            qrels = rm.Qrels(judgments).with_largest_grade(qrels.largest_grade)
+        refusals = Scorer(metrics, match=self.match).refusals(qrels, self.run)
+        return {query: row_error(error, query, f"row {query!r}") for query, error in refusals.items()}
+
+    def with_failed(self, errors: Mapping[Any, Exception]) -> GatheredRows:
+        """Return the rows with further failures."""
+        run = {**self.run, **{query: [] for query in errors}}
+        return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
+
+
+def _without_judgments_error(error: Exception, query: Any) -> RowWithoutJudgmentsError:
+    return RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}")))
+
+
+def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> GatheredRows:
+    """Return rows as questions and a run."""
+    # A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
+    names = unique_row_names(rows, references)
+    errors: dict[Any, Exception] = {}
+    provenance: Mapping[Any, rm.Provenance] = {}
+    max_grade: float | None = None
+    match: str | rm.Matching = "id"
+    if references is not None:
+        errors = dict(references.errors)
+        provenance = references.provenance
+        max_grade = references.qrels.largest_grade
+        match = references.match
+    qrels: dict[Any, Any] = {}
+    rankings: dict[Any, Any] = {}
+    unjudged: list[str | None] = []
+    parsed_rows: list[Row] = []
+    for name, row in zip(names, rows, strict=True):
+        parsed_row = row
+        try:
+            parsed_row = row.read()
+            judged = read_judged_row(parsed_row, by, references)
+        except (TypeError, ValueError) as error:
+            try:
+                judged = JudgedRow(by, _judgments_alone(parsed_row, by, references, error), [])
+            except (TypeError, ValueError) as judgment_error:
+                raise _without_judgments_error(judgment_error, name) from judgment_error
+            errors[name] = error
+        parsed_rows.append(parsed_row)
+        if judged.judgments is None and references is not None:
+            unjudged.append(parsed_row.user_input)
+        qrels[name] = [] if judged.judgments is None else judged.judgments
+        rankings[name] = [] if name in errors or judged.ranking is None else judged.ranking
+    texts = {name: row.user_input or str(name) for name, row in zip(names, rows, strict=True)}
+    return GatheredRows(
+        questions=rm.EvaluationSet(texts, qrels, _select_queries(provenance, qrels)),
+        run=rm.RetrievedRun(_with_texts(rankings, parsed_rows), _select_queries(errors, qrels)),
+        unjudged=unjudged,
+        max_grade=max_grade,
+        match=match,
+    )
+
+
+def _select_queries(values: Mapping[Any, T], queries: Collection[Any]) -> dict[Any, T]:
+    """Return the values of some queries."""
+    return {query: value for query, value in values.items() if query in queries}
+
+
+def score_gathered(
+    gathered: GatheredRows, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]
+) -> T:
+    """Return the result of a pass of the core over all rows; rows that it refuses have failed."""
+    _require_scored_row(gathered.run)
+    try:
+        return score(gathered.qrels, gathered.run)
+    except RowWithoutJudgmentsError:
+        raise
+    except (TypeError, ValueError):
+        refusals = gathered.refusals(metrics)
+        if not refusals:
+            raise
+    failed = gathered.with_failed(refusals)
+    _require_scored_row(failed.run)
+    return score(failed.qrels, failed.run)
+
+
+def unique_row_names(rows: Iterable[Row], references: References | None = None) -> list[Any]:
+    """Return a unique name for every row, because two rows may have the same query."""
+    # It is the id of the query if the judgments have ids, or else the text of the query.
+    occurrences: dict[Any, int] = {}
+    names: list[Any] = []
+    for number, row in enumerate(rows, start=1):
+        query = row.user_input if references is None else references.query_id(row)
+        name = f"row {number}" if query is None else query
+        occurrences[name] = occurrences.get(name, 0) + 1
+        if occurrences[name] > 1:
+            name = f"{name} ({occurrences[name]})"
+        names.append(name)
+    if len(set(map(type, names))) == 1:
+        return names
+    return list(map(str, names))
+
+
+def _judgments_alone(row: Row, by: By, references: References | None, error: Exception) -> Any:
+    """Return the judgments of a row whose ranking cannot be read."""
+    if references is not None:
+        return references.judgments_for(row)
+    unranked = row._replace(retrieved_context_ids=None, retrieved_contexts=None)
+    judgments = read_judged_row(unranked.read(), row.kind(by), None).judgments
+    if judgments is None:
+        raise error  # a failed row scores 0, but its judgments are unknown
+    return judgments
+
+
+def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]:
+    """Return the rankings as items with the texts of the rows; unchanged if there are none, or one is not a list."""
+    has_texts = False
+    for ids, row in zip(rankings.values(), rows, strict=True):
+        if not isinstance(ids, (list, tuple)):
+            return rankings
+        if ids and (_aligned_texts(ids, row) or isinstance(ids[0], rm.Retrieved)):
+            has_texts = True
+    if not has_texts:
+        return rankings
+    items = {}
+    for (query, ids), row in zip(rankings.items(), rows, strict=True):
+        items[query] = _ids_as_items(ids, _aligned_texts(ids, row))
+    return items
+
+
+def _aligned_texts(ids: Sequence[Any], row: Row) -> Sequence[Any] | None:
+    """Return the texts of a row if it has one for each id."""
+    texts = row.retrieved_contexts
+    if isinstance(texts, (list, tuple)) and len(texts) == len(ids):
+        return texts
+    return None
+
+
+def _ids_as_items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:
+    items = []
+    for index, document_id in enumerate(ids):
+        if isinstance(document_id, rm.Retrieved):
+            items.append(document_id)
+            continue
+        text = None if texts is None else texts[index]
+        if not isinstance(text, str) or not text:
+            text = None
+        items.append(rm.Retrieved(document_id, text))
+    return items
+
+
+def _require_scored_row(run: rm.RetrievedRun) -> None:
+    """Raise if every row failed."""
+    if len(run.errors) == len(run):
+        query, error = next(iter(run.errors.items()))
+        raise EveryRowFailedError(
+            f"every row failed, {len(run)} of {len(run)}; the first, {query!r}: {type(error).__name__}: {error}"
+        ) from error

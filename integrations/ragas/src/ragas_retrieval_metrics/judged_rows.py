@@ -1,0 +1,102 @@
+"""The judgments and the ranking of a row, in the shapes of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.rows import ROW_FIELDS
+
+if TYPE_CHECKING:
+    from ragas_retrieval_metrics.metric_names import By
+    from ragas_retrieval_metrics.references import References
+    from ragas_retrieval_metrics.rows import Row
+
+
+class JudgedRow(NamedTuple):
+    """The judgments and the ranking of a row.
+
+    Attributes:
+        kind: What is compared, `ids` or `texts`.
+        judgments: The judgments of the row; None if it has none.
+        ranking: What was retrieved, best first; None if the row does not say.
+    """
+
+    kind: By
+    judgments: Any
+    ranking: Any
+
+
+def read_judged_row(row: Row, by: By, references: References | None) -> JudgedRow:
+    """Return what is compared in a row."""
+    kind = row.kind(by)
+    ranking_field, judgments_field = ROW_FIELDS[kind]
+    ranking = getattr(row, ranking_field)
+    judgments = getattr(row, judgments_field)
+    items = None if references is None else references.retrieved_for(row)
+    if items is None:
+        _require_fields(row, kind, by, needs_judgments=references is None)
+        if references is not None:
+            judgments = references.judgments_for(row)
+    if kind == "texts":
+        if judgments is not None:
+            judgments = texts_as_pieces(judgments)
+        if ranking is not None:
+            ranking = texts_as_items(ranking)
+    if references is None or items is None:
+        return JudgedRow(kind, judgments, ranking)
+    # The columns are as they were converted, or absent. A reference column that is there may have been changed since.
+    if judgments is None:
+        judgments = references.judgments_for(row)
+    return JudgedRow(kind, judgments, items)
+
+
+def _require_fields(row: Row, kind: By, by: By, *, needs_judgments: bool) -> None:
+    """Raise if a row has only the fields of the other kind; the reference is not needed if it is judged otherwise."""
+    other_kind: By = "texts" if kind == "ids" else "ids"
+    fields: tuple[str, ...] = ROW_FIELDS[kind]
+    if not needs_judgments:
+        fields = fields[:1]
+    for field, other_field in zip(fields, ROW_FIELDS[other_kind], strict=False):
+        if getattr(row, field) is None and getattr(row, other_field) is not None:
+            raise ValueError(
+                f"row {row.query!r} has {other_field} but no {field}, which by={by!r} compares; fill {field}, or "
+                f"compare {other_kind} on both sides with by={other_kind!r}"
+            )
+
+
+def texts_as_pieces(judgments: Any) -> Any:
+    """Return judgments by texts as pieces of the core: a string is the whole text of a reference."""
+    if isinstance(judgments, Mapping):
+        return {_text_as_piece(text): grade for text, grade in judgments.items()}
+    pieces = []
+    for judgment in judgments:
+        if isinstance(judgment, (Mapping, list, tuple, set, frozenset)):
+            pieces.append(texts_as_pieces(judgment))
+        else:
+            pieces.append(_text_as_piece(judgment))
+    return pieces
+
+
+def _text_as_piece(text: Any) -> rm.Text | rm.Quote:
+    if isinstance(text, (rm.Text, rm.Quote)):
+        return text
+    if isinstance(text, (rm.Span, rm.Metadata)):
+        raise TypeError(
+            f"{text!r} is compared with the place or the metadata of what was retrieved, which a row of ragas does "
+            "not have; pass the dataset from from_langchain or from_llama_index to the metrics: qrels=dataset"
+        )
+    if not isinstance(text, str):
+        raise TypeError(f"by='texts' compares texts: a reference must be a str, rm.Text or rm.Quote, got {text!r}")
+    return rm.Text(text)
+
+
+def texts_as_items(texts: Any) -> list[rm.Retrieved]:
+    """Return retrieved texts as items of the core, in which equal texts are repeats."""
+    if not isinstance(texts, Sequence):
+        raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")
+    for rank, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise TypeError(f"retrieved_contexts must hold texts, got {text!r} ({type(text).__name__}) at rank {rank}")
+    return [rm.Retrieved(str(text), str(text)) for text in texts]

@@ -1,0 +1,63 @@
+"""Datasets of Ray: what they are checked for, and how a function is applied to their blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ray.data import Dataset
+
+# Processors of a stage that Ray must not fuse with those before it; Ray fuses stages of equal numbers. A fused stage
+# passes on a block emptied by a filter unchanged, with columns that the shuffle does not expect.
+SINGLE_TASK = 0.999
+
+
+def map_blocks(
+    dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any
+) -> Dataset:
+    """Return a dataset with a function applied to each whole block."""
+    mapped = dataset.map_batches(
+        function,
+        batch_size=None,
+        batch_format="pyarrow",
+        zero_copy_batch=True,
+        fn_kwargs=options,
+        num_cpus=num_cpus,
+    )
+    mapped.context.raise_original_map_exception = True  # else Ray's own error takes the place of ours
+    return mapped
+
+
+def require_dataset(value: object, name: str) -> None:
+    """Raise if something is not a Dataset."""
+    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
+
+    if not isinstance(value, Dataset):
+        raise TypeError(
+            f"{name} must be a Ray Dataset, got {type(value).__name__}; create one with ray.data.read_parquet, "
+            "ray.data.from_pandas or the like, or pass data that fit into memory to rm.evaluate"
+        )
+
+
+def column_names(dataset: Dataset, name: str) -> list[str]:
+    """Return the names of the columns of a dataset.
+
+    Raises:
+        TypeError: If blocks have columns of different types.
+        ValueError: If it has no rows.
+    """
+    try:
+        names = dataset.columns()
+    except pa.ArrowTypeError as error:
+        first_line, _, _ = str(error).partition("\n")
+        raise TypeError(
+            f"the blocks of {name} have columns of different types ({first_line}); convert them "
+            "before they come together: ids are all text or all whole numbers, scores and grades are numbers"
+        ) from None
+    if not names:
+        raise ValueError(f"{name} is empty: it has no rows")
+    return list(names)

@@ -1,0 +1,285 @@
+"""The gates against a baseline: drops, queries that must not get worse, and retrievers without chance."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from pytest_retrieval_metrics.regression import compare_with_baseline, regression_gate
+from retrieval_builds import SETTINGS, SUITE, Builds
+from retrieval_metrics.statistics import detectable_difference
+
+pytest_plugins = ["pytester"]
+
+
+def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
+    builds.write_baseline()
+    result = builds.run(lost=12)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries",
+            "  was [[]*], is [[]*]; difference -0.259 [[]-*], alpha 0.05 per build; 0 better, 28 equal, 12 worse",
+            "  q0: 1.000 -> 0.138",
+            "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
+            "      e (grade 1): was at rank 2; now rank 3, found",
+            "  and 7 more that got worse",
+            "mrr worse: *",
+            "FAILED test_search.py::test_words - Failed: ndcg@10 worse: 1.000 -> 0.741*",
+        ]
+    )
+
+
+def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Builds) -> None:
+    builds.write_baseline()
+    result = builds.run(lost=4)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "retrieval quality: 1 check passed; ndcg@10 0.914, mrr 0.933; -v shows the table",
+            "*::test_words: worse than the baseline, but no more * explains: *0.914 (4 queries worse, 0 better), mrr *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("* p *")
+    result.stdout.no_fnmatch_line("*interval*")
+    builds.run("-v", lost=4).stdout.fnmatch_lines(
+        [
+            "*ndcg@10  0.914*0.0625 *0.26  cannot tell",
+            "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries",
+            "  q0: 1.000 -> 0.138",
+            "  q3: 1.000 -> 0.138",
+        ]
+    )
+
+
+def test_a_drop_within_the_tolerance_is_accepted(builds: Builds) -> None:
+    builds.write_baseline()
+    builds.run("--retrieval-tolerance=0.2", lost=12).stdout.fnmatch_lines(["*mrr*passed"])
+    builds.run("--retrieval-tolerance=0.3", lost=12).assert_outcomes(passed=1)
+    builds.ini(tolerance="0.3")
+    builds.run(lost=12).assert_outcomes(passed=1)
+
+
+def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Builds) -> None:
+    builds.write_baseline()
+    builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 1 / 2^7, and both metrics say the same
+    builds.run("--retrieval-alpha=0.005", lost=7).assert_outcomes(passed=1)
+    floors = "\n".join(
+        f"    def test_floor_{number}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': 0.1}})\n"
+        for number in range(6)
+    )
+    builds.write(f"{SUITE}\n{floors}")
+    builds.run(lost=7).assert_outcomes(failed=1, passed=6)
+    baselines = floors.replace("0.1}", "None}, baseline=True")
+    builds.write(f"{SUITE}\n{baselines}")
+    builds.run("--retrieval-update").assert_outcomes(passed=7)
+    builds.run(lost=7).assert_outcomes(passed=7)  # 1 / 2^7 is above .05 / 7
+    result = builds.run("-k", "words", lost=7)  # choosing tests does not move the verdict
+    result.assert_outcomes(passed=1, deselected=6)
+
+
+def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
+    builds.write_baseline()
+    result = builds.run(lost=5)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries"])  # 1 / 2^5
+    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=5)
+    builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
+
+
+def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> None:
+    builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
+    builds.write_baseline()
+    builds.run().assert_outcomes(passed=1)
+    result = builds.run(lost=1)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 40 queries lost, none by chance: q0 1.000 -> 0.333"])
+    result.stdout.fnmatch_lines(["*  mrr *worse"])
+    builds.run("--retrieval-update", lost=1).assert_outcomes(failed=1)
+    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=1).assert_outcomes(passed=1)
+    builds.run(lost=1).assert_outcomes(passed=1)
+    builds.run().assert_outcomes(passed=1)
+    for message, options in (
+        ("deterministic=True says how to compare with a baseline: pass baseline=True", "deterministic=True"),
+        ("pass deterministic=True or rounds=3, not both", "baseline=True, deterministic=True, rounds=3"),
+    ):
+        builds.write(SUITE.replace("baseline=True", options))
+        builds.run().stdout.fnmatch_lines([f"*{message}"])
+
+
+EXACT = (
+    SUITE
+    + """
+    def test_exact(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": None}, DEMANDS)
+"""
+)
+
+
+def write_exact_test(builds: Builds, demands: str) -> None:
+    builds.write(EXACT.replace("DEMANDS", demands))
+
+
+def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:
+    write_exact_test(builds, 'baseline=True, no_regression=["q0", "q30"]')
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
+    result = builds.run("-k", "exact", lost=1)
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that must not get worse: q0 1.000 -> 0.333"])
+    write_exact_test(builds, "baseline=True, no_regression=['q38', 'q39']")
+    builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
+
+
+def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Builds) -> None:
+    write_exact_test(builds, 'baseline=True, no_regression=["q0"]')
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    changed = EXACT.replace("DEMANDS", 'baseline=True, no_regression=["q0"]')
+    builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
+    result = builds.run("-k", "exact")
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["mrr not compared: q0 must not get worse, but cannot be compared: *"])
+
+
+def test_builds_can_share_alpha(builds: Builds) -> None:
+    builds.write_baseline()
+    builds.run(lost=8).assert_outcomes(failed=1)  # p = 1 / 2^8
+    builds.run("--retrieval-builds=30", lost=8).assert_outcomes(passed=1)
+    builds.run("--retrieval-builds=30", lost=12).assert_outcomes(failed=1)
+    builds.run("--retrieval-builds=0").stderr.fnmatch_lines(["*--retrieval-builds must be a whole number, 1 or more*"])
+
+
+def drop_that_fails(misses_now: Mapping[str, int], n: int = 40, misses_before: int = 0) -> tuple[float, Any]:
+    """Return which drop is said to fail, and the differences, of runs with so many misses before the document."""
+    qrels = {f"q{number}": ["d"] for number in range(n)}
+
+    def evaluate_misses(misses: Mapping[str, int]) -> rm.Evaluation:
+        run = {query: [*map(str, range(misses.get(query, misses_before))), "d"] for query in qrels}
+        return rm.evaluate(qrels, run, "mrr")
+
+    comparison = compare_with_baseline(evaluate_misses(misses_now), evaluate_misses({}), alpha=0.025)
+    (verdict,) = regression_gate(evaluate_misses(misses_now), comparison, "test_words.json", SETTINGS)
+    return verdict.fails_at, comparison.differences[0].values
+
+
+def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
+    claim, differences = drop_that_fails({"q1": 1, "q2": 1, "q3": 1})
+    assert claim == detectable_difference(differences).sparse
+    half, differences = drop_that_fails({"q1": 2, "q2": 2, "q3": 2}, misses_before=1)
+    assert half == detectable_difference(differences, span=0.5).sparse < claim
+
+
+def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_it() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(5)}
+    good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
+    for now in (good, bad):
+        comparison = compare_with_baseline(now, good, alpha=0.025)
+        (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
+        assert verdict.outcome == "not_compared"
+        assert verdict.figures == (
+            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
+            "more queries"
+        )
+        (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
+        assert guarded.outcome == ("passed" if now is good else "inconclusive")
+    assert guarded.details.startswith("no drop can fail: 5 queries; at least 6 are needed")
+
+
+@pytest.mark.parametrize(("n_found", "can_fail"), [(6, True), (5, False)])
+def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    qrels = {f"q{number}": {"d": 1, "x": 0} for number in range(40)}
+    before = rm.evaluate(
+        qrels, {query: ["d"] if number < n_found else ["x"] for number, query in enumerate(qrels)}, "mrr"
+    )
+    empty = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
+    (verdict,) = regression_gate(empty, compare_with_baseline(empty, before, alpha=0.025), "test_words.json", SETTINGS)
+    assert verdict.outcome == ("worse" if can_fail else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
+    assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not can_fail
+
+
+FEW = """
+    import os
+    import retrieval_metrics as rm
+    BROKEN = os.environ["LOST"] != "0"
+
+    def questions(n, start=0):
+        return [(f"question {at}" + ("?" if at < start else ""), [f"d{at}"]) for at in range(n)]
+
+    def search(text):
+        return ["x", "y"] if BROKEN else [f"d{text.split()[1].rstrip('?')}", "x"]
+"""
+
+
+FEWS = {
+    "few questions": ("questions(4)", "", "*mrr not compared: no drop can fail: 4 queries; at least 5 *"),
+    "few clusters": (
+        "questions(40)",
+        ", clusters=lambda text: int(text.split()[1]) % 4",
+        "*not compared: no drop can fail: 4 clusters; at least 5 *, or ask about more clusters, or pass clusters=None*",
+    ),
+    "few documents": (
+        (
+            "rm.EvaluationSet({f'question {at}': f'question {at}' for at in range(40)}, "
+            "{f'question {at}': [f'd{at}'] for at in range(40)}, "
+            "provenance={f'question {at}': rm.Provenance(source=f's{at % 4}') for at in range(40)})"
+        ),
+        "",
+        "*not compared: no drop can fail: 4 documents; at least 5 *, or ask about more documents, or pass *",
+    ),
+    "reworded": (
+        (
+            "rm.Qrels(rm.EvaluationSet({str(at): f'question {at}' + '?' * (BROKEN and at > 3) for at in range(40)}, "
+            "{str(at): [f'd{at}'] for at in range(40)}))"
+        ),
+        "",
+        "mrr not compared: 36 of 40 queries worded differently *Compared on 4 queries *: 4 queries; at least 5 *",
+    ),
+    "cut short": (
+        "questions(4 if BROKEN else 40)",
+        "",
+        "mrr not compared: 36 of 40 queries *: 4 queries; at least 5 *",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FEWS)
+def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, case: str) -> None:
+    questions, options, line = FEWS[case]
+    builds.write(
+        f"{FEW}\n    def test_few(retrieval_check):\n"
+        f"        retrieval_check({questions}, search, {{'mrr': None}}, baseline=True{options})\n"
+    )
+    stored = builds.run("--retrieval-update")
+    stored.assert_outcomes(passed=1)
+    if case not in {"reworded", "cut short"}:  # which is known when the baseline is written, and so is the next build
+        stored.stdout.fnmatch_lines(["test_search.py::test_few: mrr will not be compared: no drop can fail: 4 *"])
+        builds.run().assert_outcomes(failed=1)
+    broken = builds.run(lost=1)
+    broken.assert_outcomes(failed=1)
+    broken.stdout.fnmatch_lines([line])
+    builds.write(builds.text.replace("'mrr': None", "'mrr': 0.1"))  # a floor can fail
+    builds.run().assert_outcomes(passed=1)
+    builds.run(lost=1).stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.1*"])
+
+
+def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds) -> None:
+    checks = "".join(
+        f"\n    def test_{number}(retrieval_check):\n"
+        "        retrieval_check(questions(6), search, {'mrr': None}, baseline=True)\n"
+        for number in range(6)
+    )
+    builds.write(FEW + checks)
+    stored = builds.run_alone("xdist", "-n", "2", "--retrieval-update")
+    stored.assert_outcomes(passed=6)
+    stored.stdout.fnmatch_lines(["*test_0: mrr will not be compared: no drop can fail: 6 queries; at least 7 are *"])
+    builds.run_alone("xdist", "-n", "2", lost=1).assert_outcomes(failed=6)
+    builds.write(FEW + checks[: checks.index("    def test_1")])  # alone, six are enough
+    builds.run().assert_outcomes(passed=1)
+    builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries"])
+
+
+def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:
+    assert drop_that_fails({})[0] == math.inf
+    assert drop_that_fails({"q1": 1}, n=5)[0] == math.inf

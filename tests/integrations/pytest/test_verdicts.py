@@ -1,0 +1,69 @@
+"""How a verdict ends a test, and warnings that are errors."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from retrieval_builds import SUITE, WORDS, Builds, count_warnings
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.mark.parametrize(
+    ("effect", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
+)
+def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, effect: str, outcome: str) -> None:
+    builds.write_baseline()
+    result = builds.run(f"--retrieval-inconclusive={effect}", lost=4)
+    result.assert_outcomes(**{outcome: 1})
+    assert count_warnings(result) == int(effect == "warn") * 2
+    if effect == "fail":
+        result.stdout.fnmatch_lines(
+            [
+                "ndcg@10 cannot tell: *",
+                "  a drop of 0.1? would have been found in four of five cases, 0.26 whichever queries lose; was *",
+                "  q0: *",
+            ]
+        )
+
+
+@pytest.mark.parametrize(
+    ("effect", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
+)
+def test_what_is_not_compared_ends_as_one_asks(builds: Builds, effect: str, outcome: str) -> None:
+    result = builds.run(f"--retrieval-not-compared={effect}")
+    result.assert_outcomes(**{outcome: 1})
+    assert count_warnings(result) == int(effect == "warn") * 2
+    result.stdout.fnmatch_lines(["*ndcg@10 not compared: there is no baseline *"])
+
+
+NOTHING = SUITE.replace("at_least={", "rules='standard', at_least={").replace(
+    'return ["d"', 'return [] if query == "q1" else ["d"'
+)
+
+
+def test_a_warning_that_is_an_error_leaves_the_baseline_alone_and_is_in_the_table(builds: Builds) -> None:
+    builds.write(NOTHING)
+    builds.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n")
+    result = builds.run("--retrieval-update", "--retrieval-report=r.xml")
+    result.assert_outcomes(failed=1)
+    assert not (builds.path / WORDS).exists()
+    result.stdout.fnmatch_lines(["*ndcg@10*warning"])
+    # pytest cuts the name of the warning where the line ends.
+    result.stdout.fnmatch_lines(["FAILED *test_words - retrieval_metrics.*"])
+    (suite,) = ET.parse(builds.path / "r.xml").getroot()  # noqa: S314  (our own file)
+    assert suite.get("failures") == "1"
+    builds.ini()  # with warnings as warnings, the same is stored
+    builds.run("--retrieval-update").assert_outcomes(passed=1)
+    baseline = (builds.path / WORDS).read_bytes()
+    builds.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n")
+    builds.run("--retrieval-update", lost=4).assert_outcomes(failed=1)
+    assert (builds.path / WORDS).read_bytes() == baseline
+
+
+def test_an_undecided_check_that_warns_fails_where_warnings_are_errors(builds: Builds) -> None:
+    builds.write_baseline()
+    builds.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n")
+    result = builds.run("--retrieval-inconclusive=warn", lost=4)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*ndcg@10*warning", "*mrr*cannot tell"])
