@@ -48,7 +48,7 @@ class Script:
 
     def __call__(self, prompt: str) -> str:
         """Return the reply to any of the prompts of `generate_questions`."""
-        chance = random.Random(f"{self.seed} {prompt}")  # noqa: S311 - to choose sentences
+        chance = random.Random(f"{self.seed} {prompt}")
         shown = re.findall(r"<passage>\n(.*?)\n</passage>", prompt, re.DOTALL)
         if "<answer>" in prompt:
             answer = between("answer", prompt)
@@ -108,7 +108,7 @@ def squeezed(text: str) -> str:
 def usable_sentences(passage: str) -> list[str]:
     """Return the sentences of a passage with enough words to ask about, or the best of them."""
     sentences = [sentence.strip() for sentence in re.split(r"(?<=[.!?])\s+|\n[ \t]*\n", passage) if sentence.strip()]
-    usable = [sentence for sentence in sentences if len(telling_words(sentence)) >= 6 and len(sentence) <= 400]  # noqa: PLR2004 - enough
+    usable = [sentence for sentence in sentences if len(telling_words(sentence)) >= 6 and len(sentence) <= 400]
     return usable or [max(sentences, key=lambda sentence: len(telling_words(sentence)))]
 
 

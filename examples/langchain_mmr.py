@@ -70,7 +70,7 @@ class BM25Retriever(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+        run_manager: CallbackManagerForRetrieverRun,
     ) -> list[Document]:
         return [self.documents[name] for name in self.index.search(query, FETCH_K)]
 

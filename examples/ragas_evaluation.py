@@ -61,7 +61,7 @@ class PassageRetriever(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (LangChain passes it by name)
+        run_manager: CallbackManagerForRetrieverRun,
     ) -> list[Document]:
         return [Document(self.texts[name], id=name) for name in self.retriever.search(query, DEPTH)]
 

@@ -53,7 +53,7 @@ class Dense:
     """
 
     def __init__(self, passages: Sequence[Passage], dimensions: int = 200) -> None:
-        if len(passages) < 2:  # noqa: PLR2004 - with a single passage there is no direction to tell apart
+        if len(passages) < 2:
             raise ValueError(f"a dense index needs at least 2 passages, got {len(passages)}")
         self.ids = [passage.id for passage in passages]
         self._encoder = make_pipeline(

@@ -141,7 +141,7 @@ def ids_of(items: Any) -> list[Any]:
 
 def check(source: Any, name: str, form: str, tools: Any = "search") -> None:
     """Check all that must be read of a scenario in a form."""
-    import retrieval_metrics as rm  # noqa: PLC0415  (recorders have none)
+    import retrieval_metrics as rm
 
     scenario = SCENARIOS[name]
     citations: Any = {"ids": cited, "numbered": "numbered", None: None}[scenario.citations]

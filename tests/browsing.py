@@ -46,7 +46,7 @@ LOOKS = tuple(Look(width, scheme) for width in (390, 1400) for scheme in ("light
 
 class Browser:
     def __init__(self, program: str, driver: str) -> None:
-        from selenium import webdriver  # noqa: PLC0415  (most runs of the tests open no browser)
+        from selenium import webdriver
 
         options = webdriver.ChromeOptions()
         options.binary_location = program
@@ -86,7 +86,7 @@ class Browser:
 
     def violations(self, *but: str) -> list[str]:
         """Return what axe-core finds in the page, except by some of its rules: contrast, names, headings, order."""
-        from importlib.resources import files  # noqa: PLC0415  (most runs of the tests open no browser)
+        from importlib.resources import files
 
         self.run((files("axe_core_python") / "axe.min.js").read_text("utf-8"))
         # Half a surrogate pair does not travel from the browser to the test.

@@ -28,6 +28,6 @@ def fake_langfuse() -> Iterator[list[tuple[str, bytes]]]:
         os.environ.update(
             LANGFUSE_BASE_URL=address,
             LANGFUSE_PUBLIC_KEY="pk-lf-here",
-            LANGFUSE_SECRET_KEY="sk-lf-here",  # noqa: S106  (of a server that asks for none)
+            LANGFUSE_SECRET_KEY="sk-lf-here",
         )
         yield received

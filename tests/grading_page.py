@@ -70,7 +70,7 @@ class GradingPage:
         self.press(*name, ENTER)
 
     def press(self, *keys: str) -> None:
-        from selenium.webdriver import ActionChains  # noqa: PLC0415  (most runs of the tests open no browser)
+        from selenium.webdriver import ActionChains
 
         for key in keys:
             ActionChains(self.browser.driver).send_keys(key).perform()

@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002  (the signatures are the host's)
 """Retrievers and embeddings of LangChain whose answers the tests know."""
 
 import asyncio

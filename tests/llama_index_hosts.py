@@ -134,17 +134,17 @@ class Scripted(FunctionCallingLLM):
     async def astream_chat_with_tools(self, tools: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # as above
         return await self.astream_chat(self._prepare_chat_with_tools(tools, **kwargs)["messages"])
 
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: FBT001, FBT002  (of the host)
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         del prompt, formatted, kwargs
         return CompletionResponse(text="")
 
-    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: FBT001, FBT002  (of the host)
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         return self.complete(prompt, formatted, **kwargs)
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002  (of the host)
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         yield self.complete(prompt, formatted, **kwargs)
 
-    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002  (of the host)
+    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         async def parts() -> Any:
             yield self.complete(prompt, formatted, **kwargs)
 

@@ -166,7 +166,7 @@ def _check(path: Path, kind: str, content: bytes) -> str:
         run = rm.read_run(path, format=kind)
         read = {query: run[query] for query in run}
     except ValueError as error:
-        assert path.name in str(error)  # noqa: PT017  (one of the two outcomes)
+        assert path.name in str(error)
         return "refused"
     expected = parsed(content, kind)
     assert {query: ranking for query, ranking in read.items() if ranking} == {

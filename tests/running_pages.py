@@ -85,7 +85,7 @@ def run_wrong(code: str, page: str, namespace: dict[str, object]) -> str:
     """Return what the wrong code of a block raises: an error, or a warning that the page has made one."""
     try:
         run_python(code, page, namespace)
-    except Exception as error:  # noqa: BLE001  (whatever is raised is shown)
+    except Exception as error:
         return f"{type(error).__name__}: {error}\n"
     raise AssertionError(f"{page} says that this raises something, and it does not:\n{code}")
 

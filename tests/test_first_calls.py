@@ -15,8 +15,8 @@ RESULT = rm.evaluate(QRELS, RUN, "mrr")
 anything: Any = rm
 untyped: Any = RESULT
 
-Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance"])  # noqa: PYI024  (as ir_measures has them)
-ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])  # noqa: PYI024
+Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance"])
+ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
 
 
 class OfRanx:
@@ -117,7 +117,7 @@ def test_the_line_to_write_is_in_the_message(name: str) -> None:
 
 
 def test_the_lines_are_right() -> None:
-    import pandas as pd  # noqa: PLC0415  (only the rows of ir_measures need it)
+    import pandas as pd
 
     results: Any = {"old": Results(), "new": Results()}
     assert rm.compare({name: result.evaluation for name, result in results.items()}).systems == ("old", "new")

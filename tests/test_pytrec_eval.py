@@ -189,7 +189,7 @@ def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:
         assert evaluator.evaluate(run)["q0"] == evaluator.evaluate(run)["q1"]
         assert "_qrels" not in vars(evaluator)  # all judgments were never read
         judged["q0"] = {"d0": 1, "x": 0}
-    pickled = pickle.loads(pickle.dumps(evaluator))  # noqa: S301  (made in the line itself)
+    pickled = pickle.loads(pickle.dumps(evaluator))
     assert pickled.evaluate(run) == evaluator.evaluate(run)
     assert ours.RelevanceEvaluator(judged, set()).evaluate(run) == {query: {} for query in run}
     with pytest.raises(TypeError, match="in the qrels are str and those in the run are int"):

@@ -246,7 +246,7 @@ class TestSeveralTrajectoriesOfAQuestion:
     def test_their_judgments_must_name_the_rows(self) -> None:
         """Else the question would count as one for which nothing was retrieved."""
         t = rm.Trajectories({"a": [TWO_CALLS["q"], TWO_CALLS["q"]], "b": TWO_CALLS["q"]})
-        for run in (t.union(), t.each_call().union(), pickle.loads(pickle.dumps(t.union()))):  # noqa: S301  (made here)
+        for run in (t.union(), t.each_call().union(), pickle.loads(pickle.dumps(t.union()))):
             with pytest.raises(
                 ValueError, match=r"question 'a' are rows of their own, such as 'a#1.*judgments\(qrels\)"
             ):

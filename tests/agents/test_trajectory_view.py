@@ -15,7 +15,7 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
     t = rm.Trajectories({"q": rm.Trajectory(calls, context=["good"])})
     assert t.union().seconds == {"q": 0.75}
     assert t.last().seconds == {"q": 0.25}
-    view: Any = pickle.loads(pickle.dumps(t.union()))  # noqa: S301  (made in the line itself)
+    view: Any = pickle.loads(pickle.dumps(t.union()))
     assert (dict(view), view.calls, view.origins) == (dict(t.union()), {"q": [1, 2]}, t.union().origins)
     assert view.document_story("q", "good".__eq__) == "found by call 2, read"
     assert view.document_story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"

@@ -21,12 +21,12 @@ from measure import Call, Measured, in_child, interleaved, machine, require_same
 
 use_one_thread()
 
-import pytrec_eval  # noqa: E402  (after the threads are set)
-from peers import FROM_FILES, METRICS, TREC_EVAL, TREC_EVAL_REQUEST, UNCUT, US, FromFiles  # noqa: E402
+import pytrec_eval
+from peers import FROM_FILES, METRICS, TREC_EVAL, TREC_EVAL_REQUEST, UNCUT, US, FromFiles
 
-import retrieval_metrics as rm  # noqa: E402
-from generated import SHAPES, Qrels, Run, Shape, generate, write_trec  # noqa: E402
-from retrieval_metrics.reports.tables import Table  # noqa: E402
+import retrieval_metrics as rm
+from generated import SHAPES, Qrels, Run, Shape, generate, write_trec
+from retrieval_metrics.reports.tables import Table
 
 REPEATS = {1_000: 10, 6_980: 1}
 """Timed calls in one process after the first, by number of queries."""

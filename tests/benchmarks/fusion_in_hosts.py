@@ -73,7 +73,7 @@ def llama_index(mode: str, weights: list[float] | None = None) -> tuple[dict[str
             super().__init__()
             self.nodes = nodes
 
-        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:  # noqa: ARG002  (the name is given)
+        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
             return self.nodes
 
     def nodes(ranking: Ranking) -> list[NodeWithScore]:

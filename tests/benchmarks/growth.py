@@ -27,10 +27,10 @@ from measure import machine, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402  (after the threads are set)
+import numpy as np
 
-import retrieval_metrics as rm  # noqa: E402
-from retrieval_metrics.reports.tables import Table  # noqa: E402
+import retrieval_metrics as rm
+from retrieval_metrics.reports.tables import Table
 
 METRICS = ["mrr@10", "map", "ndcg@10"]
 

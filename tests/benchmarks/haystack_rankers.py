@@ -31,21 +31,21 @@ use_one_thread()
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "examples"))
 
-import time  # noqa: E402  (after the threads are set)
+import time
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from haystack import Document  # noqa: E402
-from haystack_integrations.components.rankers.sentence_transformers import (  # noqa: E402
+import numpy as np
+import torch
+from haystack import Document
+from haystack_integrations.components.rankers.sentence_transformers import (
     SentenceTransformersDiversityRanker,
 )
 
-import questions  # noqa: E402
-import retrieval_metrics as rm  # noqa: E402
-from corpus import passages  # noqa: E402
-from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker  # noqa: E402
-from retrieval_metrics.reports import tables  # noqa: E402
-from retrievers import Dense  # noqa: E402
+import questions
+import retrieval_metrics as rm
+from corpus import passages
+from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
+from retrieval_metrics.reports import tables
+from retrievers import Dense
 
 FETCH_K, K = 50, 10
 WEIGHTS = (0.3, 0.5, 0.8)

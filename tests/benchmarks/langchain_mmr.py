@@ -28,15 +28,15 @@ from measure import use_one_thread
 
 use_one_thread()
 
-import faiss  # noqa: E402  (after the threads are set)
-import numpy as np  # noqa: E402  (as above)
-from langchain_community.docstore.in_memory import InMemoryDocstore  # noqa: E402  (as above)
-from langchain_community.vectorstores import FAISS  # noqa: E402  (as above)
-from langchain_core.documents import Document  # noqa: E402  (as above)
-from langchain_core.embeddings import Embeddings  # noqa: E402  (as above)
-from langchain_core.vectorstores import InMemoryVectorStore  # noqa: E402  (as above)
+import faiss
+import numpy as np
+from langchain_community.docstore.in_memory import InMemoryDocstore
+from langchain_community.vectorstores import FAISS
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 
-from langchain_retrieval_metrics import MMRRetriever  # noqa: E402  (as above)
+from langchain_retrieval_metrics import MMRRetriever
 
 SIZES = {100: 40, 2_000: 40, 50_000: 4}
 """Documents in the store, and how often each way is called."""

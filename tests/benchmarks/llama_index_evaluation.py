@@ -29,9 +29,9 @@ from measure import machine, use_one_thread
 
 use_one_thread()
 
-from llama_index.core.base.base_retriever import BaseRetriever  # noqa: E402  (after the threads are set)
-from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator  # noqa: E402  (as above)
-from llama_index.core.schema import (  # noqa: E402  (as above)
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.schema import (
     NodeRelationship,
     NodeWithScore,
     QueryBundle,
@@ -39,9 +39,9 @@ from llama_index.core.schema import (  # noqa: E402  (as above)
     TextNode,
 )
 
-import retrieval_metrics as rm  # noqa: E402  (as above)
-from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator  # noqa: E402  (as above)
-from retrieval_metrics.reports.tables import Table  # noqa: E402  (as above)
+import retrieval_metrics as rm
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from retrieval_metrics.reports.tables import Table
 
 QUERIES, DEPTH, CORPUS = 1_000, 20, 5_000
 STOCK = "llama-index-core, one after another"

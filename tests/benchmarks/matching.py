@@ -20,8 +20,8 @@ from measure import use_one_thread
 
 use_one_thread()
 
-import retrieval_metrics as rm  # noqa: E402  (after the threads are set)
-from retrieval_metrics.reports.tables import Table  # noqa: E402
+import retrieval_metrics as rm
+from retrieval_metrics.reports.tables import Table
 
 DEPTH = 100
 QUESTIONS, SPANS, SOURCES, SOURCE_LENGTH, CHUNK = 472, 790, 5, 300_000, 512

@@ -55,7 +55,7 @@ def in_child(prepare: Prepare, repeats: int) -> Measured:
         os.close(reader)
         try:
             answer: Any = _measure(prepare, repeats)
-        except BaseException:  # noqa: BLE001  (whatever it was, the parent must hear of it)
+        except BaseException:
             answer = traceback.format_exc()
         with os.fdopen(writer, "wb") as pipe:
             pickle.dump(answer, pipe)
@@ -66,9 +66,9 @@ def in_child(prepare: Prepare, repeats: int) -> Measured:
     os.waitpid(child, 0)
     if not data:
         raise RuntimeError("the measured process died without a word; was there too little memory?")
-    answer = pickle.loads(data)  # noqa: S301  (from our own child)
+    answer = pickle.loads(data)
     if isinstance(answer, str):
-        raise RuntimeError(answer)  # noqa: TRY004  (the traceback of the child)
+        raise RuntimeError(answer)
     return answer
 
 

@@ -22,14 +22,14 @@ from measure import machine, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402  (after the threads are set)
-from langchain_core.vectorstores.utils import maximal_marginal_relevance  # noqa: E402
-from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddings  # noqa: E402
-from pyversity import Strategy, diversify  # noqa: E402
+import numpy as np
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddings
+from pyversity import Strategy, diversify
 
-import retrieval_metrics as rm  # noqa: E402
-from generated import clustered  # noqa: E402
-from retrieval_metrics.reports.tables import Table  # noqa: E402
+import retrieval_metrics as rm
+from generated import clustered
+from retrieval_metrics.reports.tables import Table
 
 SIZES = ((20, 384, 10), (100, 1536, 10), (100, 1536, 50), (1000, 384, 100), (1000, 1536, 100), (10_000, 1536, 100))
 
@@ -60,9 +60,9 @@ def peers(query: Any, vectors: Any, k: int) -> dict[str, Pick]:
         return vectors @ query / (np.linalg.norm(vectors, axis=1) * np.linalg.norm(query))
 
     calls: dict[str, Pick] = {
-        "retrieval-metrics": lambda: rm.mmr(query, vectors, k=k).indices.tolist(),  # noqa: PLW0108  (all of it is timed)
+        "retrieval-metrics": lambda: rm.mmr(query, vectors, k=k).indices.tolist(),
         # pyversity takes no query: the relevance that it wants is computed for it.
-        "pyversity": lambda: diversify(  # noqa: PLW0108  (likewise)
+        "pyversity": lambda: diversify(
             embeddings=vectors, scores=cosines(), k=k, strategy=Strategy.MMR, diversity=0.5
         ).indices.tolist(),
     }

@@ -32,9 +32,9 @@ from measure import use_one_thread
 
 use_one_thread()
 
-from ragas import EvaluationDataset, evaluate  # noqa: E402  (after the threads are set)
+from ragas import EvaluationDataset, evaluate
 
-from ragas_retrieval_metrics import evaluate_dataset, metric_suite, to_evaluation  # noqa: E402  (as above)
+from ragas_retrieval_metrics import evaluate_dataset, metric_suite, to_evaluation
 
 if TYPE_CHECKING:
     import retrieval_metrics as rm

@@ -24,12 +24,12 @@ from measure import machine, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402  (after the threads are set)
-import pyarrow as pa  # noqa: E402
-import ray  # noqa: E402
-from ray.data import Dataset  # noqa: E402
+import numpy as np
+import pyarrow as pa
+import ray
+from ray.data import Dataset
 
-from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa: E402
+from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation
 
 KINDS = 1_000
 METRICS = ["mrr", "ndcg@10", "recall@10"]

@@ -27,18 +27,18 @@ from measure import in_child, machine, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402  (after the threads are set)
-import pyarrow as pa  # noqa: E402
-import pyarrow.compute as pc  # noqa: E402
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-import retrieval_metrics as rm  # noqa: E402
-from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa: E402
-from ray_retrieval_metrics.datasets import map_blocks  # noqa: E402
-from ray_retrieval_metrics.evaluating import score_block, shuffle_by_query  # noqa: E402
-from ray_retrieval_metrics.judgment_rows import read_judgments  # noqa: E402
-from ray_retrieval_metrics.shuffled_rows import RowKind, read_run_columns, select_rows  # noqa: E402
-from retrieval_metrics.integration_api.batches import BlockScorer, RowColumns  # noqa: E402
-from retrieval_metrics.reports.tables import Table  # noqa: E402
+import retrieval_metrics as rm
+from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation
+from ray_retrieval_metrics.datasets import map_blocks
+from ray_retrieval_metrics.evaluating import score_block, shuffle_by_query
+from ray_retrieval_metrics.judgment_rows import read_judgments
+from ray_retrieval_metrics.shuffled_rows import RowKind, read_run_columns, select_rows
+from retrieval_metrics.integration_api.batches import BlockScorer, RowColumns
+from retrieval_metrics.reports.tables import Table
 
 DEPTH = 100
 RELEVANT = 3

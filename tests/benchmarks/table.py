@@ -31,11 +31,11 @@ from measure import Call, Measured, Prepare, import_seconds, in_child, machine, 
 
 use_one_thread()
 
-from peers import FIRST, FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402  (after the threads are set)
+from peers import FIRST, FROM_DICTS, IMPORTS, METRICS, UNCUT, US
 
-import retrieval_metrics as rm  # noqa: E402
-from generated import SHAPES, Qrels, Run, Shape, clustered, generate, worsened, write_jsonl, write_trec  # noqa: E402
-from retrieval_metrics.reports.tables import Table  # noqa: E402
+import retrieval_metrics as rm
+from generated import SHAPES, Qrels, Run, Shape, clustered, generate, worsened, write_jsonl, write_trec
+from retrieval_metrics.reports.tables import Table
 
 NUMPY = "import numpy"
 COMPARED = f"{US}, and compare"

@@ -13,8 +13,8 @@ NAMES = ["ndcg@3", "ndcg", "map@5", "map", "mrr@10", "precision@5", "recall@2", 
 
 
 class TestForms:
-    QRELS = {"q7": ["d7", "d9"], "q8": ["d1"], "q9": ["d2"]}  # noqa: RUF012  (never changed)
-    RUN = {"q7": ["d7", "d7", "x", "d9", "y"], "q8": ["d1"], "q9": []}  # noqa: RUF012  (never changed)
+    QRELS = {"q7": ["d7", "d9"], "q8": ["d1"], "q9": ["d2"]}
+    RUN = {"q7": ["d7", "d7", "x", "d9", "y"], "q8": ["d1"], "q9": []}
 
     def audit(self) -> rm.types.Audit:
         return rm.audit(self.QRELS, self.RUN, ["ndcg", "precision@5"], rules=["standard", "llama_index", "haystack"])

@@ -70,7 +70,7 @@ class TestAnswers:
 
 
 class TestConversations:
-    TALK: dict[str, Any] = {  # noqa: RUF012  (nobody changes it)
+    TALK: dict[str, Any] = {
         "first": "Who has to be there when the vault is opened?",
         "said": [SECOND],
         "question": "And who opens it after hours?",
@@ -263,7 +263,7 @@ def between_texts(prompt: str) -> str:
 class AlwaysSays(ScriptedModel):
     """Says yes, or no, whatever it is asked in a check."""
 
-    def __init__(self, verdict: bool) -> None:  # noqa: FBT001  (it is what is always said)
+    def __init__(self, verdict: bool) -> None:
         super().__init__()
         self.verdict = verdict
 
@@ -276,7 +276,7 @@ class AlwaysSays(ScriptedModel):
 
 
 @pytest.mark.parametrize("verdict", [True, False])
-def test_a_model_that_says_the_same_to_everything_is_named(verdict: bool) -> None:  # noqa: FBT001  (what it says)
+def test_a_model_that_says_the_same_to_everything_is_named(verdict: bool) -> None:
     generated = rm.generate_questions(topics(), AlwaysSays(verdict), 4, kinds="one_passage")
     assert len(generated) == 0
     assert generated.findings.count_contradicted(answer=verdict) >= 10

@@ -156,7 +156,7 @@ class TestOtherTools:
 
     def test_mlflow_scores_the_rows_it_gets(self) -> None:
         pytest.importorskip("mlflow")
-        from mlflow_retrieval_metrics import retrieval_scorers  # noqa: PLC0415  (MLflow may not be there)
+        from mlflow_retrieval_metrics import retrieval_scorers
 
         rows = WITH_BOTH.to_mlflow()
         assert rows[0]["expectations"]["expected_response"] == "The duty officer may."
@@ -168,7 +168,7 @@ class TestOtherTools:
 
     def test_pydantic_evals_scores_the_cases_it_gets(self) -> None:
         evals = pytest.importorskip("pydantic_evals")
-        from pydantic_evals_retrieval_metrics import RetrievalMetrics  # noqa: PLC0415  (as above)
+        from pydantic_evals_retrieval_metrics import RetrievalMetrics
 
         cases = [evals.Case(**row) for row in WITH_BOTH.with_conversation().to_pydantic_evals()]
         assert cases[0].expected_output == "The duty officer may."

@@ -131,7 +131,7 @@ def test_replies_that_were_cut_off_are_asked_for_again_and_kept_for_reading(tmp_
     assert generated.calls.cached == 0
 
 
-def cut_off(prompt: str) -> str:  # noqa: ARG001  (whatever it is)
+def cut_off(prompt: str) -> str:
     return '{"question": "Who opens the vault at night?", "quotes": ["The vault may be'
 
 

@@ -63,7 +63,7 @@ def test_a_model_is_suspected_that_gave_ten_wrong_answers_and_no_other(
     n_contradicted: int,
     n_confirmed: int,
     n_denied: int,
-    is_named: bool,  # noqa: FBT001  (whether it is)
+    is_named: bool,
 ) -> None:
     verdicts = Counter(
         {

@@ -160,7 +160,7 @@ def test_an_agreement_that_cannot_be_told_from_chance_is_not_called_chance(
 
 
 @pytest.mark.parametrize(("n_equal", "near_chance"), [(27, True), (28, False)])
-def test_an_agreement_of_a_tenth_beyond_chance_is_hardly_better(n_equal: int, near_chance: bool) -> None:  # noqa: FBT001
+def test_an_agreement_of_a_tenth_beyond_chance_is_hardly_better(n_equal: int, near_chance: bool) -> None:
     # Both call half of 100 passages relevant, so kappa is 2 * the share of equal grades - 1: 0.08 and 0.12.
     pairs = [(0, 0), (1, 1)] * n_equal + [(0, 1), (1, 0)] * (50 - n_equal)
     first = {f"d{number}": pair[0] for number, pair in enumerate(pairs)}

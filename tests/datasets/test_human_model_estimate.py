@@ -68,7 +68,7 @@ def test_how_many_further_grades_are_needed() -> None:
 
 
 @pytest.mark.parametrize(("n", "is_noted"), [(14, True), (15, False)])
-def test_fewer_than_fifteen_graded_queries_are_called_few(n: int, is_noted: bool) -> None:  # noqa: FBT001
+def test_fewer_than_fifteen_graded_queries_are_called_few(n: int, is_noted: bool) -> None:
     sample = QUESTIONS.sample(n)
     estimated = estimate(human={query: TRUTH[query] for query in sample}, sample=sample)
     assert ("14 graded queries are few: intervals from fewer than 15 are rough" in str(estimated)) is is_noted
@@ -170,7 +170,7 @@ class TestToldApart:
         assert self.decided(3, mean=1.01 * factor * self.HALF)
 
     @pytest.mark.parametrize(("human_halves", "is_significant"), [(2.0, True), (0.0, False), (-2.0, False)])
-    def test_by_people_alone_too_where_the_model_extrapolates(self, human_halves: float, is_significant: bool) -> None:  # noqa: FBT001
+    def test_by_people_alone_too_where_the_model_extrapolates(self, human_halves: float, is_significant: bool) -> None:
         people = replace(self.PLAIN, mean=human_halves * self.HALF)
         assert self.decided(mean=2 * self.HALF, extrapolated=0.11 * self.HALF, human_only=people) is is_significant
         assert self.decided(
@@ -189,7 +189,7 @@ class TestToldApart:
 
 
 @pytest.mark.parametrize(("n", "is_finite"), [(15, True), (30, False)])
-def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: int, is_finite: bool) -> None:  # noqa: FBT001
+def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: int, is_finite: bool) -> None:
     sample = QUESTIONS.sample(n)
     runs = {"good": RUNS["good"], "other": system(0.88, 9), "third": system(0.89, 10)}
     model = rm.Labels.from_qrels(judge(0.9, lenient=0.5), "a model", kind="model")

@@ -135,7 +135,7 @@ def test_a_function_with_that_argument_gets_the_schema_of_each_reply() -> None:
 def test_grades_have_a_schema_too() -> None:
     schemas: list[Any] = []
 
-    def model(prompt: str, schema: Any = None) -> str:  # noqa: ARG001  (one grade for all)
+    def model(prompt: str, schema: Any = None) -> str:
         schemas.append(schema)
         return '{"grade": 2, "reason": "it says so"}'
 

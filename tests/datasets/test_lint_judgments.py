@@ -63,7 +63,7 @@ class TestGroups:
     def test_are_impossible_if_nothing_relevant_in_them_is_in_the_corpus(
         self,
         group: Any,
-        impossible: bool,  # noqa: FBT001
+        impossible: bool,
     ) -> None:
         text = "There is a guard who opens the vault."
         cut = [rm.Retrieved("a", text[:20], "s", 0, 20), rm.Retrieved("b", text[20:], "s", 20, 37)]

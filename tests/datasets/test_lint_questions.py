@@ -72,7 +72,7 @@ class TestSingleQuestions:
         ("question", "short"),
         [("opens vault", True), ("who opens vault", False), ("who is it", True), ("who is vault", False)],
     )
-    def test_three_words_and_one_content_word_are_enough(self, question: str, short: bool) -> None:  # noqa: FBT001
+    def test_three_words_and_one_content_word_are_enough(self, question: str, short: bool) -> None:
         assert bool(evidence("short_question", {"q1": question}, {"q1": ["a"]})) is short
 
     @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ class TestQuotes:
             ({QUOTE: 2, IN_A: 2, IN_B: 1}, True),  # a place that is worth less than the quote
         ],
     )
-    def test_in_several_places_are_ambiguous_unless_each_is_named(self, group: Any, ambiguous: bool) -> None:  # noqa: FBT001
+    def test_in_several_places_are_ambiguous_unless_each_is_named(self, group: Any, ambiguous: bool) -> None:
         findings = evidence("ambiguous_quote", {"q1": "Who has the key?"}, {"q1": [group]}, self.CORPUS)
         assert [finding["places"] for finding in findings] == [2] * ambiguous
 

@@ -39,7 +39,7 @@ class Model:
         return json.dumps({"length": len(prompt)})
 
 
-def length(key: Any, reply: str) -> int:  # noqa: ARG001  (the key is for parsers that need it)
+def length(key: Any, reply: str) -> int:
     content: int = parse_json_reply(reply, {"length": int})["length"]
     return content
 

@@ -37,7 +37,7 @@ class TestSplit:
         try:
             first, second = questions.split(0.5, 0.5, seed=seed)
         except ValueError as error:
-            assert "connect them to 1 clusters that must stay together" in str(error)  # noqa: PT017  (either way is right)
+            assert "connect them to 1 clusters that must stay together" in str(error)
             return
         assert subjects(first).isdisjoint(subjects(second))
         assert len(first) > 0 < len(second)

@@ -103,7 +103,7 @@ def test_formulas_are_set(site: Path, browser: Browser) -> None:
 
 def searched(site: Path, browser: Browser, words: str) -> Iterator[list[str]]:
     """Search the site, and yield the pages that are listed until half a minute is over."""
-    from selenium.webdriver.common.by import By  # noqa: PLC0415  (most runs of the tests open no browser)
+    from selenium.webdriver.common.by import By
 
     browser.open(site / "index.html", DESK)
     box = browser.driver.find_element(By.CSS_SELECTOR, "input[name=q]")

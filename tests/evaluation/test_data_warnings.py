@@ -67,7 +67,7 @@ class TestWhereSomethingIsDecided:
 
 
 class TestEmptyRankings:
-    QRELS: Any = {"answerable": ["a"], "missed": ["b"], "silent": [], "judged 0": {"z": 0}}  # noqa: RUF012  (never changed)
+    QRELS: Any = {"answerable": ["a"], "missed": ["b"], "silent": [], "judged 0": {"z": 0}}
 
     def test_an_empty_ranking_is_right_where_nothing_is_relevant(self) -> None:
         run: Any = {"answerable": ["a"], "missed": [], "silent": [], "judged 0": []}

@@ -159,7 +159,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
 
 def test_an_evaluation_can_be_pickled_and_explained_afterwards() -> None:
     evaluation = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr@1")
-    again: rm.Evaluation = pickle.loads(pickle.dumps(evaluation))  # noqa: S301  (our own)
+    again: rm.Evaluation = pickle.loads(pickle.dumps(evaluation))
     assert str(again) == str(evaluation)
     assert str(again.explain("q")) == str(evaluation.explain("q"))
 

@@ -215,7 +215,7 @@ def test_files_hold_the_facts(tmp_path: Path) -> None:
         assert str(loaded) == str(result)
         bounds = [metric.definition.bounds for metric in result.metrics]
         assert [metric.definition.bounds for metric in loaded.metrics] == bounds
-    unpickled = pickle.loads(pickle.dumps(make_evaluation(FAST)))  # noqa: S301  (what was just pickled)
+    unpickled = pickle.loads(pickle.dumps(make_evaluation(FAST)))
     assert not unpickled.metrics[1].definition.higher_is_better
 
 

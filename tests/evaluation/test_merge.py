@@ -148,7 +148,7 @@ def test_slices_add_up_to_the_whole(options: dict[str, Any]) -> None:
 def test_totals_survive_pickling() -> None:
     qrels, run = make_data(5)
     totals = rm.evaluate(qrels, run, METRICS).totals()
-    unpickled = pickle.loads(pickle.dumps(totals))  # noqa: S301  (what was just pickled)
+    unpickled = pickle.loads(pickle.dumps(totals))
     assert_equal(rm.merge([unpickled]), rm.merge([totals]))
 
 

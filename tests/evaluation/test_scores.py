@@ -57,7 +57,7 @@ def test_they_cannot_be_changed(change: Any) -> None:
 
 
 def test_copies_are_equal_and_read_every_spelling_too() -> None:
-    for duplicate in (copy.copy(RESULT.means), copy.deepcopy(RESULT.means), pickle.loads(pickle.dumps(RESULT.means))):  # noqa: S301  (our own bytes)
+    for duplicate in (copy.copy(RESULT.means), copy.deepcopy(RESULT.means), pickle.loads(pickle.dumps(RESULT.means))):
         assert duplicate == RESULT.means
         assert duplicate["ap"] == 0.75
 

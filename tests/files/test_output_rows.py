@@ -74,7 +74,7 @@ def test_ids_with_blanks_come_back_or_are_refused_before_anything_is_written(
         rm.write_run({name: {name: 1.5, "b": 1.0}}, path)
     except ValueError as error:
         assert not path.exists()
-        assert "an id in" in str(error)  # noqa: PT017  (some formats raise and others do not)
+        assert "an id in" in str(error)
         return
     assert dict(rm.read_run(path, allow="blanks")) == {name: {name: 1.5, "b": 1.0}}
     if name != name.strip():

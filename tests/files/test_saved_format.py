@@ -258,7 +258,7 @@ def test_a_metric_of_ones_own_is_never_imported_from_a_file(tmp_path: Path, monk
         "rm.define_metric('house_first', first)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    import house_metrics  # type: ignore[import-not-found]  # noqa: F401, PLC0415
+    import house_metrics  # type: ignore[import-not-found]  # noqa: F401
 
     try:
         result = rm.evaluate({"q": ["a"]}, {"q": ["a"]}, ["house_first@3", "mrr"])

@@ -54,7 +54,7 @@ def test_rows_say_where_their_questions_come_from() -> None:
 def test_provenance_survives_json_and_pickles(row: dict[str, Any]) -> None:
     provenance = rm.EvaluationSet.from_dataset([row]).provenance[row["id"]]
     entries = json.loads(json.dumps(provenance.as_dict()))
-    assert rm.Provenance(**entries) == provenance == pickle.loads(pickle.dumps(provenance))  # noqa: S301  (our own bytes)
+    assert rm.Provenance(**entries) == provenance == pickle.loads(pickle.dumps(provenance))
     assert hash(rm.Provenance(**entries)) == hash(provenance)
     with pytest.raises(TypeError, match="does not support item assignment"):
         provenance.labels["team"] = "other"  # type: ignore[index]  # the point of the line

@@ -22,7 +22,7 @@ def test_the_last_step_of_a_run_is_the_run() -> None:
     assert list(rm.RetrievedRun(last, stages={"bm25": bm25}).stages) == ["bm25", RETURNED_STAGE]
     failed = rm.RetrievedRun(last | {"q3": []}, {"q3": TimeoutError("slow")}, stages={"bm25": bm25, "reranked": last})
     assert list(failed.stages) == ["bm25", "reranked"]
-    for copied in (pickle.loads(pickle.dumps(failed)), deepcopy(failed)):  # noqa: S301
+    for copied in (pickle.loads(pickle.dumps(failed)), deepcopy(failed)):
         assert copied.stages == failed.stages
         assert copied.stages["reranked"] is copied
     with pytest.raises(ValueError, match="none but the run can be 'returned'"):

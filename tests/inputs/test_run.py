@@ -24,7 +24,7 @@ def rewritten(path: Path, text: str, *, keep_time: bool) -> None:
     ["".join(LINES[:2500]), "".join(LINES[:-1]), "".join(LINES).replace("q7 ", "p7 "), "".join(LINES) + LINES[0]],
     ids=["cut in half", "a line less", "a query renamed", "a line more"],
 )
-def test_a_streamed_run_notices_that_its_file_changed(tmp_path: Path, text: str, keep_time: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_a_streamed_run_notices_that_its_file_changed(tmp_path: Path, text: str, keep_time: bool) -> None:
     path = tmp_path / "large.run"
     path.write_text("".join(LINES))
     run = rm.read_run(path, memory=1000)

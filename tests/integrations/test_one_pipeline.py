@@ -119,7 +119,7 @@ def as_a_function() -> Any:
 
 @pytest.mark.parametrize("build", [as_a_function, in_langchain, in_llama_index, in_haystack])
 @pytest.mark.parametrize("waited", [False, True])
-def test_the_planted_losses_are_found_in_every_host(build: Callable[[], Any], waited: bool) -> None:  # noqa: FBT001  (a parameter)
+def test_the_planted_losses_are_found_in_every_host(build: Callable[[], Any], waited: bool) -> None:
     pipeline = build()
     run = asyncio.run(rm.aretrieve(pipeline, QUESTIONS)) if waited else rm.retrieve(pipeline, QUESTIONS)
     stages = rm.evaluate(QUESTIONS, run, f"recall@{K}").stages

@@ -44,12 +44,12 @@ def test_llama_index() -> None:
     hosts = pytest.importorskip("llama_index.evaluation.retrieval_metrics")
     metric = hosts.metric("relevant_at(rank=2)@3")
     assert [hosts.metric("relevant_at").compute(**ROW).score, metric.compute(**ROW).score] == [0.0, 1.0]
-    assert pickle.loads(pickle.dumps(metric)).compute(**ROW).score == 1.0  # noqa: S301  (our own bytes)
+    assert pickle.loads(pickle.dumps(metric)).compute(**ROW).score == 1.0
 
 
 def test_ragas() -> None:
     names = pytest.importorskip("ragas_retrieval_metrics.metric")
-    from ragas_retrieval_metrics import RetrievalMetric  # noqa: PLC0415  (skipped where ragas is not installed)
+    from ragas_retrieval_metrics import RetrievalMetric
 
     named = names.MetricName(rm.Metric.parse("relevant_at(rank=2)@3"))
     assert str(named) == "relevant_at_at_3-rank-2"
@@ -61,8 +61,8 @@ def test_ragas() -> None:
 
 def test_langchain() -> None:
     host = pytest.importorskip("langchain_retrieval_metrics")
-    from langchain_core.documents import Document  # noqa: PLC0415  (skipped where langchain is not installed)
-    from langchain_core.runnables import RunnableLambda  # noqa: PLC0415  (as above)
+    from langchain_core.documents import Document
+    from langchain_core.runnables import RunnableLambda
 
     retriever: Any = RunnableLambda(lambda _: [Document("text", id=name) for name in ROW["retrieved_ids"]])
     result = host.evaluate_retriever(retriever, [("why?", ROW["expected_ids"])], ["relevant_at(rank=2)", "relevant_at"])
@@ -71,7 +71,7 @@ def test_langchain() -> None:
 
 def test_haystack() -> None:
     host = pytest.importorskip("haystack_integrations.components.evaluators.retrieval_metrics")
-    from haystack import Document  # noqa: PLC0415  (skipped where haystack is not installed)
+    from haystack import Document
 
     rows = [[Document(id=name) for name in ROW[key]] for key in ("expected_ids", "retrieved_ids")]
     host_evaluator = host.RetrievalEvaluator("relevant_at(rank=2)@3", document_comparison_field="id")

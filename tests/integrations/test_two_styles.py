@@ -128,13 +128,13 @@ class OverHttp(CustomLLM):
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(model_name="fake")
 
-    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002, FBT001, FBT002  (the host's)
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
         return _completed(self._client.post(self.address, json=_message(prompt), timeout=10))
 
-    async def acomplete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002, FBT001, FBT002  (the host's)
+    async def acomplete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
         return _completed(await self._asynchronous_client.post(self.address, json=_message(prompt), timeout=10))
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:  # noqa: FBT001, FBT002  (the host's)
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:
         raise NotImplementedError
 
 

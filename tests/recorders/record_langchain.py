@@ -73,24 +73,24 @@ def ask(callbacks: Any = ()) -> None:
 
 def main(form: str, path: str) -> None:
     """Run the agent under an instrumentation and write its spans."""
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415  (other recorders ask this agent without it)
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: PLC0415  (as above)
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter  # noqa: PLC0415  (as above)
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     exporter, provider, callbacks = InMemorySpanExporter(), TracerProvider(), []
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     if form == "openinference":
-        from openinference.instrumentation.langchain import LangChainInstrumentor  # noqa: PLC0415  (one or the other)
+        from openinference.instrumentation.langchain import LangChainInstrumentor
 
         LangChainInstrumentor().instrument(tracer_provider=provider)
     else:
-        from langfuse import Langfuse  # noqa: PLC0415  (as above)
-        from langfuse.langchain import CallbackHandler  # noqa: PLC0415  (as above)
+        from langfuse import Langfuse
+        from langfuse.langchain import CallbackHandler
 
         os.environ["LANGFUSE_TRACING_ENABLED"] = "true"
         Langfuse(
             public_key="pk",
-            secret_key="sk",  # noqa: S106  (of no service)
+            secret_key="sk",
             host="http://127.0.0.1:9",
             tracer_provider=provider,
             span_exporter=exporter,

@@ -59,9 +59,9 @@ def main(form: str, path: str) -> None:
     endpoint = f"http://127.0.0.1:{service.server_port}"
     os.environ |= {"LANGSMITH_TRACING_V2": "true", "LANGSMITH_TRACING": "true"}
     os.environ |= {"LANGSMITH_ENDPOINT": endpoint, "LANGSMITH_API_KEY": "none"}
-    from langchain_core.tracers.langchain import wait_for_all_tracers  # noqa: PLC0415  (after its settings)
-    from langsmith.run_trees import get_cached_client  # noqa: PLC0415  (as above)
-    from record_langchain import ask  # noqa: PLC0415  (as above)
+    from langchain_core.tracers.langchain import wait_for_all_tracers
+    from langsmith.run_trees import get_cached_client
+    from record_langchain import ask
 
     ask()
     wait_for_all_tracers()

@@ -202,7 +202,7 @@ def test_filters_are_folded_on_a_phone(browser: Browser, page: Path) -> None:
 
 
 def test_heads_sort_the_list_and_the_tables_by_the_keyboard_too(browser: Browser, page: Path) -> None:
-    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (most runs of the tests open no browser)
+    from selenium.webdriver.common.keys import Keys
 
     browser.open(page, LOOKS[2])
     choose(browser, "first", NAMES[0])

@@ -52,7 +52,7 @@ def with_code(code: object) -> Exception:
         (ValueError("HTTP 500"), False, None),
     ],
 )
-def test_errors_of_services(error: Exception, limited: bool, seconds: float | None) -> None:  # noqa: FBT001
+def test_errors_of_services(error: Exception, limited: bool, seconds: float | None) -> None:
     assert (is_rate_limit(error), find_asked_wait(error)) == (limited, seconds)
 
 

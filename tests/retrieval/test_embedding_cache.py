@@ -48,13 +48,13 @@ def test_a_failure_is_raised_to_its_caller_and_the_others_go_on() -> None:
 
     with ThreadPoolExecutor(2) as threads:
         failing = threads.submit(cache.vectors, "document", ["a"], fail)
-        while not cache._pending_in_threads:  # noqa: SLF001  (what is under way shows nowhere else)
+        while not cache._pending_in_threads:
             threading.Event().wait(0.001)
         waiting = threads.submit(cache.vectors, "document", ["a", "b"], model.embed)
         together.wait()
         assert sorted(waiting.result(10)) == ["a", "b"]
         assert isinstance(failing.exception(10), ConnectionError)
-    assert cache._pending_in_threads == {}  # noqa: SLF001  (as above)
+    assert cache._pending_in_threads == {}
 
 
 def test_a_cancelled_task_leaves_its_texts_to_the_others() -> None:
@@ -107,7 +107,7 @@ def await_cancelled(loop: asyncio.AbstractEventLoop) -> None:
 @pytest.mark.parametrize("end", [interrupted, stopped, await_cancelled])
 def test_nobody_waits_for_a_loop_that_has_ended(
     end: Callable[[asyncio.AbstractEventLoop], None],
-    closes: bool,  # noqa: FBT001  (a parameter of the test)
+    closes: bool,
 ) -> None:
     cache, model, begun = VectorCache(10), Model(), threading.Event()
 
@@ -132,7 +132,7 @@ def test_nobody_waits_for_a_loop_that_has_ended(
         loop.close()
     del task, loop
     gc.collect()
-    assert not cache._pending_by_loop  # noqa: SLF001  (the loop is gone, with what it was doing)
+    assert not cache._pending_by_loop
 
 
 def test_what_is_kept_for_a_model_goes_with_it() -> None:
@@ -143,7 +143,7 @@ def test_what_is_kept_for_a_model_goes_with_it() -> None:
     name = id(model)
     del model
     gc.collect()
-    assert (name, 100) not in embedded._shared  # noqa: SLF001  (the test is of what it holds)
+    assert (name, 100) not in embedded._shared
 
 
 def test_a_model_that_nobody_can_watch_lives_as_long_as_its_vectors() -> None:
@@ -153,5 +153,5 @@ def test_a_model_that_nobody_can_watch_lives_as_long_as_its_vectors() -> None:
     model = Slots()
     cache, name = vector_cache(model, 7), id(model)
     del model
-    assert vector_cache(embedded._shared[name, 7].model, 7) is cache  # noqa: SLF001  (as above)
-    del embedded._shared[name, 7]  # noqa: SLF001  (as above)
+    assert vector_cache(embedded._shared[name, 7].model, 7) is cache
+    del embedded._shared[name, 7]

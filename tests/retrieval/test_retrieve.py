@@ -342,7 +342,7 @@ def test_a_run_survives_pickling_with_errors_and_seconds() -> None:
         {"q2": ConnectionError("no index"), "q3": RefusedError("no quota", body=threading.Lock())},
         {"q1": 0.5, "q2": 1.5, "q3": 0.1},
     )
-    again = pickle.loads(pickle.dumps(run))  # noqa: S301  (made in the line itself)
+    again = pickle.loads(pickle.dumps(run))
     assert again == run
     assert again.seconds == run.seconds
     assert [repr(error) for error in again.errors.values()] == [

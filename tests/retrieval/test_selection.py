@@ -28,7 +28,7 @@ def test_equal_selections_are_equal() -> None:
     assert Selection.of([2, 0], [0.5, 0.25]) != Selection.of([2, 0], [0.5, 0.5])
     assert Selection.of([2, 0], [0.5, 0.25]) != Selection.of([2], [0.5])
     assert Selection.of([2], [0.5]) != ([2], [0.5])
-    assert pickle.loads(pickle.dumps(Selection.of([2], [0.5]))) == Selection.of([2], [0.5])  # noqa: S301  # our own
+    assert pickle.loads(pickle.dumps(Selection.of([2], [0.5]))) == Selection.of([2], [0.5])  # our own
 
 
 def test_it_prints_short() -> None:

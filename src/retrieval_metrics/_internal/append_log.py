@@ -241,7 +241,7 @@ def _write_whole(file: Any, line: bytes) -> None:
 @contextmanager
 def _locked(file: IO[bytes], *, exclusive: bool) -> Iterator[None]:
     if sys.platform == "win32":
-        import msvcrt  # noqa: PLC0415  (only there)
+        import msvcrt
 
         file.seek(0)
         msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
@@ -251,7 +251,7 @@ def _locked(file: IO[bytes], *, exclusive: bool) -> Iterator[None]:
             file.seek(0)
             msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
         return
-    import fcntl  # noqa: PLC0415  (not on Windows)
+    import fcntl
 
     fcntl.flock(file, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
     try:

@@ -71,7 +71,7 @@ def _open_file_number(name: str) -> int | None:
 def _find_existing(path: str | PathLike[str]) -> os.stat_result | None:
     """Return the state of the file that a path leads to, through links; None if there is none."""
     try:
-        return os.stat(path)  # noqa: PTH116  (a path may be a str)
+        return os.stat(path)
     except FileNotFoundError:
         return None
 
@@ -114,7 +114,7 @@ def _try_to_lock(descriptor: int) -> bool:
     """Lock an open file until it is closed; return whether no other process holds it."""
     if sys.platform == "win32":
         return True  # where a file that is open cannot be removed
-    import fcntl  # noqa: PLC0415  (not on Windows)
+    import fcntl
 
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -261,7 +261,7 @@ class Trajectories(Mapping[Any, Trajectory]):
             >>> properties.means["calls"], properties.per_query["redundant"]["q1"]
             (1.5, 0.5)
         """
-        from retrieval_metrics.evaluation.evaluation import Evaluation  # noqa: PLC0415  (brings the statistics)
+        from retrieval_metrics.evaluation.evaluation import Evaluation
 
         values: dict[str, dict[Any, list[float]]] = {name: {} for name in Trajectory().properties()}
         for row_id, question in self.questions.items():

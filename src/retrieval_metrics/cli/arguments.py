@@ -321,7 +321,7 @@ def _texts(arguments: argparse.Namespace) -> Iterator[str]:
 def _file(path: str) -> Any:
     """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
     try:
-        status = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return os.path.realpath(path) if path.isprintable() else path
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else object()

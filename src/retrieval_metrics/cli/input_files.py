@@ -95,7 +95,7 @@ def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet
         return read_qrels_file(arguments, arguments.qrels)
     saved = rm.load(arguments.qrels)
     if not isinstance(saved, rm.EvaluationSet):
-        raise ValueError(f"{arguments.qrels} holds {format_saved_kind(saved)}, not judgments")  # noqa: TRY004  (said of the file)
+        raise ValueError(f"{arguments.qrels} holds {format_saved_kind(saved)}, not judgments")
     return saved
 
 
@@ -120,7 +120,7 @@ def read_saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation]
     evaluations = {name: rm.load(path) for name, path in paths.items()}
     for name, saved in evaluations.items():
         if not isinstance(saved, rm.Evaluation):
-            raise ValueError(f"{paths[name]} holds {format_saved_kind(saved)}, not an evaluation")  # noqa: TRY004  (said of the file)
+            raise ValueError(f"{paths[name]} holds {format_saved_kind(saved)}, not an evaluation")
     return evaluations
 
 

@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.say(f"error: {_in_options(message, arguments)}")
         _discard_output()
         return WRONG
-    except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
+    except Exception as error:
         return _defect(error)
 
 
@@ -68,7 +68,7 @@ def _run(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
     command = next((word for word in words if word in COMMANDS), None)
     top = _parser(command)
     if is_completing:
-        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
+        import argcomplete
 
         argcomplete.autocomplete(top)  # which ends the process
     if command is None:
@@ -76,7 +76,7 @@ def _run(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
         top.print_help()
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
-    from retrieval_metrics.cli import arguments as shared  # noqa: PLC0415
+    from retrieval_metrics.cli import arguments as shared
 
     shared.import_metrics(argv)
     top.parse_args(argv, arguments)
@@ -88,7 +88,7 @@ def _run(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
 
 def _in_options(message: str, arguments: argparse.Namespace) -> str:
     """Return a message of the library with the options of the command."""
-    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+    from retrieval_metrics.cli.option_names import translate
 
     return translate(message, arguments)
 
@@ -104,7 +104,7 @@ def _defect(error: Exception) -> int:
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    where = "" if place is None else f" ({os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})"  # noqa: PTH119  (a name for the message)
+    where = "" if place is None else f" ({os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})"
     output.say(
         f"internal error: {type(error).__name__}: {error}{where}; this is a bug in retrieval-metrics, please report "
         "it with the command, this line and, if possible, the files"
@@ -169,7 +169,7 @@ class Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         """Print it to standard output."""
-        from retrieval_metrics._internal.version import __version__  # noqa: PLC0415  (as said above)
+        from retrieval_metrics._internal.version import __version__
 
         with output.for_reader(sys.stdout):
             sys.stdout.write(f"{__version__}\n")

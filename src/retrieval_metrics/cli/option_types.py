@@ -166,7 +166,5 @@ def read_values_by_query(path: str, what: str) -> ValuesByQuery:
     """Return what the JSON object in a file holds for each query."""
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(content, dict):
-        raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
-            f"{path} must hold a JSON object of query ids and {what}, got {type(content).__name__}"
-        )
+        raise ValueError(f"{path} must hold a JSON object of query ids and {what}, got {type(content).__name__}")
     return ValuesByQuery(content)

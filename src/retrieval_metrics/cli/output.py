@@ -56,7 +56,7 @@ class CommandOutput(NamedTuple):
 
 def finish(result: CommandOutput, arguments: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
     """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
-    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+    from retrieval_metrics.cli.option_names import translate
 
     _write(_in_options(result, arguments), arguments.format, arguments.output)
     for failure in failures:
@@ -66,7 +66,7 @@ def finish(result: CommandOutput, arguments: argparse.Namespace, failures: Seque
 
 def _in_options(result: CommandOutput, arguments: argparse.Namespace) -> CommandOutput:
     """Return a result whose sentences name the options of the command."""
-    from retrieval_metrics.cli.option_names import translate  # noqa: PLC0415  (brings numpy)
+    from retrieval_metrics.cli.option_names import translate
 
     tables = []
     for table in result.tables:
@@ -202,7 +202,7 @@ def _complain(text: str) -> None:
 
 
 def _console(*, stderr: bool = False) -> Console:
-    from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
+    from rich.console import Console
 
     # With NO_COLOR, rich would still write bold and dim.
     colours = None if os.environ.get("NO_COLOR") else "auto"
@@ -210,7 +210,7 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def _print(tables: Sequence[Table]) -> None:
-    from rich.text import Text  # noqa: PLC0415  (an extra: imported where it is used)
+    from rich.text import Text
 
     console = _console()
     for number, table in enumerate(tables):

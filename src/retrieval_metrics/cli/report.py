@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> bool:
         saved.report(arguments.output, title=arguments.title)
         return True
     if not isinstance(saved, (rm.Evaluation, rm.Comparison)):
-        raise ValueError(f"{arguments.saved} cannot be reported: it holds {format_saved_kind(saved)}")  # noqa: TRY004  (of the file)
+        raise ValueError(f"{arguments.saved} cannot be reported: it holds {format_saved_kind(saved)}")
     saved.report(arguments.output, title=arguments.title, **read_report_texts(arguments))
     return True
 

@@ -159,7 +159,7 @@ def _refuse_unknown_options(options: FurtherOptions) -> None:
 
 
 @takes_arguments_of(_Retrieval)
-def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417  (they are those of _Retrieval)
+def compare_retrievers(*args: Any, **options: Any) -> Comparison:
     """Ask several retrievers the same questions, and test in which metrics they differ.
 
     The retrievers are asked one after the other, so that they do not slow each other down. Before that, each is asked

@@ -53,7 +53,7 @@ class Comparison(ComparisonRecord, Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        from retrieval_metrics.comparison.comparison_file import has_same_numbers  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import has_same_numbers
 
         return has_same_numbers(self, other)
 
@@ -98,7 +98,7 @@ class Comparison(ComparisonRecord, Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.comparison.comparison_file import save_comparison  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_file import save_comparison
 
         save_comparison(self, path, labels, rankings=rankings)
 
@@ -156,7 +156,7 @@ class Comparison(ComparisonRecord, Printed):
             KeyError: If the metric was not compared.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.comparison_plots import comparison_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.comparison.comparison_plots import comparison_figure
 
         return comparison_figure(self, kind, metric, across)
 
@@ -193,8 +193,8 @@ class Comparison(ComparisonRecord, Printed):
         Raises:
             ValueError: If `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
-        from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.comparison_report import comparison_report
+        from retrieval_metrics.evaluation.query_report import ReportOptions
 
         judged_texts = next(iter(self.scores.values())).query_texts
         options = ReportOptions.read(
@@ -206,7 +206,7 @@ class Comparison(ComparisonRecord, Printed):
         return comparison_tables(self)
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.comparison.comparison_html import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.comparison.comparison_html import comparison_html
 
         return comparison_html(self)
 

@@ -90,9 +90,7 @@ def decode_systems(document: SavedFile) -> dict[str, Scores]:
     for name, section in systems.items():
         scores = decode_evaluation(section, document, texts, qrels_by_system)
         if not isinstance(scores, Scores):
-            raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
-                f"{document.name} is damaged at systems: {name!r} has no values of single queries"
-            )
+            raise ValueError(f"{document.name} is damaged at systems: {name!r} has no values of single queries")
         scores_by_system[name] = scores
         if scores.origin is not None:
             qrels_by_system[name] = scores.origin.judged.qrels

@@ -60,7 +60,7 @@ def rule_detail(change: RuleChange, judged: JudgedRun, query: int, metric: Metri
     return _DETAIL_BY_SUBJECT[subject](judged, query, metric) if subject else ""
 
 
-def _duplicates_detail(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (they share one signature)
+def _duplicates_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     duplicates = judged.duplicates.document[judged.duplicates.query == query]
     judged_duplicates = duplicates[duplicates >= 0]
     if not len(judged_duplicates):
@@ -73,7 +73,7 @@ def _duplicates_detail(judged: JudgedRun, query: int, metric: Metric) -> str:  #
     return f"document {judged.qrels.documents[document]!r} is retrieved {times}"
 
 
-def _ties_detail(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (as above)
+def _ties_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     items = judged.items
     rows = np.flatnonzero((items.query == query) & (items.tied > 1))
     if not len(rows):
@@ -90,14 +90,14 @@ def _lengths_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     return f"{n_retrieved} retrieved, {n_relevant} relevant{cutoff}"
 
 
-def _grades_detail(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (as above)
+def _grades_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     grades = judged.qrels.document_grade[judged.qrels.bounds[query] : judged.qrels.bounds[query + 1]]
     highest_first = sorted(grades.tolist(), reverse=True)
     listed = ", ".join(f"{grade:g}" for grade in highest_first[:MAX_GRADES])
     return f"its grades are {listed}{', ...' if len(highest_first) > MAX_GRADES else ''}"
 
 
-def _groups_detail(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (as above)
+def _groups_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     n_documents = judged.qrels.bounds[query + 1] - judged.qrels.bounds[query]
     n_groups = int((judged.qrels.group_query == query).sum())
     return f"{_format_count(n_documents, 'document')} in {_format_count(n_groups, 'group')}"

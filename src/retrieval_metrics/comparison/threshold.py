@@ -143,7 +143,7 @@ class Threshold(SavedFields):
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.threshold_plot import threshold_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.comparison.threshold_plot import threshold_figure
 
         return threshold_figure(self)
 

@@ -233,7 +233,7 @@ class Tuning(TuningResult, Printed):
             ValueError: If the kind is unknown, or there is no such parameter, or not exactly two for a grid.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.tuning_plots import tuning_figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.comparison.tuning_plots import tuning_figure
 
         return tuning_figure(self, kind)
 

@@ -34,9 +34,7 @@ def read_json_dataset(path: Path) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is neither a BEIR folder nor a JSON file: {error}") from error
     if not isinstance(content, dict):
-        raise ValueError(  # noqa: TRY004  (what a file holds is a value)
-            f"{path} must hold an object, such as one with queries and relevant_docs"
-        )
+        raise ValueError(f"{path} must hold an object, such as one with queries and relevant_docs")
     return content
 
 

@@ -253,7 +253,7 @@ class Changes(Evaluation):
         Raises:
             ValueError: If `n` is not positive.
         """
-        from retrieval_metrics.datasets.side_by_side import SideBySideQuery, write_side_by_side  # noqa: PLC0415  (seldom asked)
+        from retrieval_metrics.datasets.side_by_side import SideBySideQuery, write_side_by_side
 
         query_texts = _query_texts(queries)
         document_texts = self._document_texts(corpus)

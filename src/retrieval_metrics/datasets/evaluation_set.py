@@ -100,7 +100,7 @@ class EvaluationSet(Questions):
             ValueError: If it is empty, a row is incomplete, a query appears twice, or judgments have no query.
             OSError: If the path cannot be read.
         """
-        if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):  # noqa: PTH110  (of a text that can be no path, Path raises)
+        if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):
             path = Path(dataset)
             if path.is_dir():
                 return read_beir(cls, path, split)
@@ -442,6 +442,6 @@ class EvaluationSet(Questions):
             >>> rm.load(path).queries
             {'q1': 'why?'}
         """
-        from retrieval_metrics.files.questions_file import save_questions  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.files.questions_file import save_questions
 
         save_questions(self, path, labels, sources=sources)

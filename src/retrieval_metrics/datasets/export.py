@@ -225,7 +225,7 @@ def require_ids(questions: Questions, target: str) -> None:
     qrels = as_qrels(questions)
     for query_index, judged in zip(qrels.document_query.tolist(), qrels.documents, strict=True):
         if isinstance(judged, Piece):
-            raise ValueError(  # noqa: TRY004  (it is a judgment, but not one that can be written there)
+            raise ValueError(
                 f"{target} can hold only ids, and query {qrels.queries[query_index]!r} has {judged!r}; rm.match finds "
                 "the chunks that satisfy it"
             )

@@ -405,7 +405,7 @@ async def agenerate_questions(
 
 
 @takes_arguments_of(agenerate_questions)
-def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noqa: D417  (those of agenerate_questions)
+def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:
     r"""Let a model write questions on a corpus, and keep those whose quoted answers are in the corpus.
 
     The model writes a question on a passage and quotes the words that answer it. The quote must be in the passage,

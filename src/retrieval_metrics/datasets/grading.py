@@ -165,7 +165,7 @@ def prompt_version(rubric: Sequence[str], batch: int = 1) -> str:
 
 def _make_batches(items: Sequence[PooledDocument], size: int, seed: int) -> list[list[PooledDocument]]:
     """Return the passages in random order, in batches of one question."""
-    generator = random.Random(seed)  # noqa: S311  (not a secret)
+    generator = random.Random(seed)
     batches = []
     for query_items in group_by_query(items).values():
         generator.shuffle(query_items)

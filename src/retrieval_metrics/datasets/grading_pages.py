@@ -63,7 +63,7 @@ def _write_page(
     person: str | None,
 ) -> None:
     meanings = resolve_rubric(rubric)
-    generator = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
+    generator = random.Random(integer(seed, "seed"))
     items_by_query = group_by_query(items)
     order = list(items_by_query)
     generator.shuffle(order)
@@ -112,7 +112,7 @@ def share_out(
         raise ValueError(f"overlap must be a part of the questions from 0 to 1, got {overlap!r}")
     items_by_query = group_by_query(items)
     order = list(items_by_query)
-    random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
+    random.Random(integer(seed, "seed")).shuffle(order)
     n_common = ceil(round(overlap * len(order), 9)) if len(names) > 1 else 0
     items_by_person: dict[str, list[PooledDocument]] = {name: [] for name in names}
     for query in order[:n_common]:

@@ -470,7 +470,7 @@ class ReplyCache:
             if isinstance(prompt_fingerprint, str) and "unusable" in entry:
                 continue
             if not isinstance(prompt_fingerprint, str) or not isinstance(reply, str):
-                raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")  # noqa: TRY004  (a file's value)
+                raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")
             self._reply_by_prompt[prompt_fingerprint] = reply
 
     def get(self, model: str | None, prompt: str) -> str | None:

@@ -47,7 +47,7 @@ def split_queries(questions: Questions, shares: Sequence[float], seed: int) -> l
             f"{len(questions)} questions cannot be split into {len(shares)} parts, because their sources and "
             f"judgments connect them to {len(clusters)} clusters that must stay together"
         )
-    generator = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
+    generator = random.Random(integer(seed, "seed"))
     generator.shuffle(clusters)
     clusters.sort(key=len, reverse=True)  # stable, so that equal ones stay in random order
     parts: list[set[QueryId]] = [set() for _ in shares]

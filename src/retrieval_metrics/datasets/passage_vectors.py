@@ -38,7 +38,7 @@ class PassageVectors:
 
     @cached_property
     def _vectors(self) -> Any:
-        from scipy import sparse  # noqa: PLC0415  (only needed to generate questions)
+        from scipy import sparse
 
         column_by_stem: dict[str, int] = {}
         rows: list[int] = []
@@ -109,7 +109,7 @@ class PassageVectors:
 
 def _mean_directions(sample: Any, nearest: IntArray, centres: FloatArray) -> FloatArray:
     """Return the mean direction of the passages of each cluster; the centre of an empty one stays as it is."""
-    from scipy import sparse  # noqa: PLC0415  (only needed to generate questions)
+    from scipy import sparse
 
     n_passages = len(nearest)
     membership = sparse.csr_array(

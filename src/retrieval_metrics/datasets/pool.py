@@ -119,7 +119,7 @@ class Pool(SavedFields):
         """
         size = positive_integer(n, "n")
         order = list(self.items)
-        random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
+        random.Random(integer(seed, "seed")).shuffle(order)
         if by == "rank":
             order.sort(key=lambda item: min(item.ranks.values()))
         elif by == "effect":
@@ -235,7 +235,7 @@ class Pool(SavedFields):
         )
 
     @takes_arguments_of(read_grades)
-    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of read_grades)
+    def grade(self, *args: Any, **options: Any) -> Labels:
         """Ask a model to grade the pool.
 
         The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of

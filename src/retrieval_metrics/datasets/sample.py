@@ -119,7 +119,7 @@ def draw(
     size = positive_integer(n, "n")
     if size > len(queries):
         raise ValueError(f"{size} queries cannot be drawn from {len(queries)}")
-    generator = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
+    generator = random.Random(integer(seed, "seed"))
     if strata is None:
         return _draw_plainly(queries, size, seed, generator)
     queries_by_stratum = _group_by_stratum(queries, strata)

@@ -129,7 +129,7 @@ class Evaluation(Printed):
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
-        from retrieval_metrics.evaluation.given_scores import make_given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.given_scores import make_given_scores
 
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
 
@@ -167,7 +167,7 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.given_scores import make_given_scores, read_scores_frame  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.given_scores import make_given_scores, read_scores_frame
 
         scores = read_scores_frame(frame, query, metric, value)
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
@@ -197,7 +197,7 @@ class Evaluation(Printed):
             >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
             {'mrr': 0.5, 'latency': 0.25}
         """
-        from retrieval_metrics.evaluation.given_scores import with_given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.given_scores import with_given_scores
 
         return Evaluation(with_given_scores(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
@@ -285,7 +285,7 @@ class Evaluation(Printed):
     @cached_property
     def stages(self) -> Stages:
         """The evaluation after each step of the retriever, if the run tells them; empty otherwise."""
-        from retrieval_metrics.evaluation.stages import Stages  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.stages import Stages
 
         return Stages(self)
 
@@ -368,7 +368,7 @@ class Evaluation(Printed):
                1  d3         unjudged
                2  d7         relevant
         """
-        from retrieval_metrics.evaluation.explanation import explain  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.explanation import explain
 
         return explain(self.scores, query, metric, queries, corpus)
 
@@ -395,7 +395,7 @@ class Evaluation(Printed):
             KeyError: If the metric was not computed.
             ValueError: If the evaluation was made without its run, or n is not positive.
         """
-        from retrieval_metrics.evaluation.explanation import worst  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.explanation import worst
 
         return worst(self.scores, metric, n, queries, corpus)
 
@@ -416,7 +416,7 @@ class Evaluation(Printed):
             >>> result.group_by({"q1": "short", "q2": "long"})["short"].means["mrr"]
             1.0
         """
-        from retrieval_metrics.evaluation.slices import cut_into_slices  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.slices import cut_into_slices
 
         return cut_into_slices(self.scores, labels, Evaluation)
 
@@ -432,7 +432,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff
 
         return mean_by_cutoff(self.scores, metric, cutoffs)
 
@@ -456,7 +456,7 @@ class Evaluation(Printed):
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.evaluation.evaluation_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.evaluation.evaluation_plots import evaluation_figure
 
         return evaluation_figure(self._record, kind, metric, across)
 
@@ -493,8 +493,8 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.evaluation.evaluation_report import evaluation_report  # noqa: PLC0415  (as above)
-        from retrieval_metrics.evaluation.query_report import ReportOptions  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.evaluation_report import evaluation_report
+        from retrieval_metrics.evaluation.query_report import ReportOptions
 
         judged_texts = self.scores.query_texts
         options = ReportOptions.read(
@@ -520,7 +520,7 @@ class Evaluation(Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.evaluation.evaluation_file import save_evaluation  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.evaluation_file import save_evaluation
 
         labels = self.labels if labels is None else labels
         save_evaluation(self._record, path, labels, rankings=rankings)
@@ -540,7 +540,7 @@ class Evaluation(Printed):
         return [summary_table(self._record)]
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.evaluation.evaluation_html import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.evaluation.evaluation_html import evaluation_html
 
         return evaluation_html(self._record)
 

@@ -101,7 +101,7 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
     qrels = origin.judged.qrels
     questions = encode_qrels(qrels) if questions_like is None else questions_like
     if not isinstance(origin.match, (str, Matching)):
-        raise ValueError(  # noqa: TRY004  (the type is right, but a file cannot hold it)
+        raise ValueError(
             f"match={origin.match!r} is a function, which cannot be saved, because loading a file runs no code; match "
             "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
         )
@@ -150,9 +150,7 @@ def decode_evaluation(
 
 def _decode_named_metric(entry: Any, document: SavedFile, number: int) -> Metric:
     if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
-        raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
-            f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name"
-        )
+        raise ValueError(f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name")
     return decode_metric(entry, document.name)
 
 

@@ -196,7 +196,7 @@ def independent_sums(record: Record, metric: Metric) -> Sums:
 def mean_interval_of_sums(record: Record, metric: Metric, sums: Sums, level: float) -> Interval:
     """Return the interval of the mean of a metric, given the sums of its values over queries."""
     # Imported here because what has no intervals, such as a single row, needs no statistics.
-    from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415
+    from retrieval_metrics.statistics import interval_from_sums
 
     binary = metric_scoring.share_binary(metric, sums, record.sums("two_valued", metric))
     return interval_from_sums(sums, level=level, binary=binary, bounds=metric_bounds(record, metric, sums))
@@ -212,7 +212,7 @@ def metric_bounds(record: Record, metric: Metric, sums: Sums) -> tuple[float, fl
 def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:
     """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
     # Imported here because what has no intervals, such as a single row, needs no statistics.
-    from retrieval_metrics.statistics import effective_sums  # noqa: PLC0415
+    from retrieval_metrics.statistics import effective_sums
 
     is_defined = ~np.isnan(values)
     return effective_sums(values[is_defined], labels[is_defined])

@@ -106,9 +106,7 @@ def read_jsonl_objects(source: Reader, allow: Collection[str] = ()) -> Iterator[
         where = format_line_location(source.name, number, line)
         row = parse_json(line, partial("{}: {}".format, where), allow)
         if not isinstance(row, dict):
-            raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-                f"{where}: a line must be an object, such as {{'query': ..., 'document': ...}}"
-            )
+            raise ValueError(f"{where}: a line must be an object, such as {{'query': ..., 'document': ...}}")
         yield number, line, row
 
 
@@ -188,9 +186,7 @@ def _read_query(row: Mapping[str, Any], where: str) -> str | int:
     id_keys = [key for key in QUERY_COLUMNS if key in row and key != "query"]
     query = row[_find_only_key(row, id_keys or QUERY_COLUMNS, where)]
     if not isinstance(query, (str, int)) or isinstance(query, bool):
-        raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-            f"{where}: the id of the query must be text or a whole number, got {query!r}"
-        )
+        raise ValueError(f"{where}: the id of the query must be text or a whole number, got {query!r}")
     return query
 
 

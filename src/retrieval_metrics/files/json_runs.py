@@ -45,7 +45,7 @@ def _select_part(parts: Mapping[str, Any], source: str, what: str, name: str | N
         raise ValueError(f"{source} holds no {what} {name!r}; it holds {', '.join(parts)}")
     part = parts[name]
     if not isinstance(part, Mapping):
-        raise ValueError(f"{source}: a {what} must be an object, got {part!r}")  # noqa: TRY004  (of a file)
+        raise ValueError(f"{source}: a {what} must be an object, got {part!r}")
     return part
 
 
@@ -59,7 +59,7 @@ def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection
         elif isinstance(ranking, (list, tuple)):
             ordered[query] = ranking
         else:
-            raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
+            raise ValueError(
                 f"{source}, query {query!r}: a ranking must be a list of documents, best first, or an object of "
                 f"documents with scores, got {ranking!r}"
             )
@@ -127,9 +127,7 @@ def _read_objects(entries: list[Any], where: str) -> Any:
     """Return objects as items, or as documents with scores if they have nothing else."""
     for entry in entries:
         if not isinstance(entry, dict):
-            raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-                f"{where}: {entry!r} is among objects; a ranking must hold either ids or objects"
-            )
+            raise ValueError(f"{where}: {entry!r} is among objects; a ranking must hold either ids or objects")
     first = entries[0]
     id_keys: set[str] = set()
     if "id" not in first:

@@ -93,7 +93,7 @@ def _read_texts(path: Source, limits: Limits | None, what: Literal["query", "doc
             if values[id_column] is None or values[id_column] == "":
                 raise ValueError(f"{where}: there is no id")
             if not isinstance(text, str):
-                raise ValueError(f"{where}: the text must be a string, got {text!r}")  # noqa: TRY004  (the file is wrong)
+                raise ValueError(f"{where}: the text must be a string, got {text!r}")
             text_id = str(values[id_column])
             if text_id in texts:
                 raise ValueError(f"{where}: {what} {text_id!r} appears twice")

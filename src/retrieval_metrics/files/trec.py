@@ -61,7 +61,7 @@ def read_trec_run(path: Any, source: Reader, memory: int | None, *, show_progres
     fingerprint = source.fingerprint() if source.is_regular else ()
     warn_about_score_direction(ranks_and_scores(source.beginning()), source.name)
     content = _RunContent(source, max_bytes)
-    label = f"reading {os.path.basename(source.name)}"  # noqa: PTH119  (a name for messages, which need not be a path)
+    label = f"reading {os.path.basename(source.name)}"
     with progress(label, source.size, enabled=show_progress, in_bytes=True) as advance:
         rows = parts(source, RUN_LAYOUT, advance if show_progress else None)
         for batch in split_by_query(rows):

@@ -233,7 +233,7 @@ def _write_entries(path: str | PathLike[str], format: str, entries: Iterable[tup
 def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
     for query in content:
         if not isinstance(query, str):
-            raise ValueError(  # noqa: TRY004  (the format cannot hold it)
+            raise ValueError(
                 f"the keys of a JSON object are text, so query {query!r} would become text; write .jsonl or "
                 ".parquet, or convert the ids with str"
             )

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Ranking
 
 
-# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
-
 # From this number of rows on, their numbers need 64 bits.
 MIN_ROWS_OF_64_BITS = 2**31
 # 2**64 divided by the golden ratio, whose multiples differ in every bit.

@@ -85,9 +85,7 @@ def find_clusters(questions: Any, qrels: Qrels, by: ClustersBy) -> Clusters | No
 def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any] | str) -> Clusters:
     """Return the clusters of queries, as a mapping or a function of the query id says."""
     if isinstance(by, str):
-        raise ValueError(  # noqa: TRY004  (the type may be right, but no other text is known)
-            f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}'
-        )
+        raise ValueError(f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}')
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
             first_queries = ", ".join(map(repr, queries[:MAX_SHOWN_QUERIES]))

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     Line = Callable[[int], str]
 
 
-# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
-
-
 class LongTable:
     """A table with one row per document: the columns in use, checked as they are read.
 

@@ -136,6 +136,6 @@ def _describe(document: Retrieved) -> str:
 
 def digest_text(text: str) -> str:
     r"""Return the digest by which a changed source is recognised; "\r\n" and "\n" are one newline."""
-    from hashlib import sha256  # noqa: PLC0415  (only sets that keep their sources need it)
+    from hashlib import sha256
 
     return sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")).hexdigest()

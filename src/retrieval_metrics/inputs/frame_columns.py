@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# ruff: noqa: PLC0415  (polars is an extra and decimal is rarely needed: imported where they are used)
-
 # Kinds of numpy types that polars takes as they are: booleans, integers, dates and durations.
 PLAIN_KINDS = "biumM"
 # Whole numbers from here on do not fit into 64 bits.

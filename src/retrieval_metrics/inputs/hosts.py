@@ -58,7 +58,7 @@ class HostAdapter:
 @cache
 def _entry_point_by_module() -> dict[str, EntryPoint]:
     """Return the entry points of installed integrations, by the top-level module of their framework."""
-    from importlib.metadata import entry_points  # noqa: PLC0415  (costs as much to import as half of this package)
+    from importlib.metadata import entry_points
 
     return {entry_point.name: entry_point for entry_point in entry_points(group=ENTRY_POINT_GROUP)}
 

@@ -62,9 +62,7 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
     if "id" not in entry or not isinstance(entry["id"], (str, int, type(None))) or isinstance(entry["id"], bool):
         raise ValueError(f"{where}: a retrieved item needs an id, text, a whole number or null, got {entry!r}")
     if not isinstance(entry.get("metadata", {}), dict):
-        raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-            f"{where}: the metadata of an item must be an object, got {entry['metadata']!r}"
-        )
+        raise ValueError(f"{where}: the metadata of an item must be an object, got {entry['metadata']!r}")
     try:
         return Retrieved(**entry)
     except (TypeError, ValueError) as error:
@@ -92,7 +90,7 @@ def encode_judged(judged: Any, where: str) -> dict[str, Any]:
             entry["negated"] = True
         return entry
     if isinstance(judged, Piece):
-        raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")  # noqa: TRY004  (said of the file)
+        raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")
     return {"type": "id", "id": to_json_value(judged, f"an id judged for {where}")}
 
 

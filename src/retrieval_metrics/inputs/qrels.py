@@ -167,7 +167,7 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.inputs.dataframes import LongTable  # noqa: PLC0415  (only those with a frame need it)
+        from retrieval_metrics.inputs.dataframes import LongTable
 
         return cls.from_table(LongTable(frame, JUDGMENT_ROLES, columns, allow=allow).judgments())
 

@@ -113,6 +113,6 @@ def _make_picklable(error: Exception) -> Exception:
     """Return an exception, or a copy of its message if it cannot be pickled, as those of many clients cannot."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
-    except Exception:  # noqa: BLE001  (a foreign class may raise anything)
+    except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error

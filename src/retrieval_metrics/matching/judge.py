@@ -76,7 +76,7 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
         lengths = Lengths(qrels.queries, {}, None, calls) if calls or first_ranking is None else None
         return judge_by_id(qrels, run, order, lengths)
     # Imported here because evaluating ids never needs it.
-    from retrieval_metrics.matching.ranking_order import as_matching  # noqa: PLC0415
+    from retrieval_metrics.matching.ranking_order import as_matching
 
     return judge_items(qrels, run, as_matching(match), call_numbers(run))
 

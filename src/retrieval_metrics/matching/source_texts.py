@@ -33,7 +33,7 @@ def with_source_texts(
     if documents is None and not judged_sources:
         return match
     # Imported here because evaluating ids never needs it.
-    from retrieval_metrics.matching.ranking_order import Matching, as_matching  # noqa: PLC0415
+    from retrieval_metrics.matching.ranking_order import Matching, as_matching
 
     has_texts = isinstance(match, Matching) and match.sources is not None
     kept_sources = questions.sources if isinstance(questions, Questions) else None

@@ -86,7 +86,7 @@ def _concatenate(parts: Sequence[tuple[IntArray, ...]], n_columns: int) -> tuple
 
 
 def _make_judged_frame(qrels: Qrels) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
+    import polars as pl
 
     if qrels.document_kind is int:
         # Columns hold 64-bit integers, which a larger judged id cannot match.
@@ -106,7 +106,7 @@ def _require_same_kind(qrels: Qrels, batch: Batch) -> None:
 
 def _find_judged(judged: pl.DataFrame, judged_ids: pl.Series, batch: Batch, query_position: IntArray) -> _FoundRows:
     """Return the rows that hold a document judged for their query."""
-    import polars as pl  # noqa: PLC0415  (as above)
+    import polars as pl
 
     if not (len(judged) and len(batch.documents)):
         empty = np.zeros(0, dtype=np.int64)
@@ -136,7 +136,7 @@ def _find_first_ranks(matches: _FoundRows, batch: Batch) -> _DocumentRanks:
 
 def _find_duplicates(matches: _FoundRows, batch: Batch, query_position: IntArray) -> Duplicates:
     """Return the rows that repeat a document, for rows in rank order."""
-    import polars as pl  # noqa: PLC0415  (as above)
+    import polars as pl
 
     sizes = np.diff(batch.bounds)
     query = np.repeat(np.arange(len(sizes)), sizes)
@@ -230,7 +230,7 @@ class _TiedBlocks:
 
     def locate(self, row: IntArray) -> _PlacesInBlocks:
         """Return where each row is in its block."""
-        import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
+        import polars as pl
 
         index = np.searchsorted(self._rows, row)
         block = self._block[index]
@@ -256,7 +256,7 @@ def _list_rows(batch: Batch, is_selected: BoolArray) -> tuple[IntArray, IntArray
 
 def _sort_within_parts(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
     """Return the order that sorts the entries of each part by value, descending; the entries of a part are adjacent."""
-    import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
+    import polars as pl
 
     entries = pl.DataFrame({"part": part, "value": values})
     index_in_part = entries.select(pl.col("value").arg_sort(descending=True).over("part")).to_series().to_numpy()

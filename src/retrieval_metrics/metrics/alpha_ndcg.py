@@ -95,7 +95,7 @@ def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
 
 def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[float]:
     """Return the gain of the document that gains most, then of the one that gains most after it, and so on."""
-    from heapq import heapify, heappop, heapreplace  # noqa: PLC0415  (costs as much to import as ten metrics)
+    from heapq import heapify, heappop, heapreplace
 
     n_satisfying: dict[int, int] = {}
     gains: list[float] = []

@@ -45,7 +45,7 @@ def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
     return score_one(DEFINITION, gains, n_relevant=n_relevant, n_nonrelevant=n_nonrelevant)
 
 
-def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:
     """Return bpref of every query, shape (queries,)."""
     relevant = judged.n_relevant(rel)
     hits = judged.hits(rel)
@@ -66,7 +66,7 @@ def _nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
 def mean_over_orders(
     judged: JudgedRun,
     *,
-    k: None = None,  # noqa: ARG001  (never given a k)
+    k: None = None,
     rel: float | None = None,
 ) -> FloatArray:
     """Return bpref over all orders of equal scores.

@@ -46,7 +46,7 @@ def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
     return score_one(DEFINITION, gains, n_relevant=n_relevant, n_nonrelevant=n_nonrelevant)
 
 
-def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:
     """Return inferred average precision of every query, shape (queries,)."""
     return estimate_average_precision(judged, rel, judged.items.grade < -np.inf)
 

@@ -54,7 +54,7 @@ def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None, roundin
 def score(
     judged: JudgedRun,
     *,
-    k: None = None,  # noqa: ARG001  (never given a k)
+    k: None = None,
     rel: float | None = None,
     recall: float | None = None,
     rounding: str = "up",

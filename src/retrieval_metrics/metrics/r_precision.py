@@ -39,7 +39,7 @@ def r_precision(gains: Gains, *, n_relevant: int) -> float:
     return score_one(DEFINITION, gains, n_relevant=n_relevant)
 
 
-def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:
     """Return the R-precision of every query, shape (queries,)."""
     hits = judged.hits(rel)
     relevant = judged.n_relevant(rel)
@@ -49,7 +49,7 @@ def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> Flo
 def mean_over_orders(
     judged: JudgedRun,
     *,
-    k: None = None,  # noqa: ARG001  (never given a k)
+    k: None = None,
     rel: float | None = None,
 ) -> FloatArray:
     """Return R-precision over all orders of equal scores: every place of a block is equally likely to be relevant."""

@@ -57,7 +57,7 @@ def score(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None 
     return np.minimum(judged.sum_by_query(hits.query, _weight(hits.row, p) * share), 1.0)
 
 
-def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
+def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:
     """Return how much RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,).
 
     A place that repeats a document gains nothing, whatever the document's grade.

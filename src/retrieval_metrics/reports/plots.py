@@ -192,7 +192,7 @@ class Plot(Figure):
         text.set_text(_wrap_line(words, int(share * self.get_figwidth() * letters_per_inch)))
 
     def _repr_png_(self) -> bytes:
-        from io import BytesIO  # noqa: PLC0415  (only needed in a notebook)
+        from io import BytesIO
 
         page = BytesIO()
         self.savefig(page, format="png", dpi=2 * PIXELS_PER_INCH)
@@ -210,7 +210,7 @@ class Plot(Figure):
         return f"<picture>{narrow}{image}</picture>"
 
     def _source(self, name: str) -> str:
-        from base64 import b64encode  # noqa: PLC0415  (only needed in a notebook)
+        from base64 import b64encode
 
         return f'{name}="data:image/png;base64,{b64encode(self._repr_png_()).decode()}"'
 

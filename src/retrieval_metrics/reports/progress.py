@@ -20,8 +20,8 @@ def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -
     if not enabled or find_spec("rich") is None:
         yield lambda _: None
         return
-    from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
-    from rich.progress import (  # noqa: PLC0415  (as above)
+    from rich.console import Console
+    from rich.progress import (
         BarColumn,
         DownloadColumn,
         MofNCompleteColumn,

@@ -75,7 +75,7 @@ class Table(NamedTuple):
 
     def html(self, left: str = LEFT, right: str = RIGHT) -> str:
         """Return an HTML table with the notes below, in the colours of the surrounding page."""
-        from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
+        from html import escape
 
         styles = self._by_alignment(left, right)
 
@@ -94,10 +94,10 @@ class Table(NamedTuple):
 
     def rich(self) -> RenderableType:
         """Return the table for rich, which must be installed because only rich calls this."""
-        from rich import box  # noqa: PLC0415  (an extra: imported where it is used)
-        from rich.console import Group  # noqa: PLC0415  (as above)
-        from rich.table import Table as Grid  # noqa: PLC0415  (as above)
-        from rich.text import Text  # noqa: PLC0415  (as above)
+        from rich import box
+        from rich.console import Group
+        from rich.table import Table as Grid
+        from rich.text import Text
 
         # Text objects, because rich would read a name such as [d7] as markup.
         parts: list[RenderableType] = []
@@ -160,7 +160,7 @@ class Printed:
         return "".join(table.html() for table in self._tables())
 
     def __rich__(self) -> RenderableType:
-        from rich.console import Group  # noqa: PLC0415  (only rich calls this, so it is installed)
+        from rich.console import Group
 
         return Group(*(table.rich() for table in self._tables()))
 

@@ -184,7 +184,7 @@ class _Thread:
                 return
             try:
                 outcome = CallOutcome(call.function())
-            except BaseException as error:  # noqa: BLE001  (raised where the call is awaited)
+            except BaseException as error:
                 outcome = CallOutcome(error=error)
             with suppress(RuntimeError):  # the loop of an abandoned call may be closed
                 call.future.get_loop().call_soon_threadsafe(_settle, call.future, outcome)

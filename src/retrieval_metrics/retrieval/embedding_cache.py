@@ -102,7 +102,7 @@ class VectorCache:
         self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]]
     ) -> dict[str, Vectors]:
         """Return the vector of each text; the asynchronous twin of `vectors`."""
-        import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody reranks)
+        import asyncio
 
         with self._lock:
             pending = self._pending_by_loop.setdefault(asyncio.get_running_loop(), {})

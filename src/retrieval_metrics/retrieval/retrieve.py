@@ -114,7 +114,7 @@ async def aretrieve(
 
 
 @takes_arguments_of(aretrieve)
-def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they are those of aretrieve)
+def retrieve(*args: Any, **options: Any) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings.
 
     The first question is asked alone, and its answer is checked before the others are asked. An error in every answer,
@@ -308,7 +308,7 @@ class RetrievalTask:
     async def _ask(self, query: QueryId, text: str) -> None:
         try:
             answer = await self._caller.call(text, after=partial(self._seconds.__setitem__, query))
-        except Exception as error:  # noqa: BLE001  (whatever a retriever raises is the failure of its query)
+        except Exception as error:
             self._note_failure(query, text, error)
             return
         entry: Mapping[str, Any] = {}
@@ -670,7 +670,7 @@ class Judgeable:
         return keys
 
     def _refuse_without_keys(self, first: Retrieved, query: QueryId) -> NoReturn:
-        from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
+        from difflib import get_close_matches
 
         metadata = first.metadata or {}
         names = ", ".join(map(repr, metadata)) or "nothing"

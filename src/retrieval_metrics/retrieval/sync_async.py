@@ -127,7 +127,7 @@ class _EventLoops:
         return threading.get_ident() in self._threads
 
     def _start(self) -> AbstractEventLoop:
-        import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody retrieves)
+        import asyncio
 
         loop = asyncio.new_event_loop()
 
@@ -194,7 +194,7 @@ def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
         >>> run_until_complete(answer())
         42
     """
-    import asyncio  # noqa: PLC0415  (as above)
+    import asyncio
 
     finished = threading.Event()
 

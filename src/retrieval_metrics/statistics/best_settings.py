@@ -34,7 +34,7 @@ def find_possibly_best(
         >>> find_possibly_best([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2], [0.6, 0.7, 0.1], [0.5, 0.4, 0.3]] * 3).tolist()
         [True, True, False]
     """
-    from scipy import stats  # noqa: PLC0415  (takes long to import)
+    from scipy import stats
 
     proportion(level, "level")
     positive_integer(resamples, "resamples")

@@ -54,7 +54,7 @@ def spending_levels(looks: Sequence[int], level: float = 0.95) -> tuple[float, .
         K. K. G. Lan, D. L. DeMets (1983). Discrete sequential boundaries for clinical trials.
         P. Armitage, C. K. McPherson, B. C. Rowe (1969). Repeated significance tests on accumulating data.
     """
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import ndtr, ndtri
 
     proportion(level, "level")
     counts = [positive_integer(count, "a look") for count in looks]
@@ -87,7 +87,7 @@ def _find_bound(
     grid: NDArray[np.float64], weights: NDArray[np.float64], sigma: float, root: float, spent: float
 ) -> float:
     """Return the standardised bound that a sum exceeds for the first time with the probability `spent`."""
-    from scipy.special import ndtr  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import ndtr
 
     low = 0.0
     high = MAX_BOUND

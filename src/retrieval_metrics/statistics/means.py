@@ -388,7 +388,7 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     if n_clusters in {n, 1}:
         return sums
 
-    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import stdtrit
 
     def t_ratio(df: float) -> float:
         """Return the squared ratio of the quantiles of Student's t of n - 1 queries and of fewer degrees of freedom."""
@@ -613,6 +613,6 @@ def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple
 
 def _beta_quantile(a: float, b: float, p: float) -> float:
     # Not scipy.stats, which has the same function but takes three times as long to import.
-    from scipy.special import betaincinv  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import betaincinv
 
     return float(betaincinv(a, b, p))

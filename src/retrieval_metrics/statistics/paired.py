@@ -70,7 +70,7 @@ class PairedDifference:
         if not self.t_statistic:
             return 1.0
 
-        from scipy.special import stdtr  # noqa: PLC0415 - a comparison must not load scipy
+        from scipy.special import stdtr
 
         return 2 * float(stdtr(self.clusters - 1, -abs(self.t_statistic)))
 
@@ -403,7 +403,7 @@ def student_critical_value(count: float, level: float = 0.95) -> float:
 
 def t_quantile(df: float, probability: float) -> float:
     """Return the value below which Student's t is with this probability."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import stdtrit
 
     return float(stdtrit(df, probability))
 
@@ -418,7 +418,7 @@ def critical_value_to_p(critical_value: float, count: int) -> float:
     if critical_value**2 >= count:
         return 0.0
 
-    from scipy.special import stdtr  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import stdtr
 
     return 2 * float(stdtr(count - 1, -critical_value * math.sqrt((count - 1) / (count - critical_value**2))))
 

@@ -100,7 +100,7 @@ def detectable_difference(
     if n < n_moving or not units.totals.any():
         return Detectable(math.inf, math.inf)
 
-    from scipy.special import betaincinv, chdtri  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import betaincinv, chdtri
 
     share = float(betaincinv(n_moving, n - n_moving + 1, power))
     effect = _detectable_effect(units.effective_units, power, level) * math.sqrt(units.effective_units / n)
@@ -170,7 +170,7 @@ def queries_needed(
             f"difference must be a finite number other than 0, got {difference!r}; the largest possible is {span:g}"
         )
 
-    from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import chdtri
 
     squares = units.variance_of_mean * n * (n - 1)
     min_variance = squares / float(chdtri(n - 1, 1 - SPREAD_CONFIDENCE))
@@ -199,7 +199,7 @@ def min_units_for_power(
         ValueError: If it takes more than 2^40 units.
     """
     variance *= variance_allowance(df, power, level)
-    from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import betainc
 
     min_units = min_significant_units(1 - level)
 
@@ -234,7 +234,7 @@ def variance_allowance(df: float, power: float, level: float) -> float:
     """
     if math.isinf(df):
         return 1.0
-    from scipy.special import nctdtrit, ndtri  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import nctdtrit, ndtri
 
     z = float(ndtri(1 - level / 2))
     ratio = float(nctdtrit(df, z, power)) / (z + float(ndtri(power)))
@@ -249,7 +249,7 @@ def sd_bounds(count: float) -> tuple[float, float]:
         >>> round(low, 2), round(high, 2)
         (0.91, 1.14)
     """
-    from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import chdtri
 
     low = math.sqrt((count - 1) / float(chdtri(count - 1, 1 - SPREAD_CONFIDENCE)))
     high = math.sqrt((count - 1) / float(chdtri(count - 1, SPREAD_CONFIDENCE)))
@@ -258,7 +258,7 @@ def sd_bounds(count: float) -> tuple[float, float]:
 
 def _detectable_effect(count: float, power: float, level: float) -> float:
     """Return the effect in standard deviations for which the paired t test has that power."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.optimize import brentq
 
     def excess(effect: float) -> float:
         return paired_t_power(effect, count, level) - power
@@ -271,7 +271,7 @@ def _detectable_effect(count: float, power: float, level: float) -> float:
 
 def paired_t_power(effect: float, count: float, level: float) -> float:
     """Return the power of the two-sided paired t test to find a mean difference of `effect` standard deviations."""
-    from scipy.stats import nct, t  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.stats import nct, t
 
     df = count - 1
     with np.errstate(divide="ignore"):  # scipy 1.11 divides by zero for effects near 0, but its result is right

@@ -182,7 +182,7 @@ class CorrectedMean:
 
     def _assured_half_widths(self, n_more: NDArray[np.int64], level: float) -> NDArray[np.float64]:
         """Return the half width that so many more labels should reach in four of five samples."""
-        from scipy.special import fdtri  # noqa: PLC0415 - importing the package must not load scipy
+        from scipy.special import fdtri
 
         degrees = self.degrees
         growth = 1 + n_more / self.labelled

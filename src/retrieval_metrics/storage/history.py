@@ -144,7 +144,7 @@ class History(Printed):
             ValueError: If there is no entry, or none has the metric.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.storage.history_plot import history_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.storage.history_plot import history_figure
 
         entries = self.entries()
         if not entries:

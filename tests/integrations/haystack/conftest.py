@@ -12,6 +12,6 @@ collect_ignore_glob = [] if find_spec("haystack") else ["test_*.py"]
 
 @pytest.fixture
 def bm25() -> Any:
-    from haystack_hosts import make_bm25  # noqa: PLC0415  (brings Haystack, which may not be there)
+    from haystack_hosts import make_bm25
 
     return make_bm25()

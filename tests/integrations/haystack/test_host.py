@@ -40,7 +40,7 @@ def store() -> InMemoryDocumentStore:
 
 
 def test_the_fixture_blocks_the_network_and_telemetry_is_off(network_attempts: list[Any]) -> None:
-    from haystack.telemetry import _telemetry  # noqa: PLC0415  (private: nothing public says it)
+    from haystack.telemetry import _telemetry
 
     with pytest.raises(AssertionError, match="reached for the network"):
         socket.create_connection(("127.0.0.1", 9))

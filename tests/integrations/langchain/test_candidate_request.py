@@ -39,7 +39,7 @@ class Counted(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+        run_manager: CallbackManagerForRetrieverRun,
     ) -> list[Document]:
         return [Document(f"{query} {number}", id=str(number)) for number in range(self.k)]
 

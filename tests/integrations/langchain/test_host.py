@@ -85,7 +85,7 @@ def test_chunks_with_their_places_give_places_in_the_whole_document() -> None:
 class Search(BaseRetriever):
     """Returns every document, those that share most words with the query first."""
 
-    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:  # noqa: ARG002  (the host's)
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
         query_words = set(query.lower().split())
 
         def count_shared_words(document: Document) -> int:

@@ -76,7 +76,7 @@ def test_the_mean_of_the_summary_counts_failures_and_has_interval_and_n() -> Non
         langsmith_target(Prepared(answers=ANSWERS)), examples(), [], langsmith_summary_evaluators(["mrr", "recall@1"])
     )
     list(rows)
-    mrr, recall = rows._summary_results["results"]  # noqa: SLF001  (where LangSmith keeps them without uploading)
+    mrr, recall = rows._summary_results["results"]
     with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 2 of 4"):
         ours = evaluate_retriever(Prepared(answers=ANSWERS), examples(), ["mrr", "recall@1"])
     low, high = ours.intervals(0.95)["mrr"]
@@ -89,7 +89,7 @@ def test_where_every_example_failed_the_summary_has_the_reason_and_no_number() -
     target = langsmith_target(Prepared(answers=dict.fromkeys(ANSWERS, PermissionError("401"))))
     rows = evaluated(target, examples(), [], langsmith_summary_evaluators("mrr"))
     list(rows)
-    (mrr,) = rows._summary_results["results"]  # noqa: SLF001  (where LangSmith keeps them without uploading)
+    (mrr,) = rows._summary_results["results"]
     assert mrr.score is None
     assert mrr.comment.startswith("every example failed, so nothing is scored: the target failed: PermissionError")
 
@@ -108,7 +108,7 @@ def test_repetitions_of_an_example_are_one_cluster() -> None:
             num_repetitions=times,
         )
         list(rows)
-        (summaries[times],) = rows._summary_results["results"]  # noqa: SLF001  (where LangSmith keeps them without uploading)
+        (summaries[times],) = rows._summary_results["results"]
     lows = {times: float(summary.comment.split("[")[1].split(",")[0]) for times, summary in summaries.items()}
     assert summaries[4].comment.endswith("n = 48 runs of 12 examples")
     assert lows[4] == pytest.approx(lows[1], abs=0.03)  # 48 independent ones would have 0.35
@@ -179,7 +179,7 @@ def test_a_chain_that_takes_a_text_hands_on_its_whole_answer() -> None:
 
 
 @pytest.mark.parametrize("as_rows", [False, True])
-def test_examples_and_their_json_are_a_dataset(as_rows: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_examples_and_their_json_are_a_dataset(as_rows: bool) -> None:
     data: Any = [example("q0", ["d"], answer="x"), example("q2", {"d": 2})]
     if as_rows:
         data = [{"inputs": example_row.inputs, "outputs": example_row.outputs} for example_row in data]
@@ -216,7 +216,7 @@ def test_examples_keep_their_id_and_their_source_everywhere() -> None:
     rm.compare({"ours": ours, "core": other})  # of the same questions
     rows = evaluated(langsmith_target(retriever), data, [], langsmith_summary_evaluators("mrr"))
     list(rows)
-    (summary,) = rows._summary_results["results"]  # noqa: SLF001  (where LangSmith keeps them without uploading)
+    (summary,) = rows._summary_results["results"]
     low, high = core.intervals(0.95)["mrr"]
     assert summary.comment == f"95 % interval [{low:.3f}, {high:.3f}], n = 40"
 
@@ -235,7 +235,7 @@ def test_an_example_without_judgments_is_counted_and_deletes_nothing() -> None:
     frame = rows.to_pandas()
     assert [name for name in frame if name.startswith("feedback.")] == ["feedback.mrr"]
     assert frame["feedback.mrr"].mean() == 1
-    (summary,) = rows._summary_results["results"]  # noqa: SLF001  (as above)
+    (summary,) = rows._summary_results["results"]
     assert summary.score == 1
     assert summary.comment.endswith(
         "n = 2; 1 example left out, without judgments: reference_outputs has no 'relevant', which the path "
@@ -243,7 +243,7 @@ def test_an_example_without_judgments_is_counted_and_deletes_nothing() -> None:
     )
     rows = evaluated(target, data[2:], langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))
     list(rows)
-    (summary,) = rows._summary_results["results"]  # noqa: SLF001  (as above)
+    (summary,) = rows._summary_results["results"]
     assert (summary.score, summary.comment.startswith("no example is judged")) == (None, True)
 
 

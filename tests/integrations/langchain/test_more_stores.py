@@ -30,7 +30,7 @@ pytestmark = [
 
 def lancedb(embeddings: Counting, folder: Path, _: ExitStack, names: Any = NAMES) -> Any:
     pytest.importorskip("lancedb", reason="LanceDB is not installed")
-    from langchain_community.vectorstores import LanceDB  # noqa: PLC0415  (it warns of its own)
+    from langchain_community.vectorstores import LanceDB
 
     store = LanceDB(embedding=embeddings, uri=str(folder), mode="append")
     store.add_texts(TEXTS, ids=names)
@@ -56,7 +56,7 @@ def pgvector(embeddings: Counting, folder: Path, open_ones: ExitStack, names: An
     open_ones.callback(server.cleanup)
     address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
     store = postgres.PGVector(embeddings, connection=address, engine_args={"pool_size": 1})
-    open_ones.callback(store._engine.dispose)  # noqa: SLF001  (it has no close)
+    open_ones.callback(store._engine.dispose)
     store.add_texts(TEXTS, ids=names)
     return store
 

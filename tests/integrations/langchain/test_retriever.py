@@ -282,7 +282,7 @@ def test_nothing_found_is_nothing_selected_and_nothing_embedded() -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_the_base_retriever_is_a_child_run_and_tags_pass_through(asynchronous: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_the_base_retriever_is_a_child_run_and_tags_pass_through(asynchronous: bool) -> None:
     class Runs(BaseCallbackHandler):
         def __init__(self) -> None:
             self.started: list[Any] = []
@@ -329,7 +329,7 @@ def test_a_vector_that_was_replaced_in_the_store_is_not_remembered() -> None:
 def test_copies_work_and_begin_with_an_empty_cache() -> None:
     ours = retriever(base_retriever=Prepared(answers={"query": DOCUMENTS}))
     expected = ours.invoke("query")
-    for other in (copy.copy(ours), copy.deepcopy(ours), ours.model_copy(), pickle.loads(pickle.dumps(ours))):  # noqa: S301  (our own pickle)
+    for other in (copy.copy(ours), copy.deepcopy(ours), ours.model_copy(), pickle.loads(pickle.dumps(ours))):
         assert other.invoke("query") == expected
 
 
@@ -352,7 +352,7 @@ def test_what_embeddings_give_is_named_and_not_kept(embedded: Any) -> None:
 
 
 def test_functions_and_tuples_are_retrievers_as_they_are_for_evaluation() -> None:
-    async def asynchronously(query: str) -> tuple[Document, ...]:  # noqa: ARG001  (called with it)
+    async def asynchronously(query: str) -> tuple[Document, ...]:
         await asyncio.sleep(0)
         return tuple(DOCUMENTS)
 
@@ -412,7 +412,7 @@ def test_they_reach_it_through_a_chain_too() -> None:
 def test_tags_metadata_and_concurrency_reach_the_base_retriever() -> None:
     configs: list[Any] = []
 
-    def base(query: str, config: Any) -> list[Document]:  # noqa: ARG001  (called with it)
+    def base(query: str, config: Any) -> list[Document]:
         configs.append((config["tags"], config["metadata"]["run"], config["max_concurrency"]))
         return [Document("text 1", id="d1")]
 
@@ -439,9 +439,9 @@ def test_runs_have_one_name_and_one_parent_each() -> None:
 class TakesTop(BaseRetriever):
     def _get_relevant_documents(
         self,
-        query: str,  # noqa: ARG002  (the host's signature)
+        query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (as above)
+        run_manager: CallbackManagerForRetrieverRun,
         top: int = 3,
     ) -> list[Document]:
         return [Document(f"text {number}", id=f"d{number}") for number in range(top)]

@@ -47,7 +47,7 @@ class Finder(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+        run_manager: CallbackManagerForRetrieverRun,
     ) -> list[Document]:
         return find(query)
 

@@ -33,7 +33,7 @@ class Lexical(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+        run_manager: CallbackManagerForRetrieverRun,
     ) -> list[Document]:
         texts = {passage.id: passage.text for passage in PASSAGES}
         return [Document(texts[name], id=name) for name in self.index.search(query, 10)]

@@ -117,7 +117,7 @@ def test_vectors_of_deleted_documents_are_not_kept() -> None:
     vectors([Document(text, id=name) for text, name in zip(TEXTS, NAMES, strict=True)])
     store.delete(NAMES[20:])
     vectors([Document(TEXTS[0], id=NAMES[0])])
-    assert len(vectors._converted) == 20  # noqa: SLF001  (what is held shows nowhere else)
+    assert len(vectors._converted) == 20
 
 
 def test_chroma_returns_what_mmr_selects_in_the_order_of_plain_search() -> None:
@@ -176,7 +176,7 @@ def test_what_is_added_deleted_or_replaced_is_noticed(named: tuple[str, Store]) 
 def test_where_the_store_can_be_pickled_so_can_its_retriever(name: str) -> None:
     retriever = MMRRetriever.from_store(MAKERS[name](Counting()))
     expected = ids(retriever.invoke("question"))
-    for other in (pickle.loads(pickle.dumps(retriever)), copy.deepcopy(retriever)):  # noqa: S301  (our own pickle)
+    for other in (pickle.loads(pickle.dumps(retriever)), copy.deepcopy(retriever)):
         assert ids(other.invoke("question")) == expected
 
 

@@ -98,7 +98,7 @@ def test_a_synchronous_call_inside_a_task_never_waits_for_a_task() -> None:
 def test_a_retriever_with_a_cache_can_be_pickled(size: int) -> None:
     ours = MMRReranker(embeddings=Known(), cache_size=size)
     expected = ours.compress_documents(DOCUMENTS, "query")
-    assert pickle.loads(pickle.dumps(ours)).compress_documents(DOCUMENTS, "query") == expected  # noqa: S301  (our own pickle)
+    assert pickle.loads(pickle.dumps(ours)).compress_documents(DOCUMENTS, "query") == expected
 
 
 class Known(Embeddings):

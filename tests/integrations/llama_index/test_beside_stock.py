@@ -59,12 +59,12 @@ def test_distinct_ids_score_the_same(stock: Any, name: str, expected: list[str],
 class Shouting(BaseNodePostprocessor):
     """Changes the texts and the order, and notes which of its two forms was called."""
 
-    called: list[str] = []  # noqa: RUF012  (a field of pydantic, copied for each instance)
+    called: list[str] = []
 
     def _postprocess_nodes(
         self,
         nodes: list[NodeWithScore],
-        query_bundle: QueryBundle | None = None,  # noqa: ARG002  (the host's signature)
+        query_bundle: QueryBundle | None = None,
     ) -> list[NodeWithScore]:
         self.called.append("sync")
         return loud(nodes)
@@ -72,7 +72,7 @@ class Shouting(BaseNodePostprocessor):
     async def _apostprocess_nodes(
         self,
         nodes: list[NodeWithScore],
-        query_bundle: QueryBundle | None = None,  # noqa: ARG002  (likewise)
+        query_bundle: QueryBundle | None = None,
     ) -> list[NodeWithScore]:
         self.called.append("async")
         return loud(nodes)
@@ -84,7 +84,7 @@ class SynchronousShouting(BaseNodePostprocessor):
     def _postprocess_nodes(
         self,
         nodes: list[NodeWithScore],
-        query_bundle: QueryBundle | None = None,  # noqa: ARG002  (the host's signature)
+        query_bundle: QueryBundle | None = None,
     ) -> list[NodeWithScore]:
         return loud(nodes)
 

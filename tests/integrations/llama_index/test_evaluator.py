@@ -268,7 +268,7 @@ def test_texts_and_mode_stay_in_the_result() -> None:
 
 def test_the_hook_of_the_base_class_says_what_is_judged() -> None:
     ours = evaluator(["mrr"], match="metadata:page")
-    assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["3", "1", "4"]  # noqa: SLF001  (what subclasses call)
+    assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["3", "1", "4"]
 
 
 def test_a_metric_where_its_name_is_expected() -> None:
@@ -300,7 +300,7 @@ def test_an_empty_list_of_names() -> None:
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("entry", [TextNode(id_="n1", text="a text"), node("n1")])
 @pytest.mark.parametrize("name", ["mrr", "err"])
-def test_a_node_where_its_id_is_expected(entry: Any, nested: bool, name: str) -> None:  # noqa: FBT001  (of the test)
+def test_a_node_where_its_id_is_expected(entry: Any, nested: bool, name: str) -> None:
     ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
     truth = [[entry], ["n2"]] if nested else [entry]
     with pytest.raises(TypeError, match="is among the judgments of query 'q'; pass its id, 'n1', or its text as rm"):
@@ -430,7 +430,7 @@ class NodesReversed(RetrieverEvaluator):
 @pytest.mark.parametrize("overriding", [Reversed, NodesReversed])
 def test_an_overridden_hook_says_what_is_evaluated(overriding: type[RetrieverEvaluator]) -> None:
     class Stock(StockRetrieverEvaluator):
-        _aget_retrieved_ids_and_texts = overriding._aget_retrieved_ids_and_texts  # noqa: SLF001  (the hook itself)
+        _aget_retrieved_ids_and_texts = overriding._aget_retrieved_ids_and_texts
 
     ours = overriding.from_metric_names(["mrr"], retriever=Prepared({"q": ANSWER}))
     results = [ours.evaluate("q", ["chunk-1"]), asyncio.run(ours.aevaluate("q", ["chunk-1"]))]
@@ -438,15 +438,15 @@ def test_an_overridden_hook_says_what_is_evaluated(overriding: type[RetrieverEva
     assert [result.metric_vals_dict for result in results] == [{"mrr": 1.0}] * 4
     assert results[0].retrieved_ids == ["chunk-1", "chunk-2"]
     assert results[0].retrieved_texts == ["text of chunk-1", "text of chunk-2"]
-    assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["chunk-1", "chunk-2"]  # noqa: SLF001  (the hook itself)
+    assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["chunk-1", "chunk-2"]
 
 
 def test_a_hook_that_loses_texts_is_an_error() -> None:
     class Loses(RetrieverEvaluator):
         async def _aget_retrieved_ids_and_texts(
             self,
-            query: str,  # noqa: ARG002  (the host's signature)
-            mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (likewise)
+            query: str,
+            mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         ) -> tuple[list[str], list[str]]:
             return ["a", "b"], ["text"]
 
@@ -456,7 +456,7 @@ def test_a_hook_that_loses_texts_is_an_error() -> None:
 
 def test_positional_arguments_are_those_that_were_removed() -> None:
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({"q": ANSWER}))
-    assert asyncio.run(ours.aevaluate_dataset(QUESTIONS, 2, True)) == ours.evaluate_dataset(QUESTIONS, 2, False)  # noqa: FBT003  (the point)
+    assert asyncio.run(ours.aevaluate_dataset(QUESTIONS, 2, True)) == ours.evaluate_dataset(QUESTIONS, 2, False)
 
 
 @pytest.mark.parametrize(
@@ -477,10 +477,10 @@ class Longest(BaseRetrievalMetric):
 
     def compute(  # type: ignore[override]  # as the evaluator calls it
         self,
-        query: str,  # noqa: ARG002  (the host's signature)
+        query: str,
         expected_ids: list[str],
         retrieved_ids: list[str],
-        *texts: Any,  # noqa: ARG002  (likewise)
+        *texts: Any,
     ) -> RetrievalMetricResult:
         assert all(isinstance(expected_id, str) and "(" not in expected_id for expected_id in expected_ids), (
             expected_ids

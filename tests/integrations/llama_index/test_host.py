@@ -32,10 +32,10 @@ class Scripted(CustomLLM):
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(model_name=self.model_name)
 
-    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002, FBT001, FBT002  (the host's)
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
         return CompletionResponse(text=SCRIPT(prompt))
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:  # noqa: FBT001, FBT002  (the host's)
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:
         raise NotImplementedError
 
 
@@ -63,7 +63,7 @@ class Calling(FunctionCallingLLM):
     def get_tool_calls_from_response(
         self,
         response: ChatResponse,
-        error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002  (the host's)
+        error_on_no_tool_call: bool = True,
         **_: Any,
     ) -> list[ToolSelection]:
         assert not error_on_no_tool_call
@@ -81,7 +81,7 @@ class Calling(FunctionCallingLLM):
 
 
 @pytest.mark.parametrize("says_words", [False, True])
-def test_an_llm_that_calls_functions_is_asked_for_the_form_of_its_replies(says_words: bool) -> None:  # noqa: FBT001  (a case)
+def test_an_llm_that_calls_functions_is_asked_for_the_form_of_its_replies(says_words: bool) -> None:
     llm = Calling(says_words=says_words)
     generated = rm.generate_questions(documents(), llm, 5, kinds="one_passage")
     assert generated.questions.qrels == generate(documents()).questions.qrels

@@ -111,7 +111,7 @@ def test_what_a_metric_does_not_know_is_refused() -> None:
 def test_copies_are_equal_and_work(name: str) -> None:
     original = metric(name)
     copies = [copy.copy(original), copy.deepcopy(original), original.model_copy(), original.model_copy(deep=True)]
-    copies += [pickle.loads(pickle.dumps(original, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]  # noqa: S301  (our own pickle)
+    copies += [pickle.loads(pickle.dumps(original, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
     for other in copies:
         assert other == original
         assert (other.metric_name, other.spec, repr(other)) == (name, original.spec, f"metric({name!r})")

@@ -136,10 +136,10 @@ def test_vectors_that_are_there_are_reused_and_the_others_made_in_one_batch(*, a
     rerank = MMRPostprocessor(embed_model=model)
 
     reranked(rerank, nodes, QueryBundle("[1, 0]"), asynchronous=asynchronous)
-    assert model._texts == [["[0.9, 0.1]", "[0.5, 0.5]"]]  # noqa: SLF001  (what the model was asked for)
-    assert model._queries == ["[1, 0]"]  # noqa: SLF001  (as above)
+    assert model._texts == [["[0.9, 0.1]", "[0.5, 0.5]"]]
+    assert model._queries == ["[1, 0]"]
     reranked(rerank, nodes, QueryBundle("[1, 0]", embedding=[1.0, 0.0]), asynchronous=asynchronous)
-    assert model._queries == ["[1, 0]"]  # noqa: SLF001  (as above)
+    assert model._queries == ["[1, 0]"]
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -166,7 +166,7 @@ def test_the_model_of_the_settings_is_taken_only_where_one_is_needed(monkeypatch
     monkeypatch.setattr(Settings, "_embed_model", model)
     nodes = nodes_of([[1, 0], [0, 1]], embedded=False)
     MMRPostprocessor().postprocess_nodes(nodes, query_str="[1, 0]")
-    assert model._queries == ["[1, 0]"]  # noqa: SLF001  (what the model was asked for)
+    assert model._queries == ["[1, 0]"]
 
 
 def test_vectors_of_a_model_that_is_gone_are_not_taken_for_those_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_vectors_of_a_model_that_is_gone_are_not_taken_for_those_of_the_next(mon
         with monkeypatch.context() as patched:
             patched.setattr(Settings, "_embed_model", model)
             rerank.postprocess_nodes(nodes, query_str="[1, 0]")
-        assert model._texts == [["[1, 0]", "[0, 1]"]]  # noqa: SLF001  (what the model was asked for)
+        assert model._texts == [["[1, 0]", "[0, 1]"]]
         del model
 
 
@@ -254,7 +254,7 @@ def test_the_vector_that_the_retriever_made_of_the_query_is_reused() -> None:
     bundle = QueryBundle("[1, 0.1]")
     reranked = MMRPostprocessor(embed_model=model).postprocess_nodes(retriever.retrieve(bundle), bundle)
     assert ids(reranked) == [1, 2, 0]
-    assert model._queries == ["[1, 0.1]"]  # noqa: SLF001  (what the model was asked for)
+    assert model._queries == ["[1, 0.1]"]
 
 
 def test_it_works_in_a_query_engine_sync_and_async() -> None:
@@ -276,7 +276,7 @@ def test_it_is_serialised_and_pickled() -> None:
     rerank = MMRPostprocessor(top_n=3, lambda_mult=0.7, relevance="score")
     assert rerank.to_dict()["class_name"] == "MMRPostprocessor"
     assert MMRPostprocessor.from_json(rerank.to_json()).to_dict() == rerank.to_dict()
-    assert pickle.loads(pickle.dumps(rerank)).to_dict() == rerank.to_dict()  # noqa: S301  (our own pickle)
+    assert pickle.loads(pickle.dumps(rerank)).to_dict() == rerank.to_dict()
 
 
 def test_a_reranked_retriever_that_is_only_synchronous_is_evaluated() -> None:
@@ -319,7 +319,7 @@ def test_it_is_made_again_from_its_dict_with_its_model() -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_the_query_is_embedded_once(asynchronous: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_the_query_is_embedded_once(asynchronous: bool) -> None:
     model = Counted()
     index = VectorStoreIndex([TextNode(id_=text, text=text) for text in ("aa", "ab", "bc")], embed_model=model)
     ours = RetrieverEvaluator.from_metric_names(

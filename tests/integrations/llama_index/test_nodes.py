@@ -262,7 +262,7 @@ class Compress(BaseNodePostprocessor):
     def _postprocess_nodes(
         self,
         nodes: list[NodeWithScore],
-        query_bundle: QueryBundle | None = None,  # noqa: ARG002  (the host's signature)
+        query_bundle: QueryBundle | None = None,
     ) -> list[NodeWithScore]:
         for scored in nodes:
             scored.node.set_content(by_sentences(scored.node.get_content())[0])

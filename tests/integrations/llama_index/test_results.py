@@ -126,7 +126,7 @@ def test_sync_and_async_inside_and_outside_a_running_loop_agree(retriever: type[
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
-def test_as_many_queries_are_under_way_as_there_are_workers(asynchronous: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_as_many_queries_are_under_way_as_there_are_workers(asynchronous: bool) -> None:
     together = threading.Barrier(4, timeout=10)  # breaks, and fails the query, if fewer than 4 come together
 
     class Meets(BaseRetriever):
@@ -218,7 +218,7 @@ def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
 
 def test_results_are_a_list_that_pickles() -> None:
     result = evaluator().evaluate_dataset(ROWS)
-    other = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own pickle)
+    other = pickle.loads(pickle.dumps(result))
     assert isinstance(other, list)
     assert other == result
     assert dict(other.evaluation.means) == MEANS

@@ -47,7 +47,7 @@ def item_ids(items: Any) -> list[str]:
 
 @pytest.mark.parametrize("use_async", [True, False])
 @pytest.mark.parametrize("waited", [True, False])
-def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> None:  # noqa: FBT001  (parameters)
+def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> None:
     questions = rm.EvaluationSet.from_dataset(ROWS)
     pipeline = engine(use_async=use_async, mode="reciprocal_rerank")
     run = asyncio.run(rm.aretrieve(pipeline, questions)) if waited else rm.retrieve(pipeline, questions)

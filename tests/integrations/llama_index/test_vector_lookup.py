@@ -49,7 +49,7 @@ def model() -> Counts:
 def index(model: Counts) -> VectorStoreIndex:
     nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
     vector_index = VectorStoreIndex(nodes, embed_model=model)
-    model._texts = 0  # noqa: SLF001  (its own count)
+    model._texts = 0
     return vector_index
 
 
@@ -66,9 +66,9 @@ def test_a_node_is_embedded_once_and_the_cost_is_said_once(
     mmr = MMRPostprocessor(top_n=3, embed_model=model)
     with caplog.at_level(logging.WARNING):
         first = retrieved(index, mmr)
-        spent = model._texts  # noqa: SLF001  (its own count)
+        spent = model._texts
         assert retrieved(index, mmr) == first
-    assert model._texts == spent  # noqa: SLF001  (its own count)
+    assert model._texts == spent
     messages = [record.getMessage() for record in caplog.records if record.name.endswith("mmr_postprocessor")]
     assert len(messages) == 1
     assert "MMR embeds 5 of 5 candidates" in messages[0]
@@ -88,23 +88,23 @@ def test_vectors_of_the_index_cost_nothing_and_change_nothing(
     index: VectorStoreIndex, model: Counts, vectors: Callable[[Any], Any]
 ) -> None:
     expected = retrieved(index, MMRPostprocessor(top_n=3, embed_model=model))
-    model._texts = 0  # noqa: SLF001  (its own count)
+    model._texts = 0
     assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=vectors(index))) == expected
-    assert model._texts == 0  # noqa: SLF001  (its own count)
+    assert model._texts == 0
 
 
 def test_what_the_index_does_not_know_is_embedded(index: VectorStoreIndex, model: Counts) -> None:
     mmr = MMRPostprocessor(embed_model=model, vectors=index.vector_store)
     nodes = [NodeWithScore(node=TextNode(id_=name, text=f"about {name}")) for name in ("with", "new")]
     assert [scored.node.node_id for scored in mmr.postprocess_nodes(nodes, query_str="with")] == ["with", "new"]
-    assert model._texts == 1  # noqa: SLF001  (its own count)
+    assert model._texts == 1
 
 
 def test_a_node_whose_text_changed_is_embedded_again_and_equal_texts_once(model: Counts) -> None:
     for text in ("about with", "about try", "about try"):
         nodes = [NodeWithScore(node=TextNode(id_=name, text=text)) for name in ("a", "b")]
         MMRPostprocessor(embed_model=model).postprocess_nodes(nodes, query_str="with")
-    assert model._texts == 2  # noqa: SLF001  (its own count)
+    assert model._texts == 2
 
 
 def qdrant() -> Any:
@@ -143,7 +143,7 @@ def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
     index = VectorStoreIndex(nodes, storage_context=context, embed_model=model)
     expected = retrieved(index, MMRPostprocessor(top_n=3, embed_model=model))
     assert all(len(ids) == 3 for ids in expected.values())
-    spent = model._texts  # noqa: SLF001  (its own count)
+    spent = model._texts
     assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=index)) == expected
     if make is faiss:
         with pytest.raises(
@@ -152,14 +152,14 @@ def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
             MMRPostprocessor(vectors=store)
     else:
         assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=store)) == expected
-    assert model._texts == spent  # noqa: SLF001  (its own count)
+    assert model._texts == spent
     later = TextNode(id_=by_uuid("later"), text=f"about {TOPICS[0]}")
     index.insert_nodes([later])
     strange = TextNode(id_="no id of a point", text="about something new")
     mmr = MMRPostprocessor(embed_model=model, vectors=index)
-    spent = model._texts  # noqa: SLF001  (its own count)
+    spent = model._texts
     mmr.postprocess_nodes([NodeWithScore(node=node) for node in (nodes[1], later, strange)], query_str="with")
-    assert model._texts == spent + 1  # noqa: SLF001  (only the strange one)
+    assert model._texts == spent + 1
 
 
 def test_another_store_is_refused_with_the_way_out() -> None:

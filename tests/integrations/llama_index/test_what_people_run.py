@@ -77,7 +77,7 @@ def test_whatever_answers_with_nodes_is_evaluated(name: str) -> None:
         assert set(result.seconds) == set(ANSWERS)
     assert asyncio.run(ours.aevaluate_dataset(ROWS)).means == MEANS
     assert ours.evaluate(*ROWS[1]).metric_vals_dict == {"mrr": 0.5}
-    assert asyncio.run(ours._aget_retrieved_ids_and_texts(ROWS[1][0]))[0] == ["n9", "n2"]  # noqa: SLF001  (what subclasses call)
+    assert asyncio.run(ours._aget_retrieved_ids_and_texts(ROWS[1][0]))[0] == ["n9", "n2"]
 
 
 def test_retrievers_engines_and_workflows_are_compared() -> None:

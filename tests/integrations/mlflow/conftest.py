@@ -22,8 +22,8 @@ os.environ["MLFLOW_GENAI_EVAL_MAX_WORKERS"] = "1"  # with several, a slow disk e
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a store whose tables are made, which takes seconds."""
-    import mlflow  # noqa: PLC0415  (where it is not installed, this folder is not collected)
-    from sqlalchemy import Engine, event  # noqa: PLC0415  (likewise)
+    import mlflow
+    from sqlalchemy import Engine, event
 
     # Each row of MLflow is several transactions, and nothing here has to outlive a loss of power.
     event.listen(Engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def experiment(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The id of an experiment of the test's own, which is the active one."""
-    import mlflow  # noqa: PLC0415  (as above)
+    import mlflow
 
     # MLflow keeps the active experiment in both; what a test sets must not reach other stores.
     monkeypatch.setattr("mlflow.tracking.fluent._active_experiment_id", None)

@@ -54,7 +54,7 @@ def test_the_largest_grade_of_all_rows_is_given() -> None:
 def test_every_metric_has_a_name_that_mlflow_allows() -> None:
     names = [scorer.name for scorer in retrieval_scorers(["ndcg(gain=exponential)@10", "recall@2000chars", "map"])]
     assert names == ["ndcg_at_10-gain-exponential", "recall_at_2000chars", "map"]
-    check: Any = validation._validate_metric_name  # noqa: SLF001  (what the store itself applies)
+    check: Any = validation._validate_metric_name
     for name in names:
         check(f"{name}/mean")
 

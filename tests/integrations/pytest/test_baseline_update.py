@@ -171,7 +171,7 @@ def test_the_best_is_replaced_by_what_is_better_and_goes_with_its_baseline(build
 
 
 @pytest.mark.parametrize("accept", [False, True])
-def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accept: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accept: bool) -> None:
     options = ["--retrieval-update", *(["--retrieval-accept-worse"] if accept else [])]
     refused = builds.run(*options, lost=40)
     refused.assert_outcomes(failed=1)

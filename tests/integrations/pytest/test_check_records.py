@@ -27,7 +27,7 @@ def test_an_expected_failure_is_no_failure_in_any_report(expected: Builds) -> No
     result.assert_outcomes(xfailed=1)
     result.stdout.fnmatch_lines(["retrieval quality: 1 check xfailed; ndcg@10 0.741, mrr 0.800; -v shows the table"])
     expected.run("-v", lost=12).stdout.fnmatch_lines(["*ndcg@10*worse (xfailed)"])
-    (suite,) = ET.parse(expected.path / "r.xml").getroot()  # noqa: S314  (our own file)
+    (suite,) = ET.parse(expected.path / "r.xml").getroot()
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
     (skipped,) = suite.findall("testcase/skipped")
     assert str(skipped.get("message")).startswith("xfailed ndcg@10 worse: 1.000 -> 0.741")
@@ -43,7 +43,7 @@ def test_a_skipped_check_is_skipped_in_the_reports(builds: Builds) -> None:
     result = builds.run("-v", "--retrieval-inconclusive=skip", "--retrieval-report=r.xml", lost=4)
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*cannot tell (skipped)"])
-    (suite,) = ET.parse(builds.path / "r.xml").getroot()  # noqa: S314  (our own file)
+    (suite,) = ET.parse(builds.path / "r.xml").getroot()
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
 
 
@@ -56,7 +56,7 @@ def test_a_test_that_passes_when_it_runs_again_has_not_failed(builds: Builds) ->
     )
     result = builds.run_alone("pytest_rerunfailures", "--reruns=1", "--retrieval-update", "--retrieval-report=r.xml")
     result.assert_outcomes(passed=1)
-    (suite,) = ET.parse(builds.path / "r.xml").getroot()  # noqa: S314  (our own file)
+    (suite,) = ET.parse(builds.path / "r.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
 
 
@@ -76,7 +76,7 @@ def test_junitxml_has_the_means_and_the_queries_that_changed(builds: Builds) -> 
 
 
 def read_properties(builds: Builds) -> dict[str | None, str | None]:
-    properties = ET.parse(builds.path / "junit.xml").getroot().iter("property")  # noqa: S314  (our own file)
+    properties = ET.parse(builds.path / "junit.xml").getroot().iter("property")
     return {property_.get("name"): property_.get("value") for property_ in properties}
 
 

@@ -36,7 +36,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
 
 
 @pytest.mark.parametrize("in_ini", [True, False])
-def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Builds, in_ini: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Builds, in_ini: bool) -> None:
     builds.write(SUITE.replace("0.35", "0.9").replace("None}, baseline=True", "0.1}"))
     builds.run(lost=4).assert_outcomes(passed=1)
     if in_ini:

@@ -121,7 +121,7 @@ def test_a_test_that_is_run_again_is_reported_and_remembered_once(builds: Builds
     result = builds.run_alone("pytest_rerunfailures", *options, lost=12)
     result.stdout.fnmatch_lines(["*1 failed*2 rerun*"])
     assert len(json.loads((builds.path / "r.json").read_text())["checks"]) == 1
-    names = [property_.get("name") for property_ in ET.parse(builds.path / "junit.xml").getroot().iter("property")]  # noqa: S314  (our own file)
+    names = [property_.get("name") for property_ in ET.parse(builds.path / "junit.xml").getroot().iter("property")]
     assert len(set(names)) == 2 + 2 * 12
     assert len(names) == 3 * len(set(names))  # pytest writes those of every round; none has those of the rounds before
     assert len(rm.History(builds.path / "remembered" / "test_search" / "test_words.jsonl").entries()) == 1
@@ -230,7 +230,7 @@ def test_a_test_that_takes_the_fixture_and_checks_nothing_fails(builds: Builds, 
         result = builds.run_alone(f"pytest_asyncio.plugin,{plugins}", *options)
     else:
         result = builds.run("--junitxml=junit.xml")
-        (suite,) = ET.parse(builds.path / "junit.xml").getroot()  # noqa: S314  (our own file)
+        (suite,) = ET.parse(builds.path / "junit.xml").getroot()
         assert suite.get("failures") == "4"
     passed = "test_loop[[]questions0]", "test_failure_wanted", "test_something_else"
     result.stdout.fnmatch_lines([f"*{len(passed)} passed*"])

@@ -188,7 +188,7 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
 
 
 @pytest.mark.parametrize(("n_found", "can_fail"), [(6, True), (5, False)])
-def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) -> None:
     qrels = {f"q{number}": {"d": 1, "x": 0} for number in range(40)}
     before = rm.evaluate(
         qrels, {query: ["d"] if number < n_found else ["x"] for number, query in enumerate(qrels)}, "mrr"

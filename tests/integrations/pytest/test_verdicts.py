@@ -51,7 +51,7 @@ def test_a_warning_that_is_an_error_leaves_the_baseline_alone_and_is_in_the_tabl
     result.stdout.fnmatch_lines(["*ndcg@10*warning"])
     # pytest cuts the name of the warning where the line ends.
     result.stdout.fnmatch_lines(["FAILED *test_words - retrieval_metrics.*"])
-    (suite,) = ET.parse(builds.path / "r.xml").getroot()  # noqa: S314  (our own file)
+    (suite,) = ET.parse(builds.path / "r.xml").getroot()
     assert suite.get("failures") == "1"
     builds.ini()  # with warnings as warnings, the same is stored
     builds.run("--retrieval-update").assert_outcomes(passed=1)

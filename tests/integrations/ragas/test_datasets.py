@@ -67,7 +67,7 @@ class DocumentRetriever(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (LangChain passes it by name)
+        run_manager: CallbackManagerForRetrieverRun,
     ) -> list[Document]:
         return [
             Document(f"text of {document_id}", id=document_id, metadata={"page": 7})

@@ -168,7 +168,7 @@ def test_a_host_that_could_not_retrieve_scores_0_and_is_heard() -> None:
 
 def test_ragas_passes_both_arguments_of_a_legacy_metric_by_name() -> None:
     sample = SingleTurnSample(retrieved_context_ids=["x", "d1"], reference_context_ids=["d1"])
-    assert asyncio.run(MRR()._single_turn_ascore(sample=sample, callbacks=[])) == 0.5  # noqa: SLF001  (what ragas calls)
+    assert asyncio.run(MRR()._single_turn_ascore(sample=sample, callbacks=[])) == 0.5
     MRR().init(run_config=None)  # type: ignore[arg-type]  # only the name of the argument matters
 
 
@@ -206,7 +206,7 @@ def test_unknown_fields_are_refused_where_they_would_be_lost() -> None:
 
 def test_metrics_are_copied_and_pickled() -> None:
     metric = NDCG(10, qrels={"q": {"d1": 2}})
-    for again in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):  # noqa: S301  (our own bytes)
+    for again in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
         assert again.name == metric.name
         assert value(again, ["x", "d1"], None, user_input="q") == value(metric, ["x", "d1"], None, user_input="q")
     assert repr(metric).startswith("NDCG(name='ndcg_at_10-qrels-")

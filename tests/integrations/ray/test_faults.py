@@ -104,7 +104,7 @@ def test_workers_killed_in_the_shuffle_change_no_bit(stage: str) -> None:
         run[f"q{i}"] = {f"d{number}": chance.random() for number in range(20)}
     qrels = {query: {f"d{chance.randrange(30)}": 1 + chance.randrange(3)} for query in run}
     rows, _ = run_rows(run)
-    raylet = ray.get(ray.remote(lambda: os.getppid()).remote())  # noqa: PLW0108  (Ray takes no built-in function)
+    raylet = ray.get(ray.remote(lambda: os.getppid()).remote())
     killed: list[int] = []
     done = threading.Event()
 

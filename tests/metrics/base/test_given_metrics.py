@@ -29,7 +29,7 @@ def test_a_given_metric_has_its_bounds_and_its_direction() -> None:
     assert str(latency) == "latency_given"
     assert latency.definition.summary == "given, from 0 to inf; lower is better"
     assert as_given_metric("score_given", None, lower_is_better=False).definition.summary == "given, without bounds"
-    assert pickle.loads(pickle.dumps(latency)) == latency == rm.Metric.parse("latency_given")  # noqa: S301  (our own bytes)
+    assert pickle.loads(pickle.dumps(latency)) == latency == rm.Metric.parse("latency_given")
     assert hash(latency) == hash(rm.Metric.parse("latency_given"))
 
 

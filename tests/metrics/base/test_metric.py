@@ -46,7 +46,7 @@ def test_a_printed_name_is_read_back_as_the_same_metric(metric: rm.Metric) -> No
     again = rm.Metric.parse(str(metric))
     assert again == metric
     assert hash(again) == hash(metric)
-    assert pickle.loads(pickle.dumps(metric)) == copy.deepcopy(metric) == metric  # noqa: S301  (our own bytes)
+    assert pickle.loads(pickle.dumps(metric)) == copy.deepcopy(metric) == metric
 
 
 def test_a_cutoff_given_as_a_value_is_checked_too() -> None:
@@ -55,7 +55,7 @@ def test_a_cutoff_given_as_a_value_is_checked_too() -> None:
     with pytest.raises(TypeError, match=r"got 1.5 \(float\)"):
         rm.Metric("ndcg", 1.5)  # type: ignore[arg-type]  # the point of the test
     with pytest.raises(TypeError, match=r"got True \(bool\)"):
-        rm.Metric("ndcg", True)  # noqa: FBT003  (the point of the test)
+        rm.Metric("ndcg", True)
 
 
 def test_only_text_is_a_name() -> None:

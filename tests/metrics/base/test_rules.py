@@ -23,7 +23,7 @@ unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarnin
 
 @unwarned
 class TestLlamaIndex:
-    CLASSES = {  # noqa: RUF012  (never changed)
+    CLASSES = {
         "hit_rate": "HitRate", "mrr": "MRR", "precision": "Precision", "recall": "Recall", "map": "AveragePrecision",
         "ndcg": "NDCG",
     }  # fmt: skip
@@ -97,14 +97,14 @@ async def ragas_values(chosen: Iterable[tuple[int, Case]]) -> dict[tuple[int, st
             )
             for name, metric in metrics.items():
                 with contextlib.suppress(ValueError):
-                    case_values[name] = await metric._single_turn_ascore(sample, [])  # noqa: SLF001  (the public one reports home)
+                    case_values[name] = await metric._single_turn_ascore(sample, [])
         values |= {(number, name): value for name, value in cache[retrieved, relevant].items()}
     return values
 
 
 @unwarned
 class TestTrecEval:
-    MEASURES = {  # noqa: RUF012  (never changed)
+    MEASURES = {
         "map_cut": "map", "ndcg_cut": "ndcg", "P": "precision", "recall": "recall", "success": "hit_rate"
     }  # fmt: skip
 
@@ -134,8 +134,8 @@ class TestTrecEval:
 
 @unwarned
 class TestRepeats:
-    TRUTH = {"q": ["a", "b"]}  # noqa: RUF012  (never changed)
-    RUN = {"q": ["a", "a", "x", "b"]}  # noqa: RUF012  (never changed)
+    TRUTH = {"q": ["a", "b"]}
+    RUN = {"q": ["a", "a", "x", "b"]}
 
     @pytest.mark.parametrize(
         ("repeats", "expected"),

@@ -87,22 +87,20 @@ class RetrievalMetricsProvider(providers.Provider):  # type: ignore[misc]  # ir_
 
     NAME = NAME
     SUPPORTED_MEASURES = (
-        measures._P(cutoff=Anything(), rel=Anything(), judged_only=Anything()),  # noqa: SLF001  (the form of a provider)
-        measures._RR(cutoff=Anything(), rel=Anything(), judged_only=Anything()),  # noqa: SLF001  (as above)
-        measures._Rprec(rel=Anything(), judged_only=Anything()),  # noqa: SLF001
-        measures._AP(cutoff=Anything(), rel=Anything(), judged_only=Anything()),  # noqa: SLF001
-        measures._nDCG(cutoff=Anything(), dcg=Choices("log2"), gains=Anything(), judged_only=Anything()),  # noqa: SLF001
-        measures._nDCG(  # noqa: SLF001
-            cutoff=Anything(), dcg=Choices("exp-log2"), gains=Choices(NOT_PROVIDED), judged_only=Anything()
-        ),
-        measures._R(cutoff=Anything(), rel=Anything(), judged_only=Anything()),  # noqa: SLF001
-        measures._Bpref(rel=Anything()),  # noqa: SLF001
-        measures._Success(cutoff=Anything(), rel=Anything(), judged_only=Anything()),  # noqa: SLF001
-        measures._SetP(rel=Anything(), relative=Choices(*NOT_RELATIVE), judged_only=Anything()),  # noqa: SLF001
-        measures._SetR(rel=Anything()),  # noqa: SLF001
-        measures._SetF(rel=Anything(), beta=Choices(1, NOT_PROVIDED), judged_only=Anything()),  # noqa: SLF001
-        measures._Judged(cutoff=Anything()),  # noqa: SLF001
-        measures._ERR(cutoff=Anything()),  # noqa: SLF001
+        measures._P(cutoff=Anything(), rel=Anything(), judged_only=Anything()),
+        measures._RR(cutoff=Anything(), rel=Anything(), judged_only=Anything()),
+        measures._Rprec(rel=Anything(), judged_only=Anything()),
+        measures._AP(cutoff=Anything(), rel=Anything(), judged_only=Anything()),
+        measures._nDCG(cutoff=Anything(), dcg=Choices("log2"), gains=Anything(), judged_only=Anything()),
+        measures._nDCG(cutoff=Anything(), dcg=Choices("exp-log2"), gains=Choices(NOT_PROVIDED), judged_only=Anything()),
+        measures._R(cutoff=Anything(), rel=Anything(), judged_only=Anything()),
+        measures._Bpref(rel=Anything()),
+        measures._Success(cutoff=Anything(), rel=Anything(), judged_only=Anything()),
+        measures._SetP(rel=Anything(), relative=Choices(*NOT_RELATIVE), judged_only=Anything()),
+        measures._SetR(rel=Anything()),
+        measures._SetF(rel=Anything(), beta=Choices(1, NOT_PROVIDED), judged_only=Anything()),
+        measures._Judged(cutoff=Anything()),
+        measures._ERR(cutoff=Anything()),
     )
 
     def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> _Evaluator:

@@ -84,7 +84,7 @@ def _prepare_evaluation(
 
 
 @takes_arguments_of(_prepare_evaluation)
-def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417  (they are those of _prepare_evaluation)
+def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     Args:

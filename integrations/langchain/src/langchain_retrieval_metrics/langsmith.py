@@ -124,7 +124,7 @@ class Evaluator(Protocol):
 
 
 @takes_arguments_of(RowSettings)
-def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa: D417  (they are those of RowSettings)
+def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
     A single evaluator returns the scores of all metrics, each under its name, with the ranks behind them as comment. If
@@ -167,7 +167,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         outputs: Outputs,
         reference_outputs: Outputs,
         run: Any = None,
-        inputs: Outputs | None = None,  # noqa: ARG001  (evaluators of openevals are called with it)
+        inputs: Outputs | None = None,
     ) -> Outputs:
         row = ExampleRun.from_run(outputs, reference_outputs, run)
         try:
@@ -212,7 +212,7 @@ def langsmith_target(
         >>> target({"query": "what does yield do?"})
         {'documents': [Document(id='yield#1', metadata={}, page_content='yield gives')]}
     """
-    from langsmith import tracing_context  # noqa: PLC0415  (only this function needs it)
+    from langsmith import tracing_context
 
     ask = resolve_retriever(retriever).prefer_sync  # inputs are passed as they are
 
@@ -407,7 +407,7 @@ def langsmith_dataset(
     Raises:
         ValueError: If the dataset has no examples, or none of them is judged.
     """
-    from langsmith import Client  # noqa: PLC0415  (only this function needs it)
+    from langsmith import Client
 
     if client is None:
         client = Client()

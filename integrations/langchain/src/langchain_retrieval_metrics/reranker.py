@@ -60,7 +60,7 @@ class MMRSettings(BaseModel):
     @classmethod
     def _require_number(cls, value: Any) -> Any:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, type(None))):
-            raise ValueError(f"must be a number, got {value!r}")  # noqa: TRY004  (pydantic collects ValueErrors)
+            raise ValueError(f"must be a number, got {value!r}")
         return value
 
     @model_validator(mode="after")
@@ -274,7 +274,7 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
         self,
         documents: Sequence[Document],
         query: str,
-        callbacks: Callbacks | None = None,  # noqa: ARG002  (the host's signature; embeddings take no callbacks)
+        callbacks: Callbacks | None = None,
         *,
         k: int | None = None,
         lambda_mult: float | None = None,
@@ -297,7 +297,7 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
         self,
         documents: Sequence[Document],
         query: str,
-        callbacks: Callbacks | None = None,  # noqa: ARG002  (as above)
+        callbacks: Callbacks | None = None,
         *,
         k: int | None = None,
         lambda_mult: float | None = None,

@@ -76,7 +76,7 @@ def resolve_retriever(
             answer = invoke_runnable(retriever, _make_input(text, query_key), call_config)
         except NotImplementedError:
             raise
-        except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
+        except Exception as error:
             return _read_refusal(retriever, error, query_key)
         return stages.add_stages(answer) if with_stages else answer
 
@@ -85,7 +85,7 @@ def resolve_retriever(
         call_config = stages.add_to(config) if with_stages else config
         try:
             answer = await retriever.ainvoke(_make_input(text, query_key), call_config)
-        except Exception as error:  # noqa: BLE001  (as above)
+        except Exception as error:
             return _read_refusal(retriever, error, query_key)
         return stages.add_stages(answer) if with_stages else answer
 

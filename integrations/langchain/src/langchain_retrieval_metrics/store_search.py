@@ -38,7 +38,7 @@ class StoreSearch(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+        run_manager: CallbackManagerForRetrieverRun,
         k: int | None = None,
     ) -> list[Document]:
         vector = query_vector(self._embeddings(), self.cache_size, query).tolist()
@@ -48,7 +48,7 @@ class StoreSearch(BaseRetriever):
         self,
         query: str,
         *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002  (as above)
+        run_manager: AsyncCallbackManagerForRetrieverRun,
         k: int | None = None,
     ) -> list[Document]:
         vector = (await aquery_vector(self._embeddings(), self.cache_size, query)).tolist()

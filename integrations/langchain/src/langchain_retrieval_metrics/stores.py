@@ -79,8 +79,8 @@ def _find_lookup(store: Any) -> Callable[[Any], VectorFunction] | None:
 
 def _unsupported_note(store: Any) -> str:
     """Return why the vectors of a store cannot be looked up although its class is known; "" if they can."""
-    if is_instance_by_name(store, "Milvus") and not isinstance(store._vector_field, str):  # noqa: SLF001  (public nowhere)
-        return f"a Milvus with several vectors of each document ({', '.join(store._vector_field)})"  # noqa: SLF001  (as above)
+    if is_instance_by_name(store, "Milvus") and not isinstance(store._vector_field, str):
+        return f"a Milvus with several vectors of each document ({', '.join(store._vector_field)})"
     if is_instance_by_name(store, "PGVector") and store.async_mode:
         return "a PGVector with async_mode=True, which cannot be read synchronously"
     return ""
@@ -223,8 +223,8 @@ class _LanceDB(_KeyLookup):
         table = self._store.get_table()
         if table is None:  # nothing was ever added
             return {}
-        text_column = self._store._text_key  # noqa: SLF001  (public nowhere)
-        vector_column = self._store._vector_key  # noqa: SLF001  (as above)
+        text_column = self._store._text_key
+        vector_column = self._store._vector_key
         literals = [key.replace("'", "''") for key in keys]
         quoted = ", ".join(f"'{literal}'" for literal in literals)
         search = table.search().where(f"{text_column} IN ({quoted})").select([text_column, vector_column])
@@ -236,11 +236,11 @@ class _Milvus(_KeyLookup):
     """Documents of Milvus have no id; their primary key is in their metadata."""
 
     def _document_key(self, document: Document) -> Any:
-        return document.metadata.get(self._store._primary_field, document.id)  # noqa: SLF001  (public nowhere)
+        return document.metadata.get(self._store._primary_field, document.id)
 
     def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
-        key_field = self._store._primary_field  # noqa: SLF001  (public nowhere)
-        vector_field = self._store._vector_field  # noqa: SLF001  (as above)
+        key_field = self._store._primary_field
+        vector_field = self._store._vector_field
         rows = self._store.client.get(self._store.collection_name, ids=keys, output_fields=[key_field, vector_field])
         return {row[key_field]: row[vector_field] for row in rows}
 
@@ -248,7 +248,7 @@ class _Milvus(_KeyLookup):
 class _PGVector(_KeyLookup):
     def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
         table = self._store.EmbeddingStore
-        with self._store._make_sync_session() as session:  # noqa: SLF001  (what its own get_by_ids does)
+        with self._store._make_sync_session() as session:
             in_collection = table.collection_id == self._store.get_collection(session).uuid
             rows = session.query(table.id, table.embedding).filter(in_collection, table.id.in_(keys))
             return {document_id: vector for document_id, vector in rows if vector is not None}
@@ -258,7 +258,7 @@ class _Elasticsearch(_KeyLookup):
     def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
         field = self._store.vector_query_field
         answer = self._store.client.search(
-            index=self._store._store.index,  # noqa: SLF001  (public nowhere)
+            index=self._store._store.index,
             query={"ids": {"values": keys}},
             size=len(keys),
             source=True,
@@ -269,7 +269,7 @@ class _Elasticsearch(_KeyLookup):
 
 class _Pinecone(_KeyLookup):
     def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
-        namespace = self._store._namespace  # noqa: SLF001  (public nowhere)
+        namespace = self._store._namespace
         vectors: dict[str, Any] = {}
         for start in range(0, len(keys), MAX_IDS_PER_FETCH):
             batch = keys[start : start + MAX_IDS_PER_FETCH]

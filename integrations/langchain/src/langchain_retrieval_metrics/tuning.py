@@ -289,7 +289,7 @@ def _list_settings(retriever: MMRRetriever, lambdas: Iterable[float], fetch_ks: 
 
 
 @takes_arguments_of(_prepare_tuning)
-def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are those of _prepare_tuning)
+def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
     Each setting has the candidates that the retriever so configured would have: a store is searched for each `fetch_k`,

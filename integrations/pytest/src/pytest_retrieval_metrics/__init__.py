@@ -16,7 +16,7 @@ if not TYPE_CHECKING:  # type checkers take the names from the imports above, an
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from pytest_retrieval_metrics import checking  # noqa: PLC0415  (numpy only where it is used)
+        from pytest_retrieval_metrics import checking
 
         return getattr(checking, name)
 

@@ -91,7 +91,7 @@ def read_baseline(path: Path, test: str) -> Evaluation:
             raise ValueError(str(error)) from error
         raise ValueError(f"{error}; {RECOVERY_HINT}") from error
     if not isinstance(evaluation, Evaluation):
-        raise ValueError(f"{path} holds a {type(evaluation).__name__}, not an evaluation; {RECOVERY_HINT}")  # noqa: TRY004  (a file)
+        raise ValueError(f"{path} holds a {type(evaluation).__name__}, not an evaluation; {RECOVERY_HINT}")
     owner = str(evaluation.labels.get("test", test))
     if owner != test and owner.lower() == test.lower():
         raise ValueError(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any]
     # Rankings by query id, a function from a text to a ranking, or a retriever of a framework.
     RunOrRetriever: TypeAlias = Mapping[Any, Any] | Run | Callable[[str], Any] | Any
-    QueryTexts: TypeAlias = Mapping[Any, str]
+    TextsByQuery: TypeAlias = Mapping[Any, str]
 
     class RetrieveOptions(TypedDict):
         """How a retriever is asked, as in `rm.retrieve`."""
@@ -48,7 +48,7 @@ class JudgedQueries(NamedTuple):
     """Judgments, and the text to ask for each judged query."""
 
     qrels: Qrels
-    texts: QueryTexts
+    texts: TextsByQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class CheckTask:
     qrels: Qrels
     run: RunOrRetriever
     retriever: RunOrRetriever
-    texts: QueryTexts
+    texts: TextsByQuery
     rounds: int
     options: RetrieveOptions
 
@@ -76,7 +76,7 @@ class CheckTask:
         cls,
         qrels: Judged,
         run_or_retriever: RunOrRetriever,
-        queries: QueryTexts | None,
+        queries: TextsByQuery | None,
         rounds: int,
         options: RetrieveOptions,
     ) -> CheckTask:
@@ -108,7 +108,7 @@ class CheckTask:
         return [await aretrieve(self.retriever, self.texts, **self.options) for _ in range(self.rounds)]
 
 
-def _read_judged_queries(qrels: Any, queries: QueryTexts | None) -> JudgedQueries:
+def _read_judged_queries(qrels: Any, queries: TextsByQuery | None) -> JudgedQueries:
     if isinstance(qrels, Qrels) or (isinstance(qrels, Mapping) and not _is_dataset(qrels)):
         return _read_judgments_by_id(qrels, queries)
     if queries is not None:
@@ -117,7 +117,7 @@ def _read_judged_queries(qrels: Any, queries: QueryTexts | None) -> JudgedQuerie
     return JudgedQueries(Qrels(dataset), dataset.queries)
 
 
-def _read_judgments_by_id(judgments: Any, queries: QueryTexts | None) -> JudgedQueries:
+def _read_judgments_by_id(judgments: Any, queries: TextsByQuery | None) -> JudgedQueries:
     qrels: Any = Qrels(judgments)
     texts: dict[Any, Any] = {}
     if queries is None:

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
         Judged,
         Measurement,
         QueryFloors,
-        QueryTexts,
         RunOrRetriever,
+        TextsByQuery,
     )
     from pytest_retrieval_metrics.check_records import CheckRecord
     from pytest_retrieval_metrics.rounds import EvaluateOptions
@@ -152,7 +152,7 @@ class RetrievalCheck:
         at_most: Mapping[str, float] | None = None,
         baseline: bool = False,
         name: str = "",
-        queries: QueryTexts | None = None,
+        queries: TextsByQuery | None = None,
         at_least_per_query: QueryFloors | None = None,
         no_regression: Sequence[QueryId] = (),
         deterministic: bool = False,
@@ -194,7 +194,7 @@ class RetrievalCheck:
         return self._with_baseline(call)
 
     @takes_arguments_of(_read_call)
-    def __call__(self, *args: Any, **options: Any) -> CheckResult:  # noqa: D417  (they are those of _read_call)
+    def __call__(self, *args: Any, **options: Any) -> CheckResult:
         """Score a run or a retriever, and fail the test if it misses a floor or is worse than the baseline.
 
         Args:

@@ -65,7 +65,7 @@ def _orphans_of_tests(
     folder: str, tests: Sequence[str], used: Collection[str], finished: Collection[FinishedTest]
 ) -> Iterator[OrphanBaseline]:
     """Yield the baselines of a file of tests whose test, or whose check in its test, is gone."""
-    from pytest_retrieval_metrics.baselines import read_labels  # noqa: PLC0415  (brings the core)
+    from pytest_retrieval_metrics.baselines import read_labels
 
     for path in sorted(Path(folder).glob("*.json")):
         labels = read_labels(path)
@@ -92,8 +92,8 @@ def _orphans_of_files(baselines_folder: Path) -> Iterator[OrphanBaseline]:
 
 def find_new_path(orphan: OrphanBaseline, records: Sequence[CheckRecord]) -> str | None:
     """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
-    from pytest_retrieval_metrics.baselines import read_baseline  # noqa: PLC0415  (brings the core)
-    from retrieval_metrics.integration_api.pytest_support import questions_fingerprint  # noqa: PLC0415  (likewise)
+    from pytest_retrieval_metrics.baselines import read_baseline
+    from retrieval_metrics.integration_api.pytest_support import questions_fingerprint
 
     path_by_questions: dict[str, str] = {}
     for record in records:
@@ -135,7 +135,7 @@ def _find_folders(root: Path, baselines: str, skipped: Sequence[str]) -> Iterato
 
 def _belongs_to_test(path: Path) -> bool:
     """Whether the file of tests is there, and names the test of a baseline, or its class if the test is inherited."""
-    from pytest_retrieval_metrics.baselines import read_labels  # noqa: PLC0415  (brings the core)
+    from pytest_retrieval_metrics.baselines import read_labels
 
     file = path.parent.parent.parent / f"{path.parent.name}.py"
     if not file.exists():

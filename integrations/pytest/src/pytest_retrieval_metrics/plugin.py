@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def retrieval_check(request: pytest.FixtureRequest) -> RetrievalCheck:
     """Check retrieval: `retrieval_check(qrels, run_or_retriever, at_least={"ndcg@10": 0.35}, baseline=True)`."""
-    from pytest_retrieval_metrics.checking import RetrievalCheck  # noqa: PLC0415  (numpy only where it is used)
+    from pytest_retrieval_metrics.checking import RetrievalCheck
 
     config = request.config
     session = _find_session(config)

@@ -83,7 +83,7 @@ class CheckSession:
         self.lines += self._list_insensitive_checks(records)
 
     def _append_to_history(self, records: Sequence[CheckRecord]) -> None:
-        from pytest_retrieval_metrics.check_records import append_to_history  # noqa: PLC0415  (only where it is asked for)
+        from pytest_retrieval_metrics.check_records import append_to_history
 
         append_to_history(records, self._settings.label)
 
@@ -99,7 +99,7 @@ class CheckSession:
 
     def _handle_orphans(self, records: Sequence[CheckRecord]) -> Iterator[str]:
         """Yield lines on the baselines without a test, which are deleted if that is asked for."""
-        from pytest_retrieval_metrics.baseline_update import forget_best  # noqa: PLC0415  (brings the core)
+        from pytest_retrieval_metrics.baseline_update import forget_best
 
         prune = self._config.getoption("retrieval_prune")
         orphans = self._find_orphans(records)
@@ -140,10 +140,10 @@ class CheckSession:
         stored = [record for record in records if record["units_at_risk"]]
         if not stored:
             return
-        from pytest_retrieval_metrics.check_records import format_title  # noqa: PLC0415  (brings the core)
-        from pytest_retrieval_metrics.gate_wording import too_few_note  # noqa: PLC0415  (likewise)
-        from pytest_retrieval_metrics.regression import UnitsAtRisk  # noqa: PLC0415  (likewise)
-        from retrieval_metrics.integration_api.pytest_support import min_significant_units  # noqa: PLC0415  (likewise)
+        from pytest_retrieval_metrics.check_records import format_title
+        from pytest_retrieval_metrics.gate_wording import too_few_note
+        from pytest_retrieval_metrics.regression import UnitsAtRisk
+        from retrieval_metrics.integration_api.pytest_support import min_significant_units
 
         settings = self._settings
         folders = {Path(record["baseline"]).parent.parent for record in stored if record["baseline"]}
@@ -166,7 +166,7 @@ class CheckSession:
             terminalreporter.write_line(line)
 
     def _print_records(self, terminalreporter: pytest.TerminalReporter) -> None:
-        from pytest_retrieval_metrics.summary_wording import (  # noqa: PLC0415  (only where a check ran)
+        from pytest_retrieval_metrics.summary_wording import (
             format_passed,
             format_summary,
         )
@@ -183,6 +183,6 @@ class CheckSession:
 
 
 def _write_report(path: Path, records: Sequence[CheckRecord]) -> None:
-    from pytest_retrieval_metrics.reports import write_report  # noqa: PLC0415  (only where it is asked for)
+    from pytest_retrieval_metrics.reports import write_report
 
     write_report(path, records)

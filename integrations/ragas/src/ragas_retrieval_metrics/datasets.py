@@ -57,7 +57,7 @@ class _RetrievalTask:
 
 
 @takes_arguments_of(_RetrievalTask)
-def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _RetrievalTask)
+def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
     Every row has `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and also `reference_context_ids` (or
@@ -106,7 +106,7 @@ async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
 
 
 @takes_arguments_of(_RetrievalTask)
-def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _RetrievalTask)
+def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
     The rows, errors and warnings are those of `from_llama_index`. Documents of LangChain often have no id;

@@ -35,7 +35,7 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
     """
     for name, value in ENVIRONMENT_DEFAULTS.items():
         os.environ.setdefault(name, value)
-    import ray  # noqa: PLC0415  (it reads the environment when it is imported, and takes seconds)
+    import ray
 
     # Without an address, Ray would join whatever cluster somebody happens to have started on this machine.
     cluster_address = address or os.environ.get("RAY_ADDRESS") or "local"
@@ -44,7 +44,7 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
 
 def count_processors() -> int:
     """Return the number of processors of the cluster, at least one."""
-    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
+    import ray
 
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # Ray has not typed it
     return max(int(resources.get("CPU", 1)), 1)

@@ -34,7 +34,7 @@ def map_blocks(
 
 def require_dataset(value: object, name: str) -> None:
     """Raise if something is not a Dataset."""
-    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
+    from ray.data import Dataset
 
     if not isinstance(value, Dataset):
         raise TypeError(

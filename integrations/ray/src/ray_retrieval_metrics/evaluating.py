@@ -121,7 +121,7 @@ def shuffle_by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns,
         with_groups=judgments.with_groups,
     )
     if judgments.judged_queries is not None:
-        import ray  # noqa: PLC0415  (loaded if there is a Dataset)
+        import ray
 
         judged_queries = ray.put(judgments.judged_queries)
         rows = map_blocks(rows, drop_unjudged_rows, SINGLE_TASK, judged_queries=judged_queries)

@@ -67,7 +67,7 @@ def read_judgments(
     qrels: JudgmentSource, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> JudgmentRows:
     """Return judgments from a Dataset, or from anything that `rm.evaluate` or `rm.read_qrels` takes."""
-    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
+    from ray.data import Dataset
 
     if not isinstance(qrels, Dataset):
         return _prepare_in_memory(_qrels_as_rows(_read_in_memory(qrels, columns, allow)))
@@ -93,7 +93,7 @@ def read_judgments(
 
 
 def _prepare_in_memory(rows: pa.Table) -> JudgmentRows:
-    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
+    import ray
 
     dataset = ray.data.from_arrow(rows)
     id_types = find_id_types(dataset, SELECTED_COLUMNS)

@@ -24,7 +24,7 @@ N_REPEATED = "n_repeated"
 
 def digest_queries(queries: pa.ChunkedArray) -> npt.NDArray[np.uint64]:
     """Return sixteen bytes for each query of a block: of a billion queries, no two have the same."""
-    import polars as pl  # noqa: PLC0415  (the core has read the rows with it)
+    import polars as pl
 
     ids = cast("pl.Series", pl.from_arrow(queries))
     is_repeated = ids.is_duplicated()

@@ -62,7 +62,7 @@ def to_evaluation(
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
     """
-    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
+    import ray
 
     rules = as_rules(rules, ties)
     require_dataset(results, "results")
@@ -120,7 +120,7 @@ def _cluster_in_order(scores: Scores, clusters: ClustersBy) -> rm.Evaluation:
 
 def _pack_user_metrics() -> dict[str, bytes]:
     """Return the user-defined metrics, each packed separately; a worker opens those whose columns it finds."""
-    from ray import cloudpickle  # noqa: PLC0415  (loaded if there is a Dataset)
+    from ray import cloudpickle
 
     packed_metrics: dict[str, bytes] = {}
     for metric in defined_metrics():
@@ -132,7 +132,7 @@ def summarize_block(
     rows: pa.Table, rules: rm.Rules, packed_metrics: Mapping[str, bytes], n_parts: int = 1, *, with_values: bool = False
 ) -> pa.Table:
     """Return the summary of one block, packed, with the digests of its queries."""
-    from ray import cloudpickle  # noqa: PLC0415  (loaded if there is a Dataset)
+    from ray import cloudpickle
 
     metric_names = {re.split(r"[(@]", column)[0] for column in rows.column_names}
     for name in metric_names & packed_metrics.keys():

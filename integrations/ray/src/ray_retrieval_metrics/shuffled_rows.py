@@ -197,7 +197,7 @@ def _refuse_row(table: pa.Table, columns: RowColumns, row: int, source: str, com
 
 def drop_unjudged_rows(rows: pa.Table, judged_queries: ObjectRef[Any]) -> pa.Table:
     """Return rows of a run with a single row, without a document, for each unjudged query."""
-    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
+    import ray
 
     is_judged = pc.is_in(rows["query"], value_set=ray.get(judged_queries))
     unjudged_queries = pc.unique(rows["query"].filter(pc.invert(is_judged)))

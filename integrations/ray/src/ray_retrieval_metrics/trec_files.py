@@ -66,7 +66,7 @@ def _read_files(paths: Paths, kind: Literal["run", "qrels"]) -> Dataset:
         raise ValueError("there is nothing to read: pass at least one path")
     for path in files:
         _require_trec_name(path)
-    import ray  # noqa: PLC0415  (takes seconds)
+    import ray
 
     if not ray.is_initialized():
         start()

@@ -109,7 +109,7 @@ def canonical_name(name: str, given_names: Collection[str] = ()) -> str:
 
 def _suggest_names(key: str, given_names: Collection[str]) -> str:
     """Return a question that names the metrics most like an unknown one, or all metrics if none is like it."""
-    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
+    from difflib import SequenceMatcher, get_close_matches
 
     name_by_key = {_normalise_name(name): name for name in given_names}
     name_by_key.update(NAME_BY_ALIAS)

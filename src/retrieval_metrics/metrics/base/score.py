@@ -102,7 +102,7 @@ def _score_tied_queries(
     if not len(defined):
         return over_orders
     # Imported here because only ties need it.
-    from retrieval_metrics.metrics.base.ties import score_over_orders  # noqa: PLC0415
+    from retrieval_metrics.metrics.base.ties import score_over_orders
 
     tied_values = score_over_orders(judged, defined, metric, parameters)
     for column, tied_column in zip(over_orders, tied_values, strict=True):

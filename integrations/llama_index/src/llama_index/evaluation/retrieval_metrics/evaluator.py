@@ -244,7 +244,7 @@ class RetrieverEvaluator(EvaluationSetup):
         return PreparedRetrieval(self._make_functions(mode), retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_query)
-    def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _prepare_query)
+    def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
         """Retrieve for one query and score the result; works inside a running event loop too.
 
         Args:
@@ -313,7 +313,7 @@ class RetrieverEvaluator(EvaluationSetup):
         return PreparedRetrieval(functions, retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_dataset)
-    def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (those of _prepare_dataset)
+    def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset, several at a time; works in a running event loop too.
 
         Args:

@@ -48,11 +48,11 @@ class RetrievalMetric(BaseRetrievalMetric):
 
     def compute(
         self,
-        query: str | None = None,  # noqa: ARG002  (the host's signature)
+        query: str | None = None,
         expected_ids: Judgments | None = None,
         retrieved_ids: Ranking | None = None,
-        expected_texts: list[str] | None = None,  # noqa: ARG002  (the host's signature)
-        retrieved_texts: list[str] | None = None,  # noqa: ARG002  (the host's signature)
+        expected_texts: list[str] | None = None,
+        retrieved_texts: list[str] | None = None,
         **kwargs: Any,
     ) -> RetrievalMetricResult:
         """Return the value for one query.
@@ -190,7 +190,7 @@ def require_metrics(metrics: Any) -> None:
         raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
     for name in metrics:
         if isinstance(name, (str, Metric)):
-            raise ValueError(  # noqa: TRY004  (pydantic collects ValueErrors)
+            raise ValueError(
                 f"metrics holds the name {str(name)!r}; write RetrieverEvaluator.from_metric_names([...]), or "
                 f"metrics=[metric({str(name)!r})]"
             )

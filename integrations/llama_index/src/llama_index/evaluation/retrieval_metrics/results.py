@@ -178,7 +178,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         Raises:
             ImportError: If pandas is not installed.
         """
-        import pandas as pd  # noqa: PLC0415  (an extra of the core, and only needed here)
+        import pandas as pd
 
         rows: list[dict[str, Any]] = []
         for result in self:

@@ -78,7 +78,7 @@ class StageRecorder:
             return
         try:
             items = self._convert(nodes)
-        except Exception as error:  # noqa: BLE001  (the dispatcher would hide it)
+        except Exception as error:
             self._error = error
             return
         span = self._spans[span_id]

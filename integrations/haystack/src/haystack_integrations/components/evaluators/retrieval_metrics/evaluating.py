@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import ClustersBy, MatchBy, QueryId, Stages
 
     # Questions with their judgments: rows, pairs, a mapping, or a DataFrame.
-    Questions: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
+    QuestionsWithJudgments: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
     # The whole documents that chunks were cut from, or their texts by source.
     WholeDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
@@ -48,7 +48,7 @@ class PipelineEvaluationTask:
     def __init__(
         self,
         pipeline: Retriever | PipelineRetriever,
-        questions: Questions,
+        questions: QuestionsWithJudgments,
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
         match: MatchBy = "id",
@@ -104,7 +104,7 @@ class PipelineEvaluationTask:
 
 
 @takes_arguments_of(PipelineEvaluationTask)
-def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (they are those of PipelineEvaluationTask)
+def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate what it holds after each of its steps.
 
     It is `rm.evaluate(questions, rm.retrieve(pipeline, questions), metrics).stages`, with all arguments checked before

@@ -140,7 +140,7 @@ class ComponentCosts(SpanListener):
         finally:
             self._costs.reset(token)
 
-    def end(self, span: ObservedSpan, error: Exception | None) -> None:  # noqa: ARG002  (what failed has cost something too)
+    def end(self, span: ObservedSpan, error: Exception | None) -> None:
         """Add up a component; the tokens of models inside it are its own, unless it reports them too."""
         used_tokens = _reported_usages(span.tags.get("haystack.component.output")) or span.used_tokens
         costs = self._costs.get()

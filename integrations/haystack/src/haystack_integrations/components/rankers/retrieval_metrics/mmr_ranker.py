@@ -162,7 +162,7 @@ class MMRRanker:
 
     @component.output_types(documents=list[Document])
     @takes_arguments_of(_prepare)
-    def run(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:  # noqa: D417  (they are those of _prepare)
+    def run(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:
         """Rank documents by MMR.
 
         Args:
