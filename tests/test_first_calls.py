@@ -23,10 +23,10 @@ class OfRanx:
     """What ranx calls Qrels or Run."""
 
     def __init__(self, data: Any) -> None:
-        self.held = data
+        self.data = data
 
     def to_dict(self) -> Any:
-        return self.held
+        return self.data
 
 
 class Measure:

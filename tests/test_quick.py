@@ -29,9 +29,9 @@ def test_a_module_has_the_test_of_its_name() -> None:
 
 def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_types() -> None:
     chosen = names("src/retrieval_metrics/metrics/base/score.py")
-    assert chosen["src/retrieval_metrics/evaluation/evaluate.py"] == 1
+    assert chosen["src/retrieval_metrics/evaluation/cutoffs.py"] == 1
     assert chosen["src/retrieval_metrics/storage/load.py"] > 1
-    assert chosen["tests/evaluation/test_evaluate.py"] == 1
+    assert chosen["tests/evaluation/test_cutoffs.py"] == 1
     assert "src/retrieval_metrics/inputs/column_detection.py" not in chosen
     near = names("src/retrieval_metrics/metrics/base/score.py", depth=1)
     assert near == {name: distance for name, distance in chosen.items() if distance <= 1}

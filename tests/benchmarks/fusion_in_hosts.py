@@ -71,10 +71,10 @@ def llama_index(mode: str, weights: list[float] | None = None) -> tuple[dict[str
     class Fixed(BaseRetriever):
         def __init__(self, nodes: list[NodeWithScore]) -> None:
             super().__init__()
-            self.found = nodes
+            self.nodes = nodes
 
         def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
-            return self.found
+            return self.nodes
 
     def nodes(ranking: Ranking) -> list[NodeWithScore]:
         return [NodeWithScore(node=TextNode(text=id_, id_=id_), score=score) for id_, score in ranking.items()]

@@ -48,12 +48,12 @@ class Watch(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.most, self.done = own_megabytes(), threading.Event()
+        self.largest, self.done = own_megabytes(), threading.Event()
 
     def run(self) -> None:
         """Look several times a second."""
         while not self.done.wait(0.2):
-            self.most = max(self.most, own_megabytes())
+            self.largest = max(self.largest, own_megabytes())
 
 
 def rows_of(queries: int, *, twice: bool) -> Dataset:
@@ -97,8 +97,8 @@ def main() -> int:
             evaluation = to_evaluation(rows_of(queries, twice=False))
             watch.done.set()
             seconds = time.perf_counter() - began
-            is_kept &= evaluation.counts["queries"] == queries and watch.most - before < MAX_MEGABYTES
-            print(f"{queries:>12,} queries  {seconds:6.1f} s  driver {before:.0f} MB, at most {watch.most:.0f} MB")
+            is_kept &= evaluation.counts["queries"] == queries and watch.largest - before < MAX_MEGABYTES
+            print(f"{queries:>12,} queries  {seconds:6.1f} s  driver {before:.0f} MB, at most {watch.largest:.0f} MB")
             print(f"{'':>12} {evaluation.means}", flush=True)
         try:
             to_evaluation(rows_of(sizes[0], twice=True))

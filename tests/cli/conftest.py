@@ -33,7 +33,7 @@ def systems(tmp_path: Path) -> list[str]:
     rm.write_qrels({query: ["d"] for query in queries}, tmp_path / "all.qrels")
     rm.write_run({query: ["d", "x"] for query in queries}, tmp_path / "good.run.gz")
     rm.write_run(
-        {query: ["x", "y", "d"] if at % 3 else ["d"] for at, query in enumerate(queries)}, tmp_path / "bad.run"
+        {query: ["x", "y", "d"] if index % 3 else ["d"] for index, query in enumerate(queries)}, tmp_path / "bad.run"
     )
     return [str(tmp_path / name) for name in ("all.qrels", "good.run.gz", "bad.run")]
 

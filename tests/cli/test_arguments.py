@@ -51,7 +51,7 @@ def test_bash_offers_what_can_come_next(typed: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_is_answered(shell: str, tmp_path: Path) -> None:
     line, answer = "retrieval-metrics evaluate qrels.trec run.trec --rules trec", tmp_path / "answer"
-    asked = {
+    arguments_by_shell = {
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_SHELL": shell,
         "_ARGCOMPLETE_IFS": "\n",
@@ -60,7 +60,7 @@ def test_every_shell_is_answered(shell: str, tmp_path: Path) -> None:
         "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
     }
     call = [sys.executable, "-m", "retrieval_metrics"]
-    assert subprocess.run(call, env={**os.environ, **asked}, check=False).returncode == 0
+    assert subprocess.run(call, env={**os.environ, **arguments_by_shell}, check=False).returncode == 0
     assert answer.read_text().split()[0] == "trec_eval"  # zsh is told a description too
     registered = subprocess.run(
         [PROGRAMS / "register-python-argcomplete", "--shell", shell, "retrieval-metrics"],

@@ -101,9 +101,11 @@ def test_ctrl_c_ends_the_wait_for_the_writer_of_a_pipe(tmp_path: Path, two_runs:
 
 
 def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
-    rm.write_qrels({f"q{at}": {"d": 1, "secret": -1} for at in range(26)}, tmp_path / "qrels.json")
+    rm.write_qrels({f"q{number}": {"d": 1, "secret": -1} for number in range(26)}, tmp_path / "qrels.json")
     for name, first in (("good", "x"), ("bad", "secret")):
-        rm.write_run({f"q{at}": ["d", first if at == 3 else "x"] for at in range(26)}, tmp_path / f"{name}.json")
+        rm.write_run(
+            {f"q{number}": ["d", first if number == 3 else "x"] for number in range(26)}, tmp_path / f"{name}.json"
+        )
     good, bad = ([str(tmp_path / "qrels.json"), str(tmp_path / f"{name}.json")] for name in ("good", "bad"))
     assert main(["evaluate", *good, "-m", "mrr", "--at-most", "leak@5=0"]) == 0
     assert "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)" in capsys.readouterr().out

@@ -192,9 +192,9 @@ def test_a_metric_that_only_the_files_give_is_asked_for_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    queries = [f"q{at}" for at in range(30)]
+    queries = [f"q{number}" for number in range(30)]
     for name, value in (("old", 0.5), ("new", 0.25)):
-        scores = {"on_time": {query: value + at % 3 / 10 for at, query in enumerate(queries)}}
+        scores = {"on_time": {query: value + number % 3 / 10 for number, query in enumerate(queries)}}
         rm.Evaluation.from_scores(scores, bounds=(0, 1)).save(f"{name}.json")
     forget = "import retrieval_metrics as rm, sys; from retrieval_metrics.cli.main import main; sys.exit(main())"
     call = [sys.executable, "-c", forget, "compare", "old.json", "new.json", "-m", "on_time", "--format", "csv"]

@@ -59,8 +59,8 @@ def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made: Any = {"q1": rm.Provenance(source="vault"), "q2": rm.Provenance(source="vault")}
-    quoted = rm.EvaluationSet(QUERIES, {query: [rm.Quote("opens the safe")] for query in QUERIES}, made)
+    provenance: Any = {"q1": rm.Provenance(source="vault"), "q2": rm.Provenance(source="vault")}
+    quoted = rm.EvaluationSet(QUERIES, {query: [rm.Quote("opens the safe")] for query in QUERIES}, provenance)
     quoted.save(tmp_path / "questions.json")
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "vault.txt").write_text("The duty officer opens the vault.")

@@ -158,7 +158,7 @@ def test_a_call_imports_its_command_and_no_other(words: list[str], typed: str | 
     loaded = done.stderr.splitlines()[-1].split()
     module_of = {name: f"retrieval_metrics.cli.{name}" for name in COMMANDS}
     modules = {module_of[name] for name in called}
-    others = {*module_of.values()} - modules
+    other_modules = {*module_of.values()} - modules
     assert modules <= set(loaded)
-    assert not others & set(loaded)
+    assert not other_modules & set(loaded)
     assert bool(called) is ("numpy" in loaded)

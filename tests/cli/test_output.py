@@ -61,7 +61,9 @@ def many(tmp_path: Path) -> list[str]:
     """Judgments and a run whose values per query fill a pipe several times."""
     queries = range(3000)
     (tmp_path / "q.trec").write_text("".join(f"q{query} 0 d{query % 3} 1\n" for query in queries))
-    (tmp_path / "r.trec").write_text("".join(f"q{query} Q0 d{at} {at} {-at} t\n" for query in queries for at in (5, 1)))
+    (tmp_path / "r.trec").write_text(
+        "".join(f"q{query} Q0 d{rank} {rank} {-rank} t\n" for query in queries for rank in (5, 1))
+    )
     return [str(tmp_path / "q.trec"), str(tmp_path / "r.trec")]
 
 
@@ -80,8 +82,8 @@ def test_the_exit_code_is_the_gates_whatever_reads_the_output(
     many: list[str], tmp_path: Path, reader: str, environment: dict[str, str], redirected: str
 ) -> None:
     call = [sys.executable, "-m", "retrieval_metrics.cli", "evaluate", *many, "-q", "-m", "mrr,map,ndcg@10"]
-    kept = ["--fail-under", "mrr=0.9", "--save", str(tmp_path / "s.json"), "--report", str(tmp_path / "r.html")]
-    line = f"set -o pipefail; {' '.join([*call, *kept])} {redirected} | {reader}"
+    options = ["--fail-under", "mrr=0.9", "--save", str(tmp_path / "s.json"), "--report", str(tmp_path / "r.html")]
+    line = f"set -o pipefail; {' '.join([*call, *options])} {redirected} | {reader}"
     done = subprocess.run(
         ["bash", "-c", line], check=False, capture_output=True, text=True, env={**os.environ, **environment}
     )
@@ -221,13 +223,13 @@ def test_an_id_breaks_no_row_of_markdown(tmp_path: Path, capsys: pytest.CaptureF
         )
         header, rule, row, *_ = capsys.readouterr().out.splitlines()
         bars = [
-            len([at for at in range(len(line)) if line[at] == "|" and not escaped_at(line, at)])
+            len([position for position in range(len(line)) if line[position] == "|" and not escaped_at(line, position)])
             for line in (header, rule, row)
         ]
         assert bars == [3, 3, 3], row
 
 
-def escaped_at(line: str, at: int) -> bool:
+def escaped_at(line: str, position: int) -> bool:
     """Whether an odd number of backslashes stands before a place."""
-    before = line[:at]
+    before = line[:position]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1

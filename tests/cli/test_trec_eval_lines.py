@@ -32,7 +32,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     chance = random.Random(7)
     qrels, run = [], []
     for query in [*range(1, 30), 301]:
-        documents = [f"d{at}" for at in range(60)]
+        documents = [f"d{index}" for index in range(60)]
         if query % 7:
             best = 0 if query % 11 == 0 else 3
             qrels += [f"{query} 0 {document} {chance.randint(0, best)}" for document in chance.sample(documents, 20)]
@@ -96,13 +96,13 @@ def in_version_10(
     grades = [grade for grade in grades if grade is not None] if arguments.J else grades
     needed = sum(grade >= arguments.l for grade in judged.values())
     hits = [grade is not None and grade >= arguments.l for grade in grades]
-    values = evaluated | of_version_10(grades, max(judged.values()))
+    values = evaluated | rbp_of_version_10(grades, max(judged.values()))
     if ranking is None:
         values |= {"num_q": 1.0, "num_rel": float(needed), "rbp_resid": 0.0, "unj_5": 0.0, "unj_10": 0.0, "unj_20": 0.0}
     for name in evaluated:
         if name.startswith("iprec_at_recall_"):
             values[name] = precision_at(hits, needed, float(name.rpartition("_")[2]))
-    values["11pt_avg"] = sum(precision_at(hits, needed, at / 10) for at in range(11)) / 11
+    values["11pt_avg"] = sum(precision_at(hits, needed, tenth / 10) for tenth in range(11)) / 11
     return values
 
 
@@ -114,15 +114,19 @@ def precision_at(hits: list[bool], needed: int, recall: float) -> float:
     n_needed = int(recall * needed + 0.5)
     if not hits and n_needed == 0:
         return math.nan
-    reached = [sum(hits[: at + 1]) / (at + 1) for at, hit in enumerate(hits) if hit and sum(hits[: at + 1]) >= n_needed]
+    reached = [
+        sum(hits[: index + 1]) / (index + 1)
+        for index, hit in enumerate(hits)
+        if hit and sum(hits[: index + 1]) >= n_needed
+    ]
     return max(reached, default=0.0)
 
 
-def of_version_10(grades: list[int | None], largest: int) -> dict[str, float]:
+def rbp_of_version_10(grades: list[int | None], largest: int) -> dict[str, float]:
     """Rank-biased precision, its residual, and the shares that are not judged."""
     unjudged = [grade is None for grade in grades]
-    gained = sum(0.9**at * (grade or 0) / max(largest, 1) for at, grade in enumerate(grades))
-    unknown = sum(0.9**at for at, is_unjudged in enumerate(unjudged) if is_unjudged)
+    gained = sum(0.9**index * (grade or 0) / max(largest, 1) for index, grade in enumerate(grades))
+    unknown = sum(0.9**index for index, is_unjudged in enumerate(unjudged) if is_unjudged)
     residual = 0.9 ** len(grades) + 0.1 * unknown if any(unjudged) else 0.0
     return {"rbp": 0.1 * gained, "rbp_resid": residual} | {f"unj_{k}": sum(unjudged[:k]) / k for k in (5, 10, 20)}
 
@@ -386,12 +390,12 @@ def test_the_lines_are_those_of_version_10_and_the_drop_in_is_version_9(
 
     close = {"d1": 0.123456789, "d2": 0.123456788}
     three, ranking = {"d1": 1, "d3": 1, "d9": 1}, {"d1": 3.0, "d2": 2.0, "d3": 1.0}
-    at = "iprec_at_recall.0.40", "iprec_at_recall_0.40", "iprec_at_recall.0.80", "iprec_at_recall_0.80"
-    both = [
+    index = "iprec_at_recall.0.40", "iprec_at_recall_0.40", "iprec_at_recall.0.80", "iprec_at_recall_0.80"
+    names_of_both = [
         [compute(module.RelevanceEvaluator, *data) for module in (pytrec_eval, drop_in)]
-        for data in (({"d1": 1}, close, "recip_rank"), (three, ranking, at[1]), (three, ranking, at[3]))
+        for data in (({"d1": 1}, close, "recip_rank"), (three, ranking, index[1]), (three, ranking, index[3]))
     ]
-    assert [ours for ours, _ in both] == [theirs for _, theirs in both]
+    assert [ours for ours, _ in names_of_both] == [theirs for _, theirs in names_of_both]
     lines = "q Q0 d1 1 0.123456789 t\nq Q0 d2 2 0.123456788 t\n"
     judged, ranked = "q 0 d1 1\nq 0 d3 1\nq 0 d9 1\n", "q Q0 d1 1 3 t\nq Q0 d2 2 2 t\nq Q0 d3 3 1 t\n"
     commented = "# four words 9\n" + judged
@@ -400,9 +404,9 @@ def test_the_lines_are_those_of_version_10_and_the_drop_in_is_version_9(
     measures = {re.sub(r"_\d[\d.]*$", "", name) for name, *_ in all_trec}
     assert len(measures) == 37
     assert len(pytrec_eval.supported_nicknames["all_trec"]) == 34
-    assert [printed("q 0 d1 1\n", lines, "-m", "recip_rank")[0][-1], both[0][0]] == ["1.0000", "0.5000"]
-    assert [printed(judged, ranked, "-m", at[0])[0][-1], both[1][0]] == ["1.0000", "0.6667"]
-    assert [printed(judged, ranked, "-m", at[2])[0][-1], both[2][0]] == ["0.6667", "0.0000"]
+    assert [printed("q 0 d1 1\n", lines, "-m", "recip_rank")[0][-1], names_of_both[0][0]] == ["1.0000", "0.5000"]
+    assert [printed(judged, ranked, "-m", index[0])[0][-1], names_of_both[1][0]] == ["1.0000", "0.6667"]
+    assert [printed(judged, ranked, "-m", index[2])[0][-1], names_of_both[2][0]] == ["0.6667", "0.0000"]
     assert len([row for row in missing if row[1] == "z"]) == 1
     assert printed(commented, ranked, "-c", "-m", "num_q")[0][-1] == "1"
     assert [len(module.parse_qrel(commented.splitlines())) for module in (pytrec_eval, drop_in)] == [2, 1]
@@ -411,7 +415,7 @@ def test_the_lines_are_those_of_version_10_and_the_drop_in_is_version_9(
 def test_what_is_0_by_0_in_trec_eval_is_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n2 0 a 1\n3 0 c 0\n")
     (tmp_path / "run").write_text("1 Q0 x 1 2 t\n2 Q0 a 1 2 t\n3 Q0 x 1 2 t\n")
-    names = [*(f"iprec_at_recall.{at}" for at in (0, 0.5)), "11pt_avg", "map", "P.5"]
+    names = [*(f"iprec_at_recall.{index}" for index in (0, 0.5)), "11pt_avg", "map", "P.5"]
     options = ["-q", "-J", *(word for name in names for word in ("-m", name))]
     files = tmp_path / "qrels", tmp_path / "run"
     assert main(["evaluate", *map(str, files), *options, "--format", "trec_eval"]) == 0
@@ -473,14 +477,14 @@ def test_all_measures_are_printed_with_the_values_of_trec_eval(
 
 def test_the_first_grades_are_a_text_of_single_queries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c -1\n1 0 d 12\n")
-    (tmp_path / "run").write_text("".join(f"1 Q0 {d} 1 {9 - at} t\n" for at, d in enumerate("axbcd")))
+    (tmp_path / "run").write_text("".join(f"1 Q0 {d} 1 {9 - index} t\n" for index, d in enumerate("axbcd")))
     call = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--format", "trec_eval", "-m", "relstring"]
     assert main([*call, "-q"]) == 0
     assert capsys.readouterr().out == "relstring             \t1\t'2-0.>'\n"
     call[-1] = "infAP"
     assert main(call) == 0
     theirs = pytrec_eval.RelevanceEvaluator({"1": {"a": 2, "b": 0, "c": -1, "d": 12}}, {"infAP"})
-    (value,) = theirs.evaluate({"1": {d: 9.0 - at for at, d in enumerate("axbcd")}})["1"].values()
+    (value,) = theirs.evaluate({"1": {d: 9.0 - index for index, d in enumerate("axbcd")}})["1"].values()
     assert capsys.readouterr().out == f"infAP                 \tall\t{value:6.4f}\n"
     assert main([*call[:3], "-m", "infAP", "--format", "csv"]) == 0  # our metric, to which a negative grade is judged
     name, mean = capsys.readouterr().out.splitlines()[1].split(",")[:2]

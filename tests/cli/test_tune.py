@@ -15,12 +15,12 @@ SETTINGS = ("k10", "k60", "k100")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rng = random.Random(5)
-    qrels = {f"q{at}": ["d"] for at in range(30)}
+    qrels = {f"q{index}": ["d"] for index in range(30)}
     rm.write_qrels(qrels, tmp_path / "qrels.trec")
     for name in SETTINGS:
         ranks = {query: rng.randrange(2 if name == "k100" else 5) for query in qrels}
         run = {
-            query: {document: 9.0 - at for at, document in enumerate([*(f"x{n}" for n in range(rank)), "d"])}
+            query: {document: 9.0 - index for index, document in enumerate([*(f"x{n}" for n in range(rank)), "d"])}
             for query, rank in ranks.items()
         }
         rm.write_run(run, tmp_path / f"{name}.run")

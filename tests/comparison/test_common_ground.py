@@ -84,10 +84,10 @@ def test_metrics_of_one_evaluation_alone_are_left_out() -> None:
 
 
 def test_metrics_that_are_asked_for_are_in_their_order() -> None:
-    both = {"old": evaluate(range(8), 2).scores, "new": evaluate(range(8)).scores}
-    mrr, recall = both["old"].metrics
-    assert find_common_ground(both, (recall, mrr)).metrics == (recall, mrr)
-    assert find_common_ground(both).metrics == (mrr, recall)
+    scores_by_system = {"old": evaluate(range(8), 2).scores, "new": evaluate(range(8)).scores}
+    mrr, recall = scores_by_system["old"].metrics
+    assert find_common_ground(scores_by_system, (recall, mrr)).metrics == (recall, mrr)
+    assert find_common_ground(scores_by_system).metrics == (mrr, recall)
 
 
 def test_a_metric_that_divides_by_another_largest_grade_is_left_out() -> None:

@@ -49,7 +49,9 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
     graded = {**truth, query: {**truth[query], str(first.document): 1}}
     moved = quietly(graded, runs, "ndcg@4").difference("ndcg@4").mean
     assert abs(moved - base) == pytest.approx(first.effect)
-    assert [one.effect for one in chosen] == sorted((one.effect for one in chosen), reverse=True)
+    assert [suggestion.effect for suggestion in chosen] == sorted(
+        (suggestion.effect for suggestion in chosen), reverse=True
+    )
     for query, document in (("q0", "d0"), ("q1", "d1")):
         if document in {*runs["A"][query], *runs["B"][query]} and document not in truth[query]:
             other: dict[str, dict[str, int]] = {**truth, query: {**truth[query], document: 1}}
@@ -58,7 +60,7 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
 
 def effects(runs: dict[str, Run], metrics: str | list[str], grade: int = 1) -> dict[object, float]:
     qrels = {"p": {"a": 1, "z": 0}, "q": {"a": grade, "z": 0}}
-    return {one.document: one.effect for one in quietly(qrels, runs, metrics).to_judge()}
+    return {suggestion.document: suggestion.effect for suggestion in quietly(qrels, runs, metrics).to_judge()}
 
 
 def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> None:

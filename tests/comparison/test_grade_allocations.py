@@ -15,7 +15,7 @@ def test_ndcg_of_queries_with_too_many_completions_is_bounded_exactly(
 ) -> None:
     chance, documents = random.Random(seed), [f"d{number}" for number in range(7)]
     truth = {
-        query: {one: chance.choice([0, 1, 3]) for one in chance.sample(documents, 2)} | {"r": 1, "s": 3}
+        query: {document: chance.choice([0, 1, 3]) for document in chance.sample(documents, 2)} | {"r": 1, "s": 3}
         for query in range(5)
     }
     runs = {

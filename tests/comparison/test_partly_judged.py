@@ -8,9 +8,9 @@ METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 
 def test_ties_of_the_rules_decide_what_is_among_the_first() -> None:
     qrels = {f"q{number}": {"z": 1} for number in range(8)}
-    one, two = ({query: dict(scores) for query in qrels} for scores in ({"b": 1.0, "z": 1.0}, {"z": 2.0, "b": 1.0}))
+    first, two = ({query: dict(scores) for query in qrels} for scores in ({"b": 1.0, "z": 1.0}, {"z": 2.0, "b": 1.0}))
     for rules in ({"rules": "llama_index"}, {"ties": "input"}, {"ties": "expected"}):
-        comparison = quietly(qrels, {"one": one, "two": two}, "precision@1", unjudged="bounds", **rules)
+        comparison = quietly(qrels, {"one": first, "two": two}, "precision@1", unjudged="bounds", **rules)
         assert comparison.conclusions.get("precision@1").kind == "depends_on_unjudged"
         assert comparison.to_judge(1)
 

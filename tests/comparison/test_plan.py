@@ -16,11 +16,11 @@ from retrieval_metrics.statistics.power import min_units_for_power, variance_all
 def test_the_number_has_the_power_that_is_asked_for() -> None:
     random = np.random.default_rng(0)
     n = rm.plan(0.08, "ndcg@10").n_questions
-    found = [
+    decisions = [
         sign_flip_test(random.normal(0.08, 0.2, n), resamples=400, seed=seed).p_value <= 0.05 for seed in range(600)
     ]
 
-    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
+    assert np.mean(decisions) == pytest.approx(0.8, abs=0.05)
 
 
 def test_a_pilots_number_has_80_percent_power_on_average() -> None:
@@ -47,8 +47,10 @@ def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
 
     assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
     assert np.mean(without) < np.mean(powers) - 0.02
-    more = 100 * (variance_allowance(count - 1, 0.8, 0.05) - 1)
-    assert f"the middle row has {more:.0f} % more, so that 80 % are found on average over such pilots" in str(planned)
+    percent_more = 100 * (variance_allowance(count - 1, 0.8, 0.05) - 1)
+    assert f"the middle row has {percent_more:.0f} % more, so that 80 % are found on average over such pilots" in str(
+        planned
+    )
 
 
 def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
@@ -69,8 +71,8 @@ def test_more_of_everything_takes_more_questions() -> None:
     assert rm.plan(0.03, power=0.9).n_questions > plain
     assert rm.plan(0.03, level=0.99).n_questions > plain
     assert rm.plan(0.03, design_effect=2).n_questions == pytest.approx(2 * plain, abs=1)
-    least, most = rm.plan(0.03).range
-    assert least < plain < most
+    least, largest = rm.plan(0.03).range
+    assert least < plain < largest
 
 
 def test_one_level_stands_for_another() -> None:
@@ -97,8 +99,8 @@ def test_if_few_carry_the_difference_its_own_variance_is_added() -> None:
 def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
     compared = pilot(8)
     for options, level in (({"margin": 0.2}, 0.1), ({"difference": 0.2, "comparisons": 5}, 0.01)):
-        more = 100 * (variance_allowance(7, 0.8, level) - 1)
-        assert f"the middle row has {more:.0f} % more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
+        percent_more = 100 * (variance_allowance(7, 0.8, level) - 1)
+        assert f"the middle row has {percent_more:.0f} % more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
 
 
 def test_it_prints_a_table_and_draws_a_curve() -> None:

@@ -19,8 +19,8 @@ def webber(one: list[str], other: list[str], p: float) -> float:
 
     first = sum(common(d) / d * p**d for d in range(1, length + 1))
     second = sum(common(s) * (d - s) / (s * d) * p**d for d in range(s + 1, length + 1))
-    rest = (common(length) - common(s)) / length + common(s) / s
-    return (1 - p) / p * (first + second) + rest * p**length
+    remainder = (common(length) - common(s)) / length + common(s) / s
+    return (1 - p) / p * (first + second) + remainder * p**length
 
 
 @pytest.mark.parametrize("p", [0.5, 0.8, 0.9, 0.98])
@@ -36,8 +36,8 @@ def test_rank_biased_overlap_is_equation_32(p: float) -> None:
 def test_with_ties_a_ranking_agrees_with_itself_and_shares_are_means_over_orders() -> None:
     chance = random.Random(4)
     for _ in range(60):
-        one = {f"d{number}": float(chance.choice([1, 2, 3])) for number in range(chance.randint(1, 5))}
-        assert rank_biased_overlap(as_distinct(one), as_distinct(one)) == pytest.approx(1.0, abs=1e-14)
+        scores = {f"d{number}": float(chance.choice([1, 2, 3])) for number in range(chance.randint(1, 5))}
+        assert rank_biased_overlap(as_distinct(scores), as_distinct(scores)) == pytest.approx(1.0, abs=1e-14)
     # a and b tie above c. At depth 1 both are there by half, so with [a, b, c] it is (1/2) / sqrt(1/2 * 1); then 1.
     tied, list_ = {"a": 2.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"]
     expected = 0.1 * sqrt(0.5) + 0.9  # (1 - p) / p * p^1 = 1 - p for the first depth, the rest is agreement

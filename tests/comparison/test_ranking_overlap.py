@@ -21,8 +21,8 @@ def test_overlap_is_the_best_over_all_ways_to_break_ties(seed: int) -> None:
 
 
 def test_overlap_by_hand() -> None:
-    def of(one: Any, other: Any, k: int, tolerance: float = 0.0) -> float:
-        return overlap(as_distinct(one), as_distinct(other), k, tolerance)
+    def of(first: Any, other: Any, k: int, tolerance: float = 0.0) -> float:
+        return overlap(as_distinct(first), as_distinct(other), k, tolerance)
 
     assert of(["a", "b", "c"], ["a", "b", "x"], 3) == 2 / 3
     assert of(["a", "b", "c", "d"], ["a", "b", "c", "d"], 10) == 1.0  # four neighbours, all found

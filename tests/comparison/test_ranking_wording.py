@@ -27,15 +27,17 @@ def rank_timed_systems() -> SystemRanking:
 
 
 def make_rankings() -> dict[str, SystemRanking]:
-    few = rank({f"s{number}": [1 + number % 2] * 4 for number in range(6)}, ["mrr", "recall@1", "ndcg@10", "map"])
-    many = replace(few, n_units=8, n_unattainable=3)
+    few_metrics = rank(
+        {f"s{number}": [1 + number % 2] * 4 for number in range(6)}, ["mrr", "recall@1", "ndcg@10", "map"]
+    )
+    many = replace(few_metrics, n_units=8, n_unattainable=3)
     return {
         "beside a baseline": rank(RANKS, baseline="old"),
         "beside the best": rank(RANKS),
         "margin": rank(RANKS, baseline="old", margin=0.02),
         "margin in two metrics": rank(RANKS, ["mrr", "map"], baseline="old", margin=0.02),
         "margin that is not shown": rank({"old": [1] * 30, "new": [1] * 30}, baseline="old", margin=0.02),
-        "no test can succeed": few,
+        "no test can succeed": few_metrics,
         "some tests can hardly succeed": many,
         "with a baseline, fewer metrics would help": replace(many, baseline="s0"),
         "the only test cannot succeed": rank({"a": [1] * 4, "b": [2] * 4}),

@@ -50,10 +50,10 @@ class TestAttribution:
         assert set(explained.values()) == {1}
         differing = set()
         for name in audit.rule_names[1:]:
-            for at, metric in enumerate(audit.metrics):
+            for index, metric in enumerate(audit.metrics):
                 if RULE_SETS[name].has(metric.name):
                     values = audit.values
-                    columns = zip(audit.queries, values[name][:, at], values["standard"][:, at], strict=True)
+                    columns = zip(audit.queries, values[name][:, index], values["standard"][:, index], strict=True)
                     differing |= {(name, str(metric), q) for q, theirs, ours in columns if not agree(theirs, ours)}
         assert set(explained) == differing
         assert len(differing) > 10_000

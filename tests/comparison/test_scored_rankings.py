@@ -39,6 +39,6 @@ def test_items_and_columns_are_cut_like_mappings() -> None:
     }
     plain, items = rm.threshold(questions(60), run_of(best)), rm.threshold(questions(60), listed)
     assert plain == items
-    assert {query: [one.id for one in kept] for query, kept in items.apply(listed).items()} == {
-        query: list(kept) for query, kept in plain.apply(run_of(best)).items()
+    assert {query: [item.id for item in ranking_kept] for query, ranking_kept in items.apply(listed).items()} == {
+        query: list(ranking_kept) for query, ranking_kept in plain.apply(run_of(best)).items()
     }

@@ -45,30 +45,30 @@ def test_the_design_effect_is_that_of_the_pilot() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*clusters are few:retrieval_metrics.RetrievalWarning")
 def test_few_clusters_are_said_to_be_few_as_in_a_comparison() -> None:
-    few = pilot(40, clusters={f"q{number}": number % 10 for number in range(40)})
+    few_clusters = pilot(40, clusters={f"q{number}": number % 10 for number in range(40)})
     assert "in 10 clusters; 10 clusters are few: intervals from fewer than 20 are rough" in str(
-        rm.plan(0.05, "mrr", pilot=few)
+        rm.plan(0.05, "mrr", pilot=few_clusters)
     )
 
 
 def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
-    made, by_two = pilot(40), {f"q{number}": number // 2 for number in range(40)}
+    named_pilot, by_two = pilot(40), {f"q{number}": number // 2 for number in range(40)}
     with_them = pilot(40, clusters=by_two)
 
-    named = rm.plan(0.05, "mrr", pilot=made, clusters=by_two)
+    named = rm.plan(0.05, "mrr", pilot=named_pilot, clusters=by_two)
     assert named == rm.plan(0.05, "mrr", pilot=with_them)
-    assert named == rm.plan(0.05, "mrr", pilot=made, clusters=lambda query: int(query[1:]) // 2)
-    assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=made)
-    one, labels = made.evaluations["a"], [number // 2 for number in range(40)]
-    values = np.array([one.per_query["mrr"][query] for query in by_two])
+    assert named == rm.plan(0.05, "mrr", pilot=named_pilot, clusters=lambda query: int(query[1:]) // 2)
+    assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=named_pilot)
+    evaluation, labels = named_pilot.evaluations["a"], [number // 2 for number in range(40)]
+    values = np.array([evaluation.per_query["mrr"][query] for query in by_two])
     effect = max(Units.from_values(values, labels).design_effect, 1.0)
-    assert rm.plan(0.05, "mrr", pilot=one, clusters=by_two).design_effect == effect
+    assert rm.plan(0.05, "mrr", pilot=evaluation, clusters=by_two).design_effect == effect
 
 
 def test_a_pilot_without_spread_is_refused() -> None:
     qrels = {f"q{number}": ["d"] for number in range(10)}
-    same = {query: ["d"] for query in qrels}
+    constant = {query: ["d"] for query in qrels}
     with pytest.raises(ValueError, match="shows no spread: 10 queries, of which 0 differ"):
-        rm.plan(0.1, "mrr", pilot=rm.compare(qrels, {"a": same, "b": same}, "mrr"))
+        rm.plan(0.1, "mrr", pilot=rm.compare(qrels, {"a": constant, "b": constant}, "mrr"))
     with pytest.raises(TypeError, match="must be a Comparison, a Difference or an Evaluation, got list"):
         rm.plan(0.1, "mrr", pilot=[0.1])  # type: ignore[arg-type]  # wrong on purpose

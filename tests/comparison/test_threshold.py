@@ -45,5 +45,5 @@ def test_it_is_saved_and_drawn(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         threshold.plot().savefig(tmp_path / "threshold.png")
-    assert [one.score for one in threshold.curve] == sorted(one.score for one in threshold.curve)
-    assert threshold.score in [one.score for one in threshold.curve]
+    assert [point.score for point in threshold.curve] == sorted(point.score for point in threshold.curve)
+    assert threshold.score in [point.score for point in threshold.curve]

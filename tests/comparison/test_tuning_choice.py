@@ -62,8 +62,8 @@ def test_a_mean_at_the_bound_keeps_it() -> None:
     settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}
 
     def allowed(**bounds: Any) -> list[str]:
-        found = rm.tune(settings, qrels, "mrr", default="old", **bounds)
-        return [setting.name for setting in found.settings if setting.feasible]
+        tuned = rm.tune(settings, qrels, "mrr", default="old", **bounds)
+        return [setting.name for setting in tuned.settings if setting.feasible]
 
     assert allowed(at_least={"mrr": 0.5}) == ["new", "old"]
     assert allowed(at_most={"mrr": 0.5}) == ["old", "bad"]

@@ -29,18 +29,18 @@ def test_a_function_is_tried_with_every_combination_of_its_parameters() -> None:
 
 def test_retrievers_are_asked_once_each_and_evaluations_are_taken_as_they_are() -> None:
     qrels, runs = data(3)
-    asked: list[str] = []
+    questions_asked: list[str] = []
 
     def retriever(name: str) -> Any:
         def search(text: str) -> list[str]:
-            asked.append(name)
+            questions_asked.append(name)
             return runs[name][text]
 
         return search
 
     questions = rm.EvaluationSet({query: query for query in qrels}, qrels)
     of_retrievers = rm.tune({name: retriever(name) for name in runs}, questions, "mrr", default="s0")
-    assert sorted(asked) == sorted(name for name in runs for _ in qrels)
+    assert sorted(questions_asked) == sorted(name for name in runs for _ in qrels)
     of_runs = rm.tune(runs, questions, "mrr", default="s0")
     evaluations = {name: rm.evaluate(questions, run, "mrr") for name, run in runs.items()}
     of_evaluations = rm.tune(evaluations, metric="mrr", default="s0")

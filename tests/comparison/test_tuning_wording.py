@@ -25,10 +25,10 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     old, new = always([*"abcefghij", "d"], 10), always(["x"], 10)
     old |= {"q0": ["x"]}
     new |= {"q0": ["d"]}
-    one = rm.tune({"old": old, "new": new}, {f"q{number}": ["d"] for number in range(10)}, "mrr", default="old")
-    assert (one.winner, one.is_significant) == ("new", False)
-    assert one.expected_gain < 0
-    assert one.conclusion == (
+    tuned = rm.tune({"old": old, "new": new}, {f"q{number}": ["d"] for number in range(10)}, "mrr", default="old")
+    assert (tuned.winner, tuned.is_significant) == ("new", False)
+    assert tuned.expected_gain < 0
+    assert tuned.conclusion == (
         "Keep old: the gain of new is no more than the best of 2 equal settings would have by chance."
     )
 

@@ -39,19 +39,21 @@ def test_the_bounds_are_those_of_every_completion(grades: int) -> None:
     assert bounds.exact
     values: dict[str, list[np.ndarray]] = {}
     highest = max(grade for own in truth.values() for grade in own.values())
-    for query, known in truth.items():
-        unjudged = [document for document in {*runs["A"][query], *runs["B"][query]} if document not in known]
-        found = []
+    for query, judged in truth.items():
+        unjudged = [document for document in {*runs["A"][query], *runs["B"][query]} if document not in judged]
+        values_found = []
         for chosen in itertools.product(range(highest + 1), repeat=len(unjudged)):
-            complete = {query: {**known, **dict(zip(unjudged, chosen, strict=True))}}
-            found.append([list(quiet(complete, {query: run[query]}).values()) for run in runs.values()])
-        values[query] = [np.array(found)]
+            complete = {query: {**judged, **dict(zip(unjudged, chosen, strict=True))}}
+            values_found.append([list(quiet(complete, {query: run[query]}).values()) for run in runs.values()])
+        values[query] = [np.array(values_found)]
     for number, metric in enumerate(METRICS):
-        each = [of_query[0][:, :, number] for of_query in values.values()]
+        values_of_one = [of_query[0][:, :, number] for of_query in values.values()]
         for system, column in (("A", 0), ("B", 1)):
-            ends = np.mean([(own[:, column].min(), own[:, column].max()) for own in each], axis=0)
+            ends = np.mean([(own[:, column].min(), own[:, column].max()) for own in values_of_one], axis=0)
             assert bounds.means[metric][system] == pytest.approx(tuple(ends))
-        difference = np.mean([((own[:, 1] - own[:, 0]).min(), (own[:, 1] - own[:, 0]).max()) for own in each], axis=0)
+        difference = np.mean(
+            [((own[:, 1] - own[:, 0]).min(), (own[:, 1] - own[:, 0]).max()) for own in values_of_one], axis=0
+        )
         assert bounds.differences[metric, "B", "A"] == pytest.approx(tuple(difference))
 
 
@@ -90,31 +92,33 @@ def test_every_metric_is_bounded_at_its_own_depth() -> None:
     qrels = {f"q{number}": {"a": 1, "b": 1, "z": 0, "y": 0, "x": 0} for number in range(20)}
     old = {query: ["a", "z", "y", "x", "b", *(f"o{number}" for number in range(5))] for query in qrels}
     new = {query: ["z", "a", "y", "x", "b", *(f"n{number}" for number in range(5))] for query in qrels}
-    both = quietly(qrels, {"old": old, "new": new}, ["map", "ndcg@5"], unjudged="bounds")
+    both_bounds = quietly(qrels, {"old": old, "new": new}, ["map", "ndcg@5"], unjudged="bounds")
     alone = quietly(qrels, {"old": old, "new": new}, "map", unjudged="bounds")
-    assert both.unjudged is not None
+    assert both_bounds.unjudged is not None
     assert alone.unjudged is not None
-    assert both.unjudged.depths == {"map": None, "ndcg@5": 5}
-    assert both.unjudged.differences["map", "new", "old"] == alone.unjudged.differences["map", "new", "old"]
-    assert both.unjudged.differences["map", "new", "old"] == pytest.approx((-0.509, 0.366), abs=0.001)
-    assert [conclusion.kind for conclusion in both.conclusions] == ["depends_on_unjudged", "worse"]
+    assert both_bounds.unjudged.depths == {"map": None, "ndcg@5": 5}
+    assert both_bounds.unjudged.differences["map", "new", "old"] == alone.unjudged.differences["map", "new", "old"]
+    assert both_bounds.unjudged.differences["map", "new", "old"] == pytest.approx((-0.509, 0.366), abs=0.001)
+    assert [conclusion.kind for conclusion in both_bounds.conclusions] == ["depends_on_unjudged", "worse"]
 
 
 def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(20)}
     new = {query: ["a", "z"] if number < 14 else ["z"] for number, query in enumerate(qrels)}
     old = {query: ["z", "a"] if number >= 14 or number < 6 else ["z"] for number, query in enumerate(qrels)}
-    found = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds")
-    assert found.unjudged is not None
-    assert found.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((8 - 6) / 20, (8 - 6) / 20))
+    comparison = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds")
+    assert comparison.unjudged is not None
+    assert comparison.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((8 - 6) / 20, (8 - 6) / 20))
     four = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant=4)
     assert four.unjudged is not None
     ends = ((8 / 5 - 6) / 20, (8 - 6 / 5) / 20)  # of five relevant documents, one is found
     assert four.unjudged.differences["recall@5", "new", "old"] == pytest.approx(ends)
     assert "of the unjudged among the first 5 and of up to 4 more relevant ones per query" in four.summary[-1]
-    some = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant={"q7": 1})
-    assert some.unjudged is not None
-    assert some.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((7.5 - 6) / 20, (8 - 6) / 20))
+    with_assumed = quietly(
+        qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant={"q7": 1}
+    )
+    assert with_assumed.unjudged is not None
+    assert with_assumed.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((7.5 - 6) / 20, (8 - 6) / 20))
     numbered = {number: {1: 1, 2: 0} for number in range(8)}
     runs = {"a": {query: [1] for query in numbered}, "b": {query: [2, 1] for query in numbered}}
     quietly(numbered, runs, "recall@1", unjudged="bounds", unretrieved_relevant=2)
@@ -231,17 +235,17 @@ def test_an_unseen_document_has_every_grade_above_0(documents: int, unseen: int,
 
 
 def test_unseen_documents_of_numbered_ones_have_numbers_of_their_own() -> None:
-    for known, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
-        found = []
+    for judged, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
+        values_found = []
         for to in (int, str):
-            qrels = {f"q{number}": {to(document): grade for document, grade in known.items()} for number in range(6)}
+            qrels = {f"q{number}": {to(document): grade for document, grade in judged.items()} for number in range(6)}
             runs = {name: {query: [*map(to, own)] for query in qrels} for name, own in (("a", [5]), ("b", other))}
             bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unretrieved_relevant=3).unjudged
             assert bounds is not None
-            found.append((bounds.means, bounds.differences))
-        assert found[0] == found[1]
+            values_found.append((bounds.means, bounds.differences))
+        assert values_found[0] == values_found[1]
     # one of 1 to 1 + 3 relevant documents
-    assert found[0][0]["recall@3"]["b"] == (1 / 4, 1)
+    assert values_found[0][0]["recall@3"]["b"] == (1 / 4, 1)
 
 
 def test_unseen_documents_are_relevant_or_are_not() -> None:
@@ -283,9 +287,9 @@ def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[st
     assert bounds is not None
     ends = [compared({query: {**own, "u": grade} for query, own in qrels.items()}) for grade in (0, 1)]
     for metric in ("mrr@2", "mrr@1"):
-        found = [end.difference(metric, "new", "old") for end in ends]
-        assert bounds.p_values[metric, "new", "old"] == pytest.approx(tuple(one.p_corrected for one in found))
-        assert bounds.differences[metric, "new", "old"] == pytest.approx(tuple(one.mean for one in found))
+        values_found = [end.difference(metric, "new", "old") for end in ends]
+        assert bounds.p_values[metric, "new", "old"] == pytest.approx(tuple(one.p_corrected for one in values_found))
+        assert bounds.differences[metric, "new", "old"] == pytest.approx(tuple(one.mean for one in values_found))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +326,9 @@ def test_bounds_follow_the_order_of_ties_under_the_rules(rules: str) -> None:
     def bounds(one: Any) -> Any:
         compared = rm.compare(qrels, {"one": one, "two": clear}, ["precision@1"], unjudged="bounds", rules=rules)
         assert compared.unjudged is not None
-        return compared.unjudged.differences, [(each.query, each.document) for each in compared.to_judge()]
+        return compared.unjudged.differences, [
+            (values_of_one.query, values_of_one.document) for values_of_one in compared.to_judge()
+        ]
 
     assert bounds(tied) == bounds(ranked)
     if rules != "standard":

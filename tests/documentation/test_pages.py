@@ -65,7 +65,7 @@ def no_spans_of_other_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER_SET_ONCE", Once())
 
 
-INSTALLED = {canonicalize_name(each.name) for each in distributions()}
+INSTALLED = {canonicalize_name(package.name) for package in distributions()}
 OF_MODULES = packages_distributions()
 
 
