@@ -42,14 +42,17 @@ def absolute(text: str, folder: Path, root: Path, address: str, tag: str) -> str
     """
 
     def link(found: re.Match[str]) -> str:
-        image, shown, target = found["image"], found["text"], found["target"]
+        image = found["image"]
+        shown = found["text"]
+        target = found["target"]
         path, mark, part = target.partition("#")
         if "://" in target or not path:
             return found[0]
         held = (folder / path).resolve(strict=True).relative_to(root.resolve()).as_posix()
         return f"{image}{shown}({address}/{'raw' if image else 'blob'}/{tag}/{held}{mark}{part})"
 
-    parts, end = [], 0
+    parts = []
+    end = 0
     for code in FENCED.finditer(text):
         parts += [LINK.sub(link, text[end : code.start()]), code[0]]
         end = code.end()

@@ -46,14 +46,16 @@ def answered(question: str, index: BM25, texts: dict[str, str]) -> rm.Trajectory
 
 def trajectories(pieces: Sequence[Passage]) -> rm.Trajectories:
     """Return what the agent did for every question."""
-    index, texts = BM25(pieces), {piece.id: piece.text for piece in pieces}
+    index = BM25(pieces)
+    texts = {piece.id: piece.text for piece in pieces}
     return rm.Trajectories({query: answered(text, index, texts) for query, text in questions.queries().items()})
 
 
 def main() -> None:
     """Print what each step keeps of the evidence, and what the agent did to find it."""
     pieces = passages()
-    qrels, t = questions.qrels(pieces), trajectories(pieces)
+    qrels = questions.qrels(pieces)
+    t = trajectories(pieces)
     print(t, end="\n\n")
     print(rm.evaluate(qrels, t.union(), ["recall@1calls", "recall@2calls", "recall@3calls"]), end="\n\n")
     steps = {"first call": t.first(), "all calls": t.union(), "read": t.context(), "cited": t.cited()}

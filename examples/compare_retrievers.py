@@ -31,7 +31,8 @@ def main() -> None:
     chosen = options.parse_args()
 
     pieces = passages()
-    texts, qrels = questions.queries(), questions.qrels(pieces)
+    texts = questions.queries()
+    qrels = questions.qrels(pieces)
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     searches = {name: partial(retriever.search, k=DEPTH) for name, retriever in retrievers.items()}
     evaluation_set = rm.EvaluationSet(texts, qrels)

@@ -197,7 +197,8 @@ def main() -> None:
 
     print("\nThe first of each kind:\n")
     first = {kind: query for query, kind in reversed(list(generated.questions.provenance_values("kind").items()))}
-    texts, qrels = dict[Any, str](generated.questions.queries), dict[Any, Any](generated.questions.qrels)
+    texts = dict[Any, str](generated.questions.queries)
+    qrels = dict[Any, Any](generated.questions.qrels)
     for kind in sorted(first):
         groups = qrels[first[kind]]
         quotes = " + ".join(repr(" ".join(group[0].text.split())[:60]) for group in groups)
@@ -207,7 +208,8 @@ def main() -> None:
     match = rm.Matching(sources=topics())
     for name, size in (("paragraphs", 180), ("short", 60)):
         pieces = passages(size)
-        index, items = BM25(pieces), as_items(pieces)
+        index = BM25(pieces)
+        items = as_items(pieces)
         run = {query: [items[position] for position in index.search(text, 50)] for query, text in texts.items()}
         means = rm.evaluate(generated.questions, run, ["recall@2000chars", "ndcg@10"], match=match).means
         print(f"{name:<12}{len(pieces):>5} chunks  " + "  ".join(f"{key} {mean:.3f}" for key, mean in means.items()))

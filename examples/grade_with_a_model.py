@@ -70,7 +70,8 @@ def main() -> None:
     chosen = options.parse_args()
 
     pieces = passages()
-    texts, qrels = questions.queries(), rm.Qrels(questions.qrels(pieces))
+    texts = questions.queries()
+    qrels = rm.Qrels(questions.qrels(pieces))
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     runs = {name: rm.retrieve(partial(retriever.search, k=DEPTH), texts) for name, retriever in retrievers.items()}
 

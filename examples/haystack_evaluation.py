@@ -33,7 +33,8 @@ from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
 from retrievers import Dense
 
 METRICS = ["ndcg@10", "recall@10", "full_recall@10", "alpha_ndcg@10"]
-FETCHED, RANKED = 50, 10
+FETCHED = 50
+RANKED = 10
 
 
 @component

@@ -116,7 +116,8 @@ def main() -> None:
     """Print the metrics of each retriever, by passage and by topic, and the time of a slow service."""
     pieces = passages()
     dense = Dense(pieces)
-    nodes, model = as_nodes(pieces, dense), LatentSemanticEmbedding(dense)
+    nodes = as_nodes(pieces, dense)
+    model = LatentSemanticEmbedding(dense)
     dataset = EvaluationSet(questions.queries(), questions.qrels(pieces))
     retrievers = {"BM25": BM25Retriever(pieces, nodes), "vectors": vector_retriever(nodes, model)}
     print(f"{len(dataset)} questions with grades and groups, {len(nodes)} nodes\n")

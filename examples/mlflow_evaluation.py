@@ -45,7 +45,8 @@ from mlflow_retrieval_metrics import log_comparison, retrieval_scorers
 from retrievers import BM25, Dense, Retriever
 
 METRICS = ["ndcg@10", "mrr@10", "recall@10"]
-DEPTH, QUESTIONS = 10, 40
+DEPTH = 10
+QUESTIONS = 40
 
 
 def application(retriever: Retriever, texts: dict[str, str]) -> Callable[[str], str]:

@@ -46,7 +46,8 @@ def cases() -> Dataset[str, Any, Any]:
 
 def main() -> None:
     """Print the report of each retriever, the questions that dense retrieval gets wrong, and the comparison."""
-    pieces, dataset = passages(), cases()
+    pieces = passages()
+    dataset = cases()
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     evaluations = {}
     for name, retriever in retrievers.items():

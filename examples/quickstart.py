@@ -33,7 +33,8 @@ MEANING = {
 def main() -> None:
     """Print one table: each metric of each retriever, and what the metric means."""
     pieces = passages()
-    texts, qrels = questions.queries(), questions.qrels(pieces)
+    texts = questions.queries()
+    qrels = questions.qrels(pieces)
     print(f"{len(texts)} questions about Python, {len(pieces)} passages of its reference; retrieving ...\n")
 
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}

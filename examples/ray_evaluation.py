@@ -71,7 +71,8 @@ def main() -> None:
         import ray  # noqa: PLC0415  (after start, which tells Ray to report to nobody)
 
         ids = ray.data.range(blocks, override_num_blocks=blocks)
-        run, qrels = ids.map_batches(retrieved, batch_size=None), ids.map_batches(relevant, batch_size=None)
+        run = ids.map_batches(retrieved, batch_size=None)
+        qrels = ids.map_batches(relevant, batch_size=None)
 
         began = time.perf_counter()
         metrics = ["ndcg@10", "mrr@10", "recall@100", "hit_rate@10"]

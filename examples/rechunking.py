@@ -20,7 +20,8 @@ from corpus import Passage, passages, topics
 from retrievers import BM25
 
 DEPTH = 50
-WINDOW, OVERLAP = 500, 50
+WINDOW = 500
+OVERLAP = 50
 
 METRICS = (
     "recall@5",
@@ -49,7 +50,8 @@ def windows(pieces: Sequence[Passage], size: int, overlap: int) -> Iterator[Pass
 
 def retrieved(pieces: Sequence[Passage], texts: Mapping[str, str]) -> dict[str, list[rm.Retrieved]]:
     """Return the chunks that BM25 finds for every question, each with its offsets in its source."""
-    index, by_id = BM25(pieces), as_items(pieces)
+    index = BM25(pieces)
+    by_id = as_items(pieces)
     return {query: [by_id[name] for name in index.search(text, DEPTH)] for query, text in texts.items()}
 
 
@@ -72,7 +74,8 @@ def judged(judgments: Mapping[str, Any], piece: Callable[[Any], Any]) -> dict[st
 
 def main() -> None:
     """Print a table with a column per chunking, and what becomes of judgments by chunk id."""
-    texts, match = questions.queries(), rm.Matching(sources=topics())
+    texts = questions.queries()
+    match = rm.Matching(sources=topics())
     truth = judged(questions.spans(), lambda place: rm.Span(*place))
     all_passages = passages()
     chunkings = {

@@ -139,7 +139,8 @@ def chat(*turns: Any) -> list[dict[str, Any]]:
 
 def _steps(scenario: Scenario) -> Iterator[tuple[str, float, Any, Any]]:
     """Yield models and searches: kind, start, input and output; that of a model is its calls or blocks."""
-    time, read = 0.0, ["Which letter comes when?"]
+    time = 0.0
+    read = ["Which letter comes when?"]
     turns: list[Any] = [*scenario.turns, *([None] if scenario.blocks else [])]
     for turn in turns:
         time += 1

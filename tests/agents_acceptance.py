@@ -74,7 +74,8 @@ def refusal(*arguments: Any, **options: Any) -> str:
 def kibana() -> str:
     """1. Ten misses, then the answer in the second call."""
     calls = [rm.SearchCall("a", [f"miss {n}" for n in range(10)]), rm.SearchCall("b", ["good"], turn=2)]
-    t, truth = rm.Trajectories({"q": rm.Trajectory(calls)}), {"q": ["good"]}
+    t = rm.Trajectories({"q": rm.Trajectory(calls)})
+    truth = {"q": ["good"]}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         hidden = rm.evaluate(truth, t.union(), "recall@10").means["recall@10"]
@@ -87,7 +88,9 @@ def kibana() -> str:
 
 def single_call() -> str:
     """2. One call is the ordinary ranking to the last bit."""
-    rng, compared, different = random.Random(0), 0, 0
+    rng = random.Random(0)
+    compared = 0
+    different = 0
     for _ in range(500):
         ranking: Any = rng.choices("abcdefgh", k=rng.randrange(1, 8))
         if rng.random() < 0.5:
@@ -152,7 +155,8 @@ def cleared() -> str:
 def retries() -> str:
     """6. A retried tool is one call; parallel calls have one order."""
     lines = [json.loads(line) for line in (RECORDED / "langchain_openinference_retry.jsonl").read_text().splitlines()]
-    attempts, orders = set(), set()
+    attempts = set()
+    orders = set()
     for seed in range(20):
         random.Random(seed).shuffle(lines)
         attempts.add(tuple(call.attempts for call in read(lines).calls))
@@ -210,7 +214,8 @@ def broken() -> str:
 def inside() -> str:
     """9. A query engine gives the model a synthesis; a sub-agent's searches are calls of the question."""
     name = "llamaindex_openinference_query_engine.jsonl"
-    alone, anybody = read(name).context, ids(read(name, context="any").context)
+    alone = read(name).context
+    anybody = ids(read(name, context="any").context)
     sub = read("langchain_openinference_subagent.jsonl")
     assert (alone, anybody) == ([], ["d2", "d1", "d3", "d7", "d4"])
     assert (len(sub.calls), sub.context) == (2, [])
@@ -224,7 +229,8 @@ def nothing() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = rm.evaluate({query: ["x"] for query in t}, t.union(), "recall")
-    values, counts = result.per_query["recall"], result.counts
+    values = result.per_query["recall"]
+    counts = result.counts
     try:
         t.context()
     except ValueError as error:

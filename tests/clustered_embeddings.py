@@ -5,7 +5,8 @@ import uuid
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-N, D = 200, 16
+N = 200
+D = 16
 
 
 def text_vector(text: str) -> list[float]:

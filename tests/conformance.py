@@ -258,7 +258,8 @@ class EvaluationConformance(Conformance):
     def test_ids_that_never_meet_are_said_and_decide_nothing(self) -> None:
         if self.only_values:
             pytest.skip("the host hands back values alone")
-        qrels, run = {"q1": ["d1"], "q2": ["d2"]}, {"q1": ["x", "y"], "q2": ["y"]}
+        qrels = {"q1": ["d1"], "q2": ["d2"]}
+        run = {"q1": ["x", "y"], "q2": ["y"]}
         (_, evaluation), warning_text = call_with_warnings(lambda: self.results(qrels, run, ["mrr"]))
         assert evaluation is not None
         assert "none of the retrieved documents is judged for its query" in warning_text
@@ -292,9 +293,12 @@ def _cut(source: str, text: str, start: int, end: int, **metadata: Any) -> rm.Re
     return rm.Retrieved(f"{source}@{start}", text[start:end], source, start, end, metadata=named)
 
 
-REFUND, CARD = _cut("shop.md", SHOP, 0, 41, page=1), _cut("shop.md", SHOP, 42, 92, page=1)
-SHIPPING, LATER = _cut("shop.md", SHOP, 93, 152), _cut("shop.md", SHOP, 153, len(SHOP), page=2)
-SUNDAYS, HOLIDAYS = _cut("hours.md", HOURS, 0, 40, page=1), _cut("hours.md", HOURS, 41, len(HOURS))
+REFUND = _cut("shop.md", SHOP, 0, 41, page=1)
+CARD = _cut("shop.md", SHOP, 42, 92, page=1)
+SHIPPING = _cut("shop.md", SHOP, 93, 152)
+LATER = _cut("shop.md", SHOP, 153, len(SHOP), page=2)
+SUNDAYS = _cut("hours.md", HOURS, 0, 40, page=1)
+HOLIDAYS = _cut("hours.md", HOURS, 41, len(HOURS))
 ITEMS: Items = {
     "q1": [SUNDAYS, REFUND, CARD, SHIPPING],
     "q2": [LATER, SHIPPING, HOLIDAYS],

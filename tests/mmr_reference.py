@@ -45,7 +45,8 @@ def select(
     picks: list[int] = []
     scores: list[float] = []
     while len(picks) < min(k, len(relevance)):
-        best, best_score = -1, -np.inf
+        best = -1
+        best_score = -np.inf
         for d in range(len(relevance)):
             if d in picks:
                 continue
@@ -53,7 +54,8 @@ def select(
             if picks:
                 score = lambda_mult * relevance[d] - (1 - lambda_mult) * max(similarity[d][s] for s in picks)
             if score > best_score:
-                best, best_score = d, score
+                best = d
+                best_score = score
         scores.append(best_score if picks else lambda_mult * best_score)
         picks.append(best)
     return picks, scores
@@ -81,7 +83,8 @@ def situations(number: int, seed: int) -> Iterator[Situation]:
     """Ties, near ties, repeats, zero vectors, lengths that differ wildly, queries that are candidates, k > n."""
     rng = np.random.default_rng(seed)
     for _ in range(number):
-        n, d = int(rng.integers(1, 30)), int(rng.choice([1, 2, 3, 5, 16, 64, 300]))
+        n = int(rng.integers(1, 30))
+        d = int(rng.choice([1, 2, 3, 5, 16, 64, 300]))
         candidates = _candidates(rng, n, d)
         if rng.random() < 0.3:
             candidates[rng.random(n) < 0.3] = 0

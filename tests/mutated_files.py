@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 Rankings = dict[str, dict[str, float]]
 
-TREC, CSV, TSV, JSON, JSONL = "trec", "csv", "tsv", "json", "jsonl"
+TREC = "trec"
+CSV = "csv"
+TSV = "tsv"
+JSON = "json"
+JSONL = "jsonl"
 KINDS = (TREC, CSV, TSV, JSON, JSONL)
 ROWS = [(f"q{index // 4}", f"d{index}", 20 - index / 7) for index in range(16)]
 

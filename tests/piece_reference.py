@@ -150,7 +150,9 @@ def metrics(
 
 
 def ranked(grades: list[float | None], n_needed: int) -> dict[str, float]:
-    hits, total, first = 0, 0.0, 0.0
+    hits = 0
+    total = 0.0
+    first = 0.0
     for row, grade in enumerate(grades, start=1):
         if grade is not None:
             hits += 1

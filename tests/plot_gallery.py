@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 METRICS = ["ndcg@10", "recall@10", "mrr@10", "hit_rate@5", "precision@5"]
 NAMES = ["BM25", "dense", "hybrid", "hybrid + reranker", "ColBERT", "SPLADE"]
 NAMES += ["dense, 512 tokens a chunk", "dense, 2,048 tokens a chunk", "query rewriting", "HyDE", "BM25F", "random"]
-PHONE, SCREEN = 390, 1400
+PHONE = 390
+SCREEN = 1400
 STYLES = {"light": "default", "dark": "dark_background", "print": "grayscale"}
 
 
@@ -122,7 +123,8 @@ def curve() -> rm.types.Tuning:
     generator = np.random.default_rng(1)
     queries = generator.normal(size=(40, 8))
     vectors: dict[str, np.ndarray] = {}
-    qrels, run = {}, {}
+    qrels = {}
+    run = {}
     for number, query in enumerate(queries):
         qrels[f"q{number}"] = {f"{number}-0": 1, f"{number}-7": 1}
         for place in range(12):

@@ -111,7 +111,9 @@ def run_commands(code: str, *, wrong: bool = False) -> str:
             done = subprocess.run(
                 [program, *arguments], capture_output=True, text=True, check=False, env=environment, timeout=120
             )
-            returned, out, err = done.returncode, done.stdout, done.stderr
+            returned = done.returncode
+            out = done.stdout
+            err = done.stderr
         assert bool(returned) == wrong, err
         shown += f"{command}\n{out}{err if wrong else ''}"
     return shown
@@ -119,7 +121,8 @@ def run_commands(code: str, *, wrong: bool = False) -> str:
 
 def run_our_command(arguments: list[str]) -> tuple[int, str, str]:
     """Return the exit code of our command line, and what it writes to its two streams."""
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             returned = main(arguments)
@@ -133,7 +136,8 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
     namespace = begun(ROOT / page)
     printed: str | None = None
     for block in FENCE.finditer(text):
-        language, code = block["language"], block["code"]
+        language = block["language"]
+        code = block["code"]
         if printed and language != "text":
             raise AssertionError(f"{page} prints what no text block shows:\n{printed}")
         if language == "text" and printed is not None:

@@ -77,7 +77,8 @@ def inputs(draw: st.DrawFn) -> tuple[Any, Any]:
         scores = st.dictionaries(documents, st.sampled_from([0.0, 0.1, 1 / 3, 2.0, 3, 1e300]), max_size=8)
         ranking = st.one_of(scores, st.lists(documents, max_size=8))
     else:
-        documents, ranking = pieces(), st.lists(items, min_size=1, max_size=6)
+        documents = pieces()
+        ranking = st.lists(items, min_size=1, max_size=6)
     qrels = {query: draw(judgments(documents)) for query in queries}
     run = {query: draw(ranking) for query in queries if query == queries[0] or draw(st.booleans())}
     return qrels, run

@@ -87,7 +87,8 @@ class Case:
 
     def scored(self, *, right: bool, documents: bool) -> Outcome:
         """Return what the chunks with each fact score, or all the others."""
-        spans, answers = self.spans(), self.answers(right=right)
+        spans = self.spans()
+        answers = self.answers(right=right)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:

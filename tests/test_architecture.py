@@ -285,7 +285,8 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(
     # On an index a link into the repository leads nowhere: its words stay, and so does all code.
     readme = (folder / "README.md").read_text()
     assert FENCED.findall(page) == FENCED.findall(readme) != []
-    prose, readme_prose = FENCED.sub("", page), FENCED.sub("", readme)
+    prose = FENCED.sub("", page)
+    readme_prose = FENCED.sub("", readme)
     assert all("://" in target for target in re.findall(r"\]\(([^)]*)\)", prose))
     assert "](" in readme_prose
     assert re.sub(r"\W", "", prose) == re.sub(r"\W", "", re.sub(r"\]\((?!https://)[^)]*\)", "]", readme_prose))
@@ -293,7 +294,8 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(
 
 @pytest.mark.parametrize("folder", DISTRIBUTIONS[1:], ids=lambda folder: folder.name)
 def test_an_integration_is_released_with_the_core_and_forwarded_by_an_extra(folder: Path) -> None:
-    core, own = settings(ROOT)["project"], settings(folder)["project"]
+    core = settings(ROOT)["project"]
+    own = settings(folder)["project"]
     assert own["version"] == core["version"]
     assert own["requires-python"] == core["requires-python"]
     (needed,) = [requirement for requirement in own["dependencies"] if re.match(r"retrieval-metrics\b", requirement)]

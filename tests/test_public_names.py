@@ -37,8 +37,10 @@ def test_rarer_functions_of_one_ranking_are_in_metrics(name: str) -> None:
 def test_what_is_received_can_be_imported() -> None:
     qrels = {f"q{i}": ["a", "b"] for i in range(4)}
     runs = {"one": {query: ["a"] for query in qrels}, "other": {query: ["x", "a"] for query in qrels}}
-    result, comparison = rm.evaluate(qrels, runs["one"], "mrr@5", ties="expected"), rm.compare(qrels, runs, "mrr")
-    explanation, slices = result.explain("q0"), result.group_by(len)
+    result = rm.evaluate(qrels, runs["one"], "mrr@5", ties="expected")
+    comparison = rm.compare(qrels, runs, "mrr")
+    explanation = result.explain("q0")
+    slices = result.group_by(len)
     (difference,) = comparison.differences
     received = {
         rm.types.ByMetric: result.means,

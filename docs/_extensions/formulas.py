@@ -110,7 +110,8 @@ def _function(name: str) -> str:
 
 
 def _word(token: str) -> str:
-    name, at_k = token.removesuffix("@k"), token.endswith("@k")
+    name = token.removesuffix("@k")
+    at_k = token.endswith("@k")
     base, _, below = name.partition("_")
     if at_k:
         return rf"\text{{{name}@}}k"

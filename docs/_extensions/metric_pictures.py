@@ -15,7 +15,9 @@ import retrieval_metrics as rm
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.reports.charts import COLOURS
 
-WIDTH, LEFT, COLUMN = 344, 10, 54
+WIDTH = 344
+LEFT = 10
+COLUMN = 54
 BAR = 64
 """Height of a bar of 1."""
 CUT = 5

@@ -41,7 +41,8 @@ def grouped(tree: str, link: str, counts: dict[str, int]) -> str:
     """  # noqa: E501  (as it is printed)
     soup = BeautifulSoup(tree, "html.parser")
     for item in soup.find_all("li"):
-        anchor, below = item.find("a", recursive=False), item.find("ul", recursive=False)
+        anchor = item.find("a", recursive=False)
+        below = item.find("ul", recursive=False)
         if anchor and below and anchor["href"] == link:
             _group(soup, below, counts)
     return str(soup)

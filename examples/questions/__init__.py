@@ -123,5 +123,6 @@ def _with_known_quotes(question: Question, reference: Sequence[str]) -> Question
     def known(anchors: Sequence[Anchor]) -> tuple[Anchor, ...]:
         return tuple(anchor for anchor in anchors if any(anchor.quote in text for text in reference))
 
-    answers, parts = known(question.answers), tuple(known(part) for part in question.parts)
+    answers = known(question.answers)
+    parts = tuple(known(part) for part in question.parts)
     return replace(question, answers=answers, parts=parts) if answers or (parts and all(parts)) else None

@@ -60,10 +60,8 @@ def test_a_parser_that_knows_nothing_is_said_to() -> None:
 
 class TestTheRules:
     def test_the_outermost_retriever_is_the_call_and_what_lies_inside_is_before_it(self) -> None:
-        outer, inner = (
-            search("1", 1, "a", make_documents("x")),
-            search("2", 1, "a", make_documents("x", "y"), parent="1"),
-        )
+        outer = search("1", 1, "a", make_documents("x"))
+        inner = search("2", 1, "a", make_documents("x", "y"), parent="1")
         (call,) = read(outer, inner).calls
         assert ids(call) == ["x"]
         assert [ids(ranking) for ranking in call.inner_rankings] == [["x", "y"]]
@@ -192,7 +190,8 @@ class TestTheRules:
         assert rm.read_traces(alone, citations=lambda answer: [answer])["t"].citations is None
 
     def test_without_an_answer_what_was_read_and_cited_is_unknown(self) -> None:
-        asks, search_span = model("m1", 0, "a", answer="I look [y]."), search("1", 1, "a", make_documents("x"))
+        asks = model("m1", 0, "a", answer="I look [y].")
+        search_span = search("1", 1, "a", make_documents("x"))
         later = search("2", 4, "b", make_documents("y"))
         for spans in ([asks, search_span], [asks, search_span, {**model("m2", 2), "error": "overloaded"}]):
             trajectory = read(*spans, citations=cited)

@@ -86,7 +86,8 @@ def test_laws(rankings: Any, grades: Any, data: st.DataObject) -> None:
     read = data.draw(st.lists(st.sampled_from(items), unique=True)) if items else []
     cited = data.draw(st.lists(st.sampled_from("abcdefghij"), max_size=4))
     t = make_trajectories(rankings, context=read, citations=cited)
-    union, again = t.union()["q"], make_trajectories([*rankings, rankings[0]]).union()["q"]
+    union = t.union()["q"]
+    again = make_trajectories([*rankings, rankings[0]]).union()["q"]
     assert set(union) == set(t.interleaved()["q"])
     assert set(again) == set(union)
     if len(rankings) > 1:

@@ -230,7 +230,8 @@ class TestSeveralTrajectoriesOfAQuestion:
         assert (of_hop[1].means["recall"], of_hop[2].means["recall"], of_hop[2].n["recall"]) == (0.0, 1.0, 3)
 
     def test_a_mean_by_hop_is_of_the_questions_that_have_it_and_says_how_many(self) -> None:
-        first, other = rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["good"], turn=2)
+        first = rm.SearchCall("a", ["x"])
+        other = rm.SearchCall("b", ["good"], turn=2)
         hops = rm.Trajectories(
             {1: rm.Trajectory([first, other]), 2: rm.Trajectory([first]), 3: rm.Trajectory()}
         ).each_call()

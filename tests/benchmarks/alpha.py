@@ -27,7 +27,10 @@ from retrieval_metrics.statistics import krippendorffs_alpha
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GRADES, DOCUMENTS, ALL, MISSING = 4, 10, 20_000, 0.2
+GRADES = 4
+DOCUMENTS = 10
+ALL = 20_000
+MISSING = 0.2
 MISTAKES = {"few": 0.05, "some": 0.2, "many": 0.5}
 
 
@@ -60,7 +63,8 @@ def main() -> None:
             for graders in (2, 3, 5):
                 random = np.random.default_rng([graders, even, int(100 * mistakes)])
                 alpha = krippendorffs_alpha(coincidences(random, ALL, graders, mistakes, even=even), "quadratic").value
-                cells, none = [], []
+                cells = []
+                none = []
                 for n in (5, 10, 20, 50):
                     intervals = [
                         krippendorffs_alpha(coincidences(random, n, graders, mistakes, even=even), "quadratic").interval

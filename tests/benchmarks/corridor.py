@@ -75,7 +75,8 @@ def _counts(frame: FrameType) -> bool:
 
 
 def _depth(frame: FrameType) -> int:
-    outer, depth = frame.f_back, 0
+    outer = frame.f_back
+    depth = 0
     while outer is not None:
         depth += _counts(outer)
         outer = outer.f_back
@@ -125,7 +126,8 @@ def main() -> int:
     if named is not None:
         return _list(ways(["mrr"]), named)
     print(f"{'files / calls / changes of file':<32} {'one metric':>20} {'seven':>20}")
-    single_metric, default_metrics = ways(["mrr"]), ways(list(rm.DEFAULT_METRICS))
+    single_metric = ways(["mrr"])
+    default_metrics = ways(list(rm.DEFAULT_METRICS))
     for name, call in single_metric.items():
         print(f"{name:<32} {_printed(way(call)):>20} {_printed(way(default_metrics[name])):>20}")
     return 0

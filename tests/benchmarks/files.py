@@ -50,7 +50,8 @@ PROMISES = (
         lambda results: results["gz"][US] <= results[LARGE.name][US] + 1.5 * results["gz"]["decompressing alone"],
     ),
 )
-SMALL, LARGE = SHAPES[1], SHAPES[3]
+SMALL = SHAPES[1]
+LARGE = SHAPES[3]
 
 
 def times(results: Results, shape: Shape, peer: str) -> float:

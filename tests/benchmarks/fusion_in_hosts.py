@@ -51,7 +51,8 @@ def print_langchain() -> None:
     def documents(ids: Any, texts: Mapping[str, str] | None = None) -> list[Document]:
         return [Document((texts or {}).get(id_, id_), id=id_) for id_ in ids]
 
-    left, right = documents(LEFT), documents(OTHER)
+    left = documents(LEFT)
+    right = documents(OTHER)
     row("ties, two rankings", "LangChain", langchain([left, right], [0.5, 0.5]))
     row("ties, the two exchanged", "LangChain", langchain([right, left], [0.5, 0.5]))
     same_texts = {"a": "the same text", "b": "the same text"}

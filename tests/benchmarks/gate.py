@@ -80,7 +80,9 @@ def fails(now: NDArray[np.int64], before: NDArray[np.int64], checks: int, seed: 
 def simulate(n: int, share: float, checks: int, builds: int) -> str:
     random = np.random.default_rng(n)
     mean = sum((1 - share) ** (rank - 1) * share / rank for rank in range(1, DEEPEST + 1))
-    alarms, ratcheted, found_drops = [], [], []
+    alarms = []
+    ratcheted = []
+    found_drops = []
     for seed in range(builds):
         before = random.geometric(share, n)
         alarms.append(fails(reranked(random, before, share), before, checks, seed))
@@ -95,7 +97,9 @@ def simulate(n: int, share: float, checks: int, builds: int) -> str:
     return rates + "".join(f"{100 * rate:9.1f}" for rate in np.mean(found_drops, axis=0))
 
 
-LONGEST, LOST, RISEN = 8, 4, 10
+LONGEST = 8
+LOST = 4
+RISEN = 10
 """Updates of a chain, and how many of 100 queries an update lowers in the metric that falls, or raises in another."""
 MIXED = (1.0, 1.0, 0.5, 0.0)
 """The values of a metric, equally often."""
@@ -120,7 +124,8 @@ def chain(seed: int, metrics: int, other_change: str, *, per_metric: bool, falls
     random = np.random.default_rng(seed)
     first = random.choice(MIXED, (100, metrics))
     first[:, 1:][random.random((100, metrics - 1)) < (other_change == "rise")] = 0.0
-    stored, best = first, [first] * metrics
+    stored = first
+    best = [first] * metrics
 
     def tested(now: Values, before: Values) -> PairedDifferences:
         return paired_differences(now - before, spans=[1.0] * metrics, level=1 - 2 * ALPHA, resamples=RESAMPLES)
@@ -153,7 +158,8 @@ def chains(number: int) -> None:
             ]
             steps = [step for step, _ in results if step]
             lost = float(np.mean([loss for _, loss in results]))
-            memory, refused = "each" if per_metric else "one", 100 * len(steps) / number
+            memory = "each" if per_metric else "one"
+            refused = 100 * len(steps) / number
             print(
                 f"{metrics:7}  {other_change:8} {memory:8}{refused:12.1f}{np.mean(steps or [0]):11.2f}{lost:13.3f}"
                 f"{100 * np.mean(unchanged):11.1f}",
@@ -210,7 +216,8 @@ def project() -> None:
         for name in FILES:
             (root / f"{name}.py").write_text(TEST.format(name=name), encoding="utf-8")
         verdicts(root, 0, "--retrieval-update")
-        other, failed = 0, []
+        other = 0
+        failed = []
         for build in range(1, 13):
             together = verdicts(root, build)
             alone: dict[str, list[str]] = {}

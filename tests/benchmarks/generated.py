@@ -43,7 +43,8 @@ def generate(shape: Shape, seed: int = 0) -> tuple[Qrels, Run]:
     for number in range(shape.queries):
         query = f"q{number}"
         documents = [f"D{position:07d}" for position in rng.sample(range(COLLECTION), shape.depth + shape.relevant[1])]
-        retrieved, outside = documents[: shape.depth], documents[shape.depth :]
+        retrieved = documents[: shape.depth]
+        outside = documents[shape.depth :]
         n_relevant = rng.randint(*shape.relevant)
         inside = [retrieved[min(int(rng.expovariate(8 / shape.depth)), shape.depth - 1)] for _ in range(n_relevant)]
         judged = [inside[position] if rng.random() < 0.85 else outside[position] for position in range(n_relevant)]
@@ -59,7 +60,8 @@ def generate(shape: Shape, seed: int = 0) -> tuple[Qrels, Run]:
 
 def write_trec(qrels: Qrels, run: Run, folder: Path) -> tuple[Path, Path]:
     """Write judgments and run as TREC files; return their paths."""
-    judged, ranked = folder / "generated.qrels", folder / "generated.run"
+    judged = folder / "generated.qrels"
+    ranked = folder / "generated.run"
     with judged.open("w") as file:
         for query, grades in qrels.items():
             file.writelines(f"{query} 0 {document} {grade}\n" for document, grade in grades.items())

@@ -47,7 +47,8 @@ from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
 from retrieval_metrics.reports import tables
 from retrievers import Dense
 
-FETCH_K, K = 50, 10
+FETCH_K = 50
+K = 10
 WEIGHTS = (0.3, 0.5, 0.8)
 
 

@@ -40,7 +40,9 @@ from langchain_retrieval_metrics import MMRRetriever
 
 SIZES = {100: 40, 2_000: 40, 50_000: 4}
 """Documents in the store, and how often each way is called."""
-D, K, FETCH_K = 768, 10, 100
+D = 768
+K = 10
+FETCH_K = 100
 
 
 class Known(Embeddings):

@@ -217,7 +217,8 @@ def _flat(judged: Any) -> list[Any]:
 
 
 def reworded(case: Case, chance: random.Random, change: Callable[[str, str], str | None]) -> Planted:
-    queries, chosen = dict(case.queries), list[str]()
+    queries = dict(case.queries)
+    chosen = list[str]()
     for query in chance.sample(sorted(queries), len(queries)):
         text = change(query, queries[query])
         if text is not None and len(chosen) < PLANTED:
@@ -287,7 +288,8 @@ def misplaced(case: Case, chance: random.Random) -> Planted:
 
 def rejudged(case: Case, chance: random.Random, kind: type, change: Callable[[Any], Any]) -> Planted:
     """Change one judgment of a kind in some questions."""
-    qrels, chosen = dict(case.qrels), list[str]()
+    qrels = dict(case.qrels)
+    chosen = list[str]()
     for query in chance.sample(sorted(qrels), len(qrels)):
         judged = case.judged(query, kind)
         if len(chosen) == PLANTED or not judged:
@@ -389,7 +391,8 @@ def reworded_copies(case: Case, chance: random.Random) -> Planted:
 
 def halved(case: Case, chance: random.Random) -> Planted:
     """Half of what is relevant is not judged."""
-    qrels, chosen = dict(case.qrels), list[str]()
+    qrels = dict(case.qrels)
+    chosen = list[str]()
     for query in chance.sample(sorted(qrels), len(qrels)):
         relevant = case.judged(query, str)
         if len(chosen) == PLANTED or len(relevant) < 2 or not isinstance(qrels[query], dict):
@@ -494,7 +497,8 @@ def invented_case(n_questions: int, n_passages: int) -> Case:
         rm.Retrieved(f"d{index_}", " ".join(drawn[index_ * 120 : index_ * 120 + 120]), source=f"s{index_}", start=0)
         for index_ in range(n_passages)
     ]
-    queries, qrels = {}, {}
+    queries = {}
+    qrels = {}
     for index_ in range(n_questions):
         chosen = chance.choice(passages)
         words = (chosen.text or "").split()
@@ -506,9 +510,11 @@ def invented_case(n_questions: int, n_passages: int) -> Case:
 def take_time(n_questions: int, n_passages: int) -> None:
     for part in (4, 2, 1):
         case = invented_case(n_questions // part, n_passages // part)
-        start, worked = time.perf_counter(), time.process_time()
+        start = time.perf_counter()
+        worked = time.process_time()
         lint = case.lint()
-        seconds, of_processor = time.perf_counter() - start, time.process_time() - worked
+        seconds = time.perf_counter() - start
+        of_processor = time.process_time() - worked
         print(
             f"{len(case.queries):6,} questions, {len(case.passages):7,} passages: {seconds:6.2f} s, "
             f"{of_processor:.2f} s of the processor, {lint!r}"

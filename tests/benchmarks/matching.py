@@ -24,8 +24,13 @@ import retrieval_metrics as rm
 from retrieval_metrics.reports.tables import Table
 
 DEPTH = 100
-QUESTIONS, SPANS, SOURCES, SOURCE_LENGTH, CHUNK = 472, 790, 5, 300_000, 512
-QUOTED_QUESTIONS, QUOTED_CHUNK = 1_000, 1_000
+QUESTIONS = 472
+SPANS = 790
+SOURCES = 5
+SOURCE_LENGTH = 300_000
+CHUNK = 512
+QUOTED_QUESTIONS = 1_000
+QUOTED_CHUNK = 1_000
 RECALL = f"recall@{DEPTH}"
 
 Run = dict[str, list[rm.Retrieved]]
@@ -52,7 +57,8 @@ def spans(rng: random.Random) -> tuple[dict[str, list[rm.Span]], Run, dict[str, 
         truth[query].append(rm.Span(home[query], start, start + rng.randint(30, 400)))
     run: Run = {}
     for query, needed in truth.items():
-        source, count = home[query], SOURCE_LENGTH // CHUNK
+        source = home[query]
+        count = SOURCE_LENGTH // CHUNK
         around = {position // CHUNK for span in needed for position in (span.start, span.end)} & set(range(count))
         around = {position for position in sorted(around) if rng.random() < 0.8}
         other_chunks = rng.sample(sorted(set(range(count)) - around), DEPTH - len(around))
@@ -73,7 +79,8 @@ def quotes(rng: random.Random, index: int, *, typographic: bool) -> tuple[dict[s
     truth: dict[str, list[rm.Quote]] = {}
     run: Run = {}
     for number in range(QUOTED_QUESTIONS):
-        query, ranked = f"q{number}", rng.sample(range(index), DEPTH)
+        query = f"q{number}"
+        ranked = rng.sample(range(index), DEPTH)
         run[query] = [chunks[position] for position in ranked]
         inside, outside = (chunks[position].text or "" for position in (rng.choice(ranked), rng.randrange(index)))
         truth[query] = [rm.Quote(words_of(inside[300:380])), rm.Quote(words_of(outside[500:560]))]
@@ -125,7 +132,8 @@ def plain(text: str) -> str:
 
 def seconds(call: Callable[[], float], rounds: int) -> tuple[float, float]:
     """The median of some calls in CPU seconds, and what they return."""
-    durations, value = [], 0.0
+    durations = []
+    value = 0.0
     for _ in range(rounds):
         start = time.process_time()
         value = call()
@@ -138,7 +146,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="timed calls of each, of which the median is printed")
     rounds = parser.parse_args().rounds
     rng = random.Random(7)
-    rows, slow = [], []
+    rows = []
+    slow = []
 
     def compare(name: str, limit: float, mine: Callable[[], float], loops: Callable[[], float]) -> None:
         (fast, value), (plainly, expected) = seconds(mine, rounds), seconds(loops, 1)

@@ -340,7 +340,8 @@ def report(outcomes: Sequence[dict[str, str]]) -> int:
         outcomes_by_module[outcome["mutant"].partition("/")[0]][outcome["outcome"]] += 1
     for part, counts in sorted(outcomes_by_module.items()):
         print(f"{part:<12} {counts['killed']:>4} of {counts.total():<4} killed")
-    killed, every = sum(counts["killed"] for counts in outcomes_by_module.values()), len(outcomes)
+    killed = sum(counts["killed"] for counts in outcomes_by_module.values())
+    every = len(outcomes)
     print(f"{killed} of {every} killed ({killed / max(every, 1):.1%})")
     return 0
 

@@ -39,7 +39,9 @@ from ragas_retrieval_metrics import evaluate_dataset, metric_suite, to_evaluatio
 if TYPE_CHECKING:
     import retrieval_metrics as rm
 
-ROWS, RETRIEVED, FAST_CALLS = 1_000, 10, 5
+ROWS = 1_000
+RETRIEVED = 10
+FAST_CALLS = 5
 
 
 def dataset_of(n: int) -> EvaluationDataset:
@@ -73,7 +75,8 @@ def main() -> None:
     """Print what both ways cost."""
     warnings.simplefilter("ignore", DeprecationWarning)  # of ragas.evaluate
     n = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
-    dataset, suite = dataset_of(n), metric_suite()
+    dataset = dataset_of(n)
+    suite = metric_suite()
     one_pass: list[float] = []
     fast: rm.Evaluation | None = None
     for _ in range(FAST_CALLS):

@@ -92,7 +92,9 @@ def main() -> int:
         ray.data.DataContext.get_current().enable_progress_bars = False
         to_evaluation(rows_of(10_000, twice=False))  # workers start
         for queries in sizes:
-            before, began, watch = own_megabytes(), time.perf_counter(), Watch()
+            before = own_megabytes()
+            began = time.perf_counter()
+            watch = Watch()
             watch.start()
             evaluation = to_evaluation(rows_of(queries, twice=False))
             watch.done.set()

@@ -92,7 +92,8 @@ def score(block: pa.Table) -> dict[str, float]:
 
 def measure_block() -> bool:
     """Score single blocks; return whether each is fast enough."""
-    rows, is_fast_enough = [], True
+    rows = []
+    is_fast_enough = True
     for size in BLOCKS:
         for ties in (False, True):
             block = block_of(size, ties=ties)

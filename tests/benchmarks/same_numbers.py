@@ -139,7 +139,9 @@ class Case:
 
     def computations(self) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Yield what is computed of the case, by name."""
-        qrels, runs, options = self.qrels, self.runs, self.options
+        qrels = self.qrels
+        runs = self.runs
+        options = self.options
         first = runs["one"]
         usable = [name for name in self.metrics if is_metric_name(name)]
         yield "evaluate", lambda: evaluation_values(rm.evaluate(qrels, first, usable, **options))

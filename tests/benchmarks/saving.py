@@ -36,7 +36,8 @@ def main(rows: int) -> None:
     qrels = {query: dict.fromkeys(list(ranking)[::20], 1) for query, ranking in run.items()}
     result = rm.evaluate(qrels, run, ["ndcg@10", "map"])
     folder = Path(tempfile.mkdtemp())
-    saved, written = folder / "result.json", folder / "run.json"
+    saved = folder / "result.json"
+    written = folder / "run.json"
     ratios = {
         "save beside write_run": (seconds(lambda: result.save(saved)), seconds(lambda: rm.write_run(run, written))),
         "load beside read_run": (seconds(lambda: rm.load(saved)), seconds(lambda: rm.read_run(written))),

@@ -35,14 +35,17 @@ MAX_RATIO = 3.0
 """Times `json.loads`."""
 GIGABYTE = 1_000_000
 """In kilobytes, as the system counts them."""
-SEARCHES, DOCUMENTS, STEPS = 4, 8, 2
+SEARCHES = 4
+DOCUMENTS = 8
+STEPS = 2
 WORDS = [f"word{number}" for number in range(3_000)]
 
 
 def trace(rng: random.Random, number: int) -> list[dict[str, Any]]:
     """Return the spans of one question."""
     spans: list[dict[str, Any]] = []
-    name, clock = f"trace {number}", number * 1_000
+    name = f"trace {number}"
+    clock = number * 1_000
     read: list[str] = []
 
     def add(kind: str, parent: str | None, attributes: dict[str, Any]) -> str:
@@ -288,7 +291,10 @@ def main() -> int:
             print_forms(Path(folder), options.rounds)
         return 0
     with TemporaryDirectory() as folder:
-        path, rng, written, traces = Path(folder) / "spans.jsonl", random.Random(0), 0, 0
+        path = Path(folder) / "spans.jsonl"
+        rng = random.Random(0)
+        written = 0
+        traces = 0
         with path.open("w", encoding="utf-8") as file:
             while written < options.spans:
                 spans = trace(rng, traces)

@@ -87,7 +87,8 @@ def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) 
             ]
         )
     truth, naive, naive_covers, bias, covers, better, variance = np.mean(rows, axis=0)
-    rmse, fixed = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2)), np.sqrt(variance)
+    rmse = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2))
+    fixed = np.sqrt(variance)
     return f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{fixed:8.4f}{covers:8.2f}{better:8.2f}"
 
 

@@ -22,7 +22,8 @@ from collections import Counter
 
 import retrieval_metrics as rm
 
-LENGTH, QUESTIONS = 12_000, 30
+LENGTH = 12_000
+QUESTIONS = 30
 METRICS = ("recall", "ndcg", "mrr", "precision")
 SIZES = (60, 100, 200, 300, 500, 800, 1_200)
 
@@ -44,7 +45,8 @@ def rankings(
     ]
 
     def share_held(chunk: rm.Retrieved, spans: list[rm.Span]) -> float:
-        start, end = chunk.start or 0, chunk.end or 0
+        start = chunk.start or 0
+        end = chunk.end or 0
         return max(max(0, min(end, span.end) - max(start, span.start)) / (span.end - span.start) for span in spans)
 
     return {
@@ -76,8 +78,10 @@ def main() -> int:
         questions = {
             f"q{index}": [rm.Span("d", start, start + rng.randint(20, 300))] for index, start in enumerate(starts)
         }
-        noise, depth = rng.choice([0.05, 0.2, 0.5]), rng.randint(2, 39)
-        unit, budget = rng.choice([("chars", 1), ("tokens", 4)]), rng.randint(400, 8_000)
+        noise = rng.choice([0.05, 0.2, 0.5])
+        depth = rng.randint(2, 39)
+        unit = rng.choice([("chars", 1), ("tokens", 4)])
+        budget = rng.randint(400, 8_000)
         metric = f"{rng.choice(METRICS)}@{budget // unit[1]}{unit[0]}"
         full = {str(size): rankings(rng, size, questions, noise) for size in rng.sample(SIZES, 2)}
         cut = {name: {query: ranking[:depth] for query, ranking in run.items()} for name, run in full.items()}

@@ -50,7 +50,8 @@ def test_bash_offers_what_can_come_next(typed: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_is_answered(shell: str, tmp_path: Path) -> None:
-    line, answer = "retrieval-metrics evaluate qrels.trec run.trec --rules trec", tmp_path / "answer"
+    line = "retrieval-metrics evaluate qrels.trec run.trec --rules trec"
+    answer = tmp_path / "answer"
     arguments_by_shell = {
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_SHELL": shell,

@@ -64,7 +64,8 @@ def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: p
     quoted.save(tmp_path / "questions.json")
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "vault.txt").write_text("The duty officer opens the vault.")
-    saved, folder = str(tmp_path / "questions.json"), str(tmp_path / "texts")
+    saved = str(tmp_path / "questions.json")
+    folder = str(tmp_path / "texts")
     assert main(["lint", saved, saved, "--corpus", folder]) == 0
     out = capsys.readouterr().out
     assert (

@@ -30,7 +30,8 @@ OFFICIAL = [
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """Judgments with three grades and a run with ties; some queries lack one or the other, or anything relevant."""
     chance = random.Random(7)
-    qrels, run = [], []
+    qrels = []
+    run = []
     for query in [*range(1, 30), 301]:
         documents = [f"d{index}" for index in range(60)]
         if query % 7:
@@ -48,7 +49,8 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
     """What trec_eval prints, but for `relstring` and `runid`: version 9's own values, and what version 10 changes."""
     arguments = TREC_EVAL.parse_args(options)
     with files[0].open() as qrels_file, files[1].open() as run_file:
-        qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
+        qrels = pytrec_eval.parse_qrel(qrels_file)
+        run = pytrec_eval.parse_run(run_file)
     run = {
         query: dict(sorted(ranking.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[: arguments.M])
         for query, ranking in run.items()
@@ -389,7 +391,8 @@ def test_the_lines_are_those_of_version_10_and_the_drop_in_is_version_9(
         return f"{evaluator({'q': judged}, {measure}).evaluate({'q': ranking})['q'][measure]:.4f}"
 
     close = {"d1": 0.123456789, "d2": 0.123456788}
-    three, ranking = {"d1": 1, "d3": 1, "d9": 1}, {"d1": 3.0, "d2": 2.0, "d3": 1.0}
+    three = {"d1": 1, "d3": 1, "d9": 1}
+    ranking = {"d1": 3.0, "d2": 2.0, "d3": 1.0}
     index = "iprec_at_recall.0.40", "iprec_at_recall_0.40", "iprec_at_recall.0.80", "iprec_at_recall_0.80"
     names_of_both = [
         [compute(module.RelevanceEvaluator, *data) for module in (pytrec_eval, drop_in)]
@@ -397,7 +400,8 @@ def test_the_lines_are_those_of_version_10_and_the_drop_in_is_version_9(
     ]
     assert [ours for ours, _ in names_of_both] == [theirs for _, theirs in names_of_both]
     lines = "q Q0 d1 1 0.123456789 t\nq Q0 d2 2 0.123456788 t\n"
-    judged, ranked = "q 0 d1 1\nq 0 d3 1\nq 0 d9 1\n", "q Q0 d1 1 3 t\nq Q0 d2 2 2 t\nq Q0 d3 3 1 t\n"
+    judged = "q 0 d1 1\nq 0 d3 1\nq 0 d9 1\n"
+    ranked = "q Q0 d1 1 3 t\nq Q0 d2 2 2 t\nq Q0 d3 3 1 t\n"
     commented = "# four words 9\n" + judged
     missing = printed(judged + "z 0 d1 1\n", ranked, "-q", "-c", "-m", "map")
     all_trec = printed(judged, ranked, "-q", "-m", "all_trec")
@@ -449,7 +453,8 @@ def test_all_measures_are_printed_with_the_values_of_trec_eval(
     assert main([*call, "-l", str(level), "-q"]) == 0
     lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     with files[0].open() as qrels_file, files[1].open() as run_file:
-        qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
+        qrels = pytrec_eval.parse_qrel(qrels_file)
+        run = pytrec_eval.parse_run(run_file)
     evaluated = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level).evaluate(run)
     names = list(next(iter(evaluated.values())))
     of_10 = ["rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"]

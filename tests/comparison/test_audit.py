@@ -39,7 +39,8 @@ class TestForms:
         assert audit.means["standard"]["mrr"] == pytest.approx((1 / 2 + 1 + 0) / 3)
 
     def test_what_it_is_given_is_not_changed(self) -> None:
-        qrels, run = {"q": ["a"]}, {"q": ["a", "a"]}
+        qrels = {"q": ["a"]}
+        run = {"q": ["a", "a"]}
         rm.audit(qrels, run)
         assert (qrels, run) == ({"q": ["a"]}, {"q": ["a", "a"]})
 

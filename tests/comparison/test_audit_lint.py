@@ -54,7 +54,8 @@ class TestLints:
         assert lint.startswith("2 of 4 queries repeat another, as 'Why?' does 'why'")
 
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
-        qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}
+        qrels = {"1": ["a", "b"], "2": ["a"]}
+        run = {"1": ["a"], "2": ["a"]}
         (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
         assert lint == "1 of 2 queries repeat another, as '2' does '1': a repeated question counts each time"
         assert not rm.audit(qrels, run, "map").lints

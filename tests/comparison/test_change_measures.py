@@ -18,7 +18,8 @@ def test_what_has_no_bound_is_refused_by_name() -> None:
 
 
 def test_the_bounds_of_a_change_have_names_that_mean_one_of_them() -> None:
-    first, other = DistinctRanking(["a", "b"], np.array([2.0, 1.0])), DistinctRanking(["b"], np.array([1.0]))
+    first = DistinctRanking(["a", "b"], np.array([2.0, 1.0]))
+    other = DistinctRanking(["b"], np.array([1.0]))
     both_bounds = as_change_measure("mrr@2")
     assert both_bounds.columns == ("max_loss(mrr@2)", "max_gain(mrr@2)")
     for column, value in zip(both_bounds.columns, both_bounds.compute(first, other), strict=True):

@@ -43,7 +43,8 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
     comparison = quietly(truth, runs, "ndcg@4")
     chosen = comparison.to_judge(5)
     assert len(chosen) == 5
-    first, base = chosen[0], comparison.difference("ndcg@4").mean
+    first = chosen[0]
+    base = comparison.difference("ndcg@4").mean
     assert "B" in first.ranks
     query = str(first.query)
     graded = {**truth, query: {**truth[query], str(first.document): 1}}
@@ -64,7 +65,8 @@ def effects(runs: dict[str, Run], metrics: str | list[str], grade: int = 1) -> d
 
 
 def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> None:
-    old, new = {"p": ["a", "z"], "q": ["u", "z"]}, {"p": ["a", "v"], "q": ["u", "a"]}
+    old = {"p": ["a", "z"], "q": ["u", "z"]}
+    new = {"p": ["a", "v"], "q": ["u", "a"]}
     # "v" would raise new by 1/2 in one of two queries; "u" would raise both systems, which moves no difference.
     assert effects({"old": old, "new": new}, "precision@2") == {"v": 1 / 2 / 2, "u": 0}
     third = {"p": ["a", "v"], "q": ["z", "a"]}  # without "u"

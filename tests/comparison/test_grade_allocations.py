@@ -13,7 +13,8 @@ METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 def test_ndcg_of_queries_with_too_many_completions_is_bounded_exactly(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chance, documents = random.Random(seed), [f"d{number}" for number in range(7)]
+    chance = random.Random(seed)
+    documents = [f"d{number}" for number in range(7)]
     truth = {
         query: {document: chance.choice([0, 1, 3]) for document in chance.sample(documents, 2)} | {"r": 1, "s": 3}
         for query in range(5)

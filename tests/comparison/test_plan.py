@@ -24,7 +24,8 @@ def test_the_number_has_the_power_that_is_asked_for() -> None:
 
 
 def test_a_pilots_number_has_80_percent_power_on_average() -> None:
-    random, shape = np.random.default_rng(1), pilot(30).difference("mrr")
+    random = np.random.default_rng(1)
+    shape = pilot(30).difference("mrr")
     powers = []
     for _ in range(100):
         n = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, 30))).n_questions
@@ -36,7 +37,8 @@ def test_a_pilots_number_has_80_percent_power_on_average() -> None:
 
 @pytest.mark.parametrize("count", [8, 15])
 def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
-    random, shape = np.random.default_rng(3), pilot(count).difference("mrr")
+    random = np.random.default_rng(3)
+    shape = pilot(count).difference("mrr")
     powers: list[float] = []
     without: list[float] = []
     for _ in range(150):
@@ -77,7 +79,8 @@ def test_more_of_everything_takes_more_questions() -> None:
 
 def test_one_level_stands_for_another() -> None:
     # A margin is tested on one side; each of two differences has half of the 5 %.
-    of_margin, at_90 = rm.plan(margin=0.05), rm.plan(0.05, level=0.9)
+    of_margin = rm.plan(margin=0.05)
+    at_90 = rm.plan(0.05, level=0.9)
     assert [row.n_questions for row in of_margin.scenarios[1:]] == [row.n_questions for row in at_90.scenarios[1:]]
     assert of_margin.scenarios[0].n_questions == min_units_for_margin(0.05) > at_90.scenarios[0].n_questions
     assert {row.n_questions_sparse for row in of_margin.scenarios} == {None}

@@ -12,7 +12,8 @@ from retrieval_metrics.comparison.rank_biased_overlap import rank_biased_overlap
 def webber(one: list[str], other: list[str], p: float) -> float:
     """Equation 32 of Webber, Moffat and Zobel (2010), for rankings without ties, as it is printed."""
     short, long = sorted((one, other), key=len)
-    s, length = len(short), len(long)
+    s = len(short)
+    length = len(long)
 
     def common(depth: int) -> int:
         return len({*short[:depth]} & {*long[:depth]})
@@ -39,6 +40,7 @@ def test_with_ties_a_ranking_agrees_with_itself_and_shares_are_means_over_orders
         scores = {f"d{number}": float(chance.choice([1, 2, 3])) for number in range(chance.randint(1, 5))}
         assert rank_biased_overlap(as_distinct(scores), as_distinct(scores)) == pytest.approx(1.0, abs=1e-14)
     # a and b tie above c. At depth 1 both are there by half, so with [a, b, c] it is (1/2) / sqrt(1/2 * 1); then 1.
-    tied, list_ = {"a": 2.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"]
+    tied = {"a": 2.0, "b": 2.0, "c": 1.0}
+    list_ = ["a", "b", "c"]
     expected = 0.1 * sqrt(0.5) + 0.9  # (1 - p) / p * p^1 = 1 - p for the first depth, the rest is agreement
     assert rank_biased_overlap(as_distinct(tied), as_distinct(list_)) == pytest.approx(expected, abs=1e-14)

@@ -63,7 +63,8 @@ class TestAttribution:
         qrels, run = generated()
         checked = 0
         for difference in audited().differences:
-            metric, other = rm.Metric.parse(difference.metric), RULE_SETS[difference.rule_name]
+            metric = rm.Metric.parse(difference.metric)
+            other = RULE_SETS[difference.rule_name]
             theirs = effective_rules(other, metric)
             ours = effective_rules(RULE_SETS["standard"], metric)
             chosen = [switch for switch in _all_switches(theirs, metric) if str(switch) in difference.rules]

@@ -64,7 +64,8 @@ class TestExamples:
 
     def test_rules_that_make_the_difference_only_together_are_one_explanation(self) -> None:
         # Ordered as given, "a" is first: one of two groups. With flat groups it is one of three documents.
-        qrels, run = {"q": [["a", "d"], ["c"]]}, {"q": {"a": 1.0, "x": 1.0}}
+        qrels = {"q": [["a", "d"], ["c"]]}
+        run = {"q": {"a": 1.0, "x": 1.0}}
         (difference,) = audit_with(qrels, run, "recall@1", ties="input", groups="flatten").differences
         assert (difference.rules, difference.value, difference.reference) == (
             ("ties=input", "groups=flatten"),

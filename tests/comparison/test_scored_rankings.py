@@ -37,7 +37,8 @@ def test_items_and_columns_are_cut_like_mappings() -> None:
         query: [rm.Retrieved(document, score=score) for document, score in ranking.items()]
         for query, ranking in run_of(best).items()
     }
-    plain, items = rm.threshold(questions(60), run_of(best)), rm.threshold(questions(60), listed)
+    plain = rm.threshold(questions(60), run_of(best))
+    items = rm.threshold(questions(60), listed)
     assert plain == items
     assert {query: [item.id for item in ranking_kept] for query, ranking_kept in items.apply(listed).items()} == {
         query: list(ranking_kept) for query, ranking_kept in plain.apply(run_of(best)).items()

@@ -52,14 +52,16 @@ def test_few_clusters_are_said_to_be_few_as_in_a_comparison() -> None:
 
 
 def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
-    named_pilot, by_two = pilot(40), {f"q{number}": number // 2 for number in range(40)}
+    named_pilot = pilot(40)
+    by_two = {f"q{number}": number // 2 for number in range(40)}
     with_them = pilot(40, clusters=by_two)
 
     named = rm.plan(0.05, "mrr", pilot=named_pilot, clusters=by_two)
     assert named == rm.plan(0.05, "mrr", pilot=with_them)
     assert named == rm.plan(0.05, "mrr", pilot=named_pilot, clusters=lambda query: int(query[1:]) // 2)
     assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=named_pilot)
-    evaluation, labels = named_pilot.evaluations["a"], [number // 2 for number in range(40)]
+    evaluation = named_pilot.evaluations["a"]
+    labels = [number // 2 for number in range(40)]
     values = np.array([evaluation.per_query["mrr"][query] for query in by_two])
     effect = max(Units.from_values(values, labels).design_effect, 1.0)
     assert rm.plan(0.05, "mrr", pilot=evaluation, clusters=by_two).design_effect == effect

@@ -14,7 +14,8 @@ from unanswerable_questions import questions, run_of
 @pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")
 def test_what_it_costs_is_that_of_the_evaluation_with_it() -> None:
     best = np.linspace(0.1, 0.7, 60)
-    qrels, run = questions(60), run_of(best)
+    qrels = questions(60)
+    run = run_of(best)
     threshold = rm.threshold(qrels, run, "recall@5")
     after = rm.evaluate(qrels, threshold.apply(run), ["recall@5", "false_answer"])
     assert (threshold.mean_after, threshold.false_answers) == (

@@ -10,7 +10,9 @@ from tried_settings import always, data
 
 
 def test_the_best_of_equal_settings_is_worth_nothing_on_new_questions() -> None:
-    naive, honest, better = [], [], []
+    naive = []
+    honest = []
+    better = []
     for seed in range(30):
         qrels, runs = data(20, 40, seed)
         tuning = rm.tune(runs, qrels, "mrr", default="s0", resamples=200)

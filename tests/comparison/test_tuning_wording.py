@@ -10,7 +10,8 @@ from tried_settings import always
 
 def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     qrels = {f"q{number}": ["d"] for number in range(20)}
-    old, new = always(["x", "d"]), always(["x", "d"])
+    old = always(["x", "d"])
+    new = always(["x", "d"])
     new |= {"q0": ["d"], "q1": ["d"], "q2": ["d"]}
     tuning = rm.tune({"old": old, "new": new}, qrels, "mrr", default="old")
     assert (tuning.winner, tuning.is_significant) == ("new", False)
@@ -22,7 +23,8 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
         "that it is better than old."
     )
     # One question decides, and says nothing of the others.
-    old, new = always([*"abcefghij", "d"], 10), always(["x"], 10)
+    old = always([*"abcefghij", "d"], 10)
+    new = always(["x"], 10)
     old |= {"q0": ["x"]}
     new |= {"q0": ["d"]}
     tuned = rm.tune({"old": old, "new": new}, {f"q{number}": ["d"] for number in range(10)}, "mrr", default="old")

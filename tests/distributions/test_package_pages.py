@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 DISTRIBUTIONS = [path.parent for path in (ROOT / "pyproject.toml", *sorted(ROOT.glob("integrations/*/pyproject.toml")))]
-ADDRESS, TAG = "https://example.org/owner/retrieval-metrics", "v1.2.0"
+ADDRESS = "https://example.org/owner/retrieval-metrics"
+TAG = "v1.2.0"
 TARGET = re.compile(r"\]\(([^)\s]+)\)")
 
 

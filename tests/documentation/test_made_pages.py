@@ -97,9 +97,13 @@ def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stay
 def test_an_entry_begins_with_its_sentence_its_formula_and_its_example() -> None:
     extension = module("_extensions/entries.py")
     nodes = extension.nodes
-    sentence, formula, paragraph = nodes.paragraph("", "One."), nodes.math_block("", "x"), nodes.paragraph("", "More.")
-    source, book = nodes.rubric("", "Source"), nodes.paragraph("", "A book.")
-    example, code = nodes.rubric("", "Example"), nodes.doctest_block("", ">>> 1")
+    sentence = nodes.paragraph("", "One.")
+    formula = nodes.math_block("", "x")
+    paragraph = nodes.paragraph("", "More.")
+    source = nodes.rubric("", "Source")
+    book = nodes.paragraph("", "A book.")
+    example = nodes.rubric("", "Example")
+    code = nodes.doctest_block("", ">>> 1")
     content = [sentence, formula, paragraph, nodes.field_list(), example, code, source, book]
     lead, shown, further = extension.split_content(content)
     assert lead == [sentence, formula]

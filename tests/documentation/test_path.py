@@ -6,7 +6,8 @@ import pytest
 
 from running_pages import CHAPTERS, FENCE, ROOT
 
-PAGES, WORDS = 7, 3_000
+PAGES = 7
+WORDS = 3_000
 FRONT = ROOT / "README.md"
 START = ROOT / "docs" / "tutorial" / "index.md"
 ROUTES = [

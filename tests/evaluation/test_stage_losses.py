@@ -87,10 +87,8 @@ def test_passages_are_followed_by_their_quotes() -> None:
     def chunk(name: str, text: str) -> rm.Retrieved:
         return rm.Retrieved(name, text)
 
-    complete, other = (
-        chunk("c1", "Slots save memory. They forbid weak references."),
-        chunk("c2", "A list holds values."),
-    )
+    complete = chunk("c1", "Slots save memory. They forbid weak references.")
+    other = chunk("c2", "A list holds values.")
     steps: Any = {"found": {"q": [other, complete]}, "reranked": {"q": [other]}}
     run = rm.RetrievedRun(steps["reranked"], stages=steps)
     result = rm.evaluate({"q": [rm.Quote("slots save memory"), rm.Quote("list holds values")]}, run, "recall@2")

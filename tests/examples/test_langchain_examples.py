@@ -29,7 +29,8 @@ def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -
     langchain_evaluation.main()
     printed = capsys.readouterr().out
     pieces = passages()
-    qrels, texts = questions.qrels(pieces), questions.queries()
+    qrels = questions.qrels(pieces)
+    texts = questions.queries()
     index = BM25(pieces)
     run = {query: list(index.search(text, langchain_mmr.FETCH_K)) for query, text in texts.items()}
     assert str(rm.evaluate(qrels, run, langchain_evaluation.METRICS)) in printed

@@ -19,7 +19,8 @@ def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -
     ragas_evaluation.main()
     printed = capsys.readouterr().out
     pieces = passages()
-    qrels, texts = questions.qrels(pieces), questions.queries()
+    qrels = questions.qrels(pieces)
+    texts = questions.queries()
     rows = re.findall(r"^(\w+@(?:3|10)) +([01]\.\d{3}) +([01]\.\d{3})$", printed, flags=re.MULTILINE)
     assert len(rows) == 14
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}

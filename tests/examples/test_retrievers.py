@@ -57,7 +57,8 @@ def test_a_passage_is_found_by_its_own_text(retriever: Retriever) -> None:
 
 @pytest.mark.parametrize("build", [BM25, Dense])
 def test_the_same_passages_give_the_same_answers(build: type[BM25] | type[Dense]) -> None:
-    first, second = build(PASSAGES[:200]), build(PASSAGES[:200])
+    first = build(PASSAGES[:200])
+    second = build(PASSAGES[:200])
     for query in list(queries().values())[::5]:
         assert list(first.search(query).items()) == list(second.search(query).items())
 

@@ -50,7 +50,8 @@ def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str
     printed = run("llama_index_evaluation")
     table = {line.split()[1]: line.split()[2:] for line in printed.splitlines() if line[:1] in {"0", "1"}}
     pieces = passages()
-    qrels, texts = questions.qrels(pieces), questions.queries()
+    qrels = questions.qrels(pieces)
+    texts = questions.queries()
     for name, retriever in zip(("BM25", "vectors"), load_retrievers().values(), strict=True):
         ranked = {query: list(retriever.search(text, 50)) for query, text in texts.items()}
         means = rm.evaluate(qrels, ranked, LLAMA_INDEX_METRICS).means

@@ -35,7 +35,8 @@ def test_questions_that_differ_in_anything_are_others(qrels: dict[str, dict[str,
 
 
 def test_documents_are_read_only_where_a_span_is_judged() -> None:
-    by_id, by_span = rm.Qrels({"q": ["d"]}), rm.Qrels({"q": [rm.Span("a.md", 0, 5)]})
+    by_id = rm.Qrels({"q": ["d"]})
+    by_span = rm.Qrels({"q": [rm.Span("a.md", 0, 5)]})
     assert with_source_texts("id", None, by_id) == "id"
     assert with_source_texts("source", None, by_span) == "source"
     match = with_source_texts("id", {"a.md": "Slots save memory."}, by_span)

@@ -7,7 +7,8 @@ import pytest
 
 from retrieval_metrics.integration_api import RowPaths
 
-JUDGMENT_FIELDS, DOCUMENT_FIELDS = ["expected"], ["outputs"]
+JUDGMENT_FIELDS = ["expected"]
+DOCUMENT_FIELDS = ["outputs"]
 
 
 @pytest.mark.parametrize(

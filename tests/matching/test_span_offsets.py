@@ -128,7 +128,8 @@ class TestWithTheSource:
         self, source: str, spans: list[tuple[int, int]]
     ) -> None:
         truth = [Span("s", *stretch) for stretch in spans]
-        item, match = Retrieved("a", "same one"), rm.Matching(sources={"s": source})
+        item = Retrieved("a", "same one")
+        match = rm.Matching(sources={"s": source})
         assert source[slice(*spans[1])] == "same one"
         assert recall(truth, item, match=match) == (0.5, 0)
 
@@ -155,7 +156,8 @@ def test_what_is_claimed_survives_a_file(tmp_path: Any) -> None:
 
 
 def test_coverage_is_unknown_from_the_first_unplaced_item_on() -> None:
-    truth, run = {"q": [SPAN]}, {"q": [chunk(15, 60, offsets_unverified=False), chunk(0, 15)]}
+    truth = {"q": [SPAN]}
+    run = {"q": [chunk(15, 60, offsets_unverified=False), chunk(0, 15)]}
     with pytest.warns(rm.RetrievalWarning):
         means = rm.evaluate(truth, run, ["coverage@1", "coverage@2"]).means
     assert repr(means) == "{'coverage@1': 1.0, 'coverage@2': nan}"
@@ -229,7 +231,8 @@ class TestChunksWithSomethingAdded:
             "\u6ca1\u6709\u4eba\u77e5\u9053\u662f\u8c01\u79cd\u4e86\u90a3\u68f5\u8001\u68a8\u6811\u5728\u8fd9\u91cc\u5f88\u4e45\u4e86\u3002"
         )
         start = text.index("\u6ca1\u6709")
-        match, item = rm.Matching(sources={"b": text}), Retrieved("a", f"\u6765\u6e901\uff1a{text[start:]}", "b")
+        match = rm.Matching(sources={"b": text})
+        item = Retrieved("a", f"\u6765\u6e901\uff1a{text[start:]}", "b")
         assert recall([Span("b", start, len(text))], item, match=match) == (1, 0)
 
 

@@ -121,7 +121,8 @@ def situations(draw: st.DrawFn) -> tuple[dict[str, str], naive.Truth, list[Chunk
             group[name, *draw(stretches(sources[name]))] = draw(st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0]))
         truth.append([*group.items()])
     chunks: list[Chunk] = []
-    size, overlap = draw(st.integers(2, 12)), draw(st.integers(0, 1))
+    size = draw(st.integers(2, 12))
+    overlap = draw(st.integers(0, 1))
     for name, text in sources.items():
         chunks += [
             Chunk(f"{name}{start}", name, start, min(start + size, len(text)))
@@ -236,7 +237,8 @@ class TestAgainstSetsOfCharacters:
     ) -> None:
         sources, truth, ranking = situation
         names = [name for name, definition in DEFINITIONS.items() if definition.bounded]
-        match, run = rm.Matching(sources=sources), {"q": items(sources, ranking)}
+        match = rm.Matching(sources=sources)
+        run = {"q": items(sources, ranking)}
         for semantics, cut in itertools.product(RULE_SETS, ("", "@1", "@4", "@15chars")):
             metrics = [name + cut for name in names if rm.Metric.parse(name).definition.takes_cutoff or not cut]
             if semantics == "trec_eval" and len(set(ranking)) < len(ranking):
@@ -299,7 +301,8 @@ def gold_first(spans: list[Span], chunks: list[Retrieved]) -> list[Retrieved]:
 def test_gold_chunks_first_score_one_however_the_texts_are_cut(
     shared_data: Path, splitter: str, *, with_sources: bool
 ) -> None:
-    corpora, questions = corpora_in(shared_data), questions_in(shared_data)
+    corpora = corpora_in(shared_data)
+    questions = questions_in(shared_data)
     chunks = chunked(corpora, splitter)
     by_source = {name: [chunk for chunk in chunks if chunk.source == name] for name in corpora}
     run = {query: gold_first(spans, by_source[spans[0].source]) for query, spans in questions.items()}

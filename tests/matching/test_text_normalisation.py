@@ -237,7 +237,8 @@ def typeset(rng: random.Random, text: str) -> str:
 def test_a_text_is_read_as_a_quote_is(seed: int) -> None:
     """Typography that a quote survives, a reference text survives in full, with any run of words."""
     rng = random.Random(seed)
-    judged, retrieved = typeset(rng, SENTENCE), typeset(rng, SENTENCE)
+    judged = typeset(rng, SENTENCE)
+    retrieved = typeset(rng, SENTENCE)
     assert recall(Quote(judged), retrieved) == 1
     assert recall(Text(judged), retrieved, min_coverage=1.0, min_common_words=rng.randint(1, 30)) == 1
     assert find_range(judged, f"So: {retrieved}") is not None

@@ -35,7 +35,8 @@ class TestTexts:
         }
 
     def test_a_chunk_inside_it_counts_in_precision_and_gives_no_row(self) -> None:
-        half, second_half = self.REFERENCE[:102], self.REFERENCE[90:]
+        half = self.REFERENCE[:102]
+        second_half = self.REFERENCE[90:]
         result = means(
             [Text(self.REFERENCE)], [item(1, half), item(2, second_half)], ["recall@1", "recall@2", "precision", "mrr"]
         )

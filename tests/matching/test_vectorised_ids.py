@@ -50,7 +50,8 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> rm.Run:
 
 def assert_same(truth: Mapping[str, Any], run: Mapping[Any, Any], columns: rm.Run) -> None:
     qrels = rm.Qrels(truth)
-    expected, got = judge_by_id(qrels, run, TIES_BY_ID), judge_by_column(qrels, columns)
+    expected = judge_by_id(qrels, run, TIES_BY_ID)
+    got = judge_by_column(qrels, columns)
     for ours, theirs in zip(got.items, expected.items, strict=True):
         assert ours.tolist() == theirs.tolist()
         assert ours.dtype == theirs.dtype

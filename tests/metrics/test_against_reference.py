@@ -30,7 +30,8 @@ def check(truth: reference.Truth, ranking: list[str], k: int | None, *requested:
     cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in requested]
     metrics = [rm.Metric(name, **cut, **chosen) for (name, chosen), cut in zip(requested, cuts, strict=True)]
     for (name, chosen), cut, value in zip(requested, cuts, engine(truth, ranking, *metrics), strict=True):
-        definition, parameters = DEFINITIONS[name], dict(chosen)
+        definition = DEFINITIONS[name]
+        parameters = dict(chosen)
         if definition.needs_relevant and not reference.count_needed(truth, parameters.get("rel")):
             assert math.isnan(value), (name, parameters)
             continue
@@ -106,7 +107,8 @@ class TestEveryMetric:
 
 
 def test_gains_can_be_given_grade_by_grade() -> None:
-    truth, ranking = {"a": 1, "b": 2, "c": 3}, ["a", "b", "c"]
+    truth = {"a": 1, "b": 2, "c": 3}
+    ranking = ["a", "b", "c"]
     (value,) = engine(truth, ranking, rm.Metric.parse("ndcg(gains=1:0;3:10)"))
     discount = 1 / math.log2(3)
     assert value == pytest.approx((0 + 2 * discount + 10 / 2) / (10 + 2 * discount))

@@ -32,7 +32,8 @@ def test_every_value_is_that_of_ndeval(alpha: float) -> None:
 
 
 def test_without_alternatives_it_is_binary_ndcg() -> None:
-    truth, ranking = {"a": 3.0, "b": 1.0, "c": 0.0}, ["c", "b", "x", "a"]
+    truth = {"a": 3.0, "b": 1.0, "c": 0.0}
+    ranking = ["c", "b", "x", "a"]
     assert alpha_ndcg(truth, ranking) == alpha_ndcg(truth, ranking, "ndcg(gain=binary)")
 
 

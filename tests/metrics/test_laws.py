@@ -99,7 +99,8 @@ def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_where_they_need_w
     results = values(truth, ranking, metrics)
     for metric in metrics:
         parameters = dict(metric.parameters)
-        rel, level = parameters.get("rel"), parameters.get("grade")
+        rel = parameters.get("rel")
+        level = parameters.get("grade")
         grades = [grade for group in truth for grade in group.values()]
         relevant = any(grade >= float(rel) if rel else grade > 0 for grade in grades)
         forbidden = any(grade <= float(level) if level else grade < 0 for grade in grades)

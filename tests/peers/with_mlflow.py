@@ -16,7 +16,8 @@ def metric(make):
     """Score a case with the metric that one of its factories makes for the cut-off."""
 
     def score(case: Case) -> float:
-        predictions, targets = pd.Series([case.ranking]), pd.Series([case.relevant])
+        predictions = pd.Series([case.ranking])
+        targets = pd.Series([case.relevant])
         return float(make(case.k).eval_fn(predictions, targets).scores[0])
 
     return score

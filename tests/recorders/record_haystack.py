@@ -55,14 +55,16 @@ class Scripted:
 
 def main(form: str, path: str) -> None:
     """Run the agent, with the index as its tool or in a pipeline that is its tool, and write its spans."""
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("agents")))
     tool: Any = ComponentTool(Index(), name="search", description="Search the documents")
     if form == "pipeline":
         pipeline = Pipeline()
         pipeline.add_component("index", Index())
-        into, out = {"query": ["index.query"]}, {"index.documents": "documents"}
+        into = {"query": ["index.query"]}
+        out = {"index.documents": "documents"}
         tool = PipelineTool(
             pipeline, name="search", description="Search the documents", input_mapping=into, output_mapping=out
         )

@@ -77,7 +77,9 @@ def main(form: str, path: str) -> None:
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    exporter, provider, callbacks = InMemorySpanExporter(), TracerProvider(), []
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    callbacks = []
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     if form == "openinference":
         from openinference.instrumentation.langchain import LangChainInstrumentor

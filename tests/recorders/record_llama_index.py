@@ -80,7 +80,8 @@ class Scripted(FunctionCallingLLM):
 def main(form: str, path: str) -> None:
     """Run the agent under an instrumentation and write its spans."""
     del form
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     LlamaIndexInstrumentor().instrument(tracer_provider=provider)
     tool = RetrieverTool.from_defaults(Index(), name="search", description="Search the documents")

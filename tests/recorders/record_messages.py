@@ -341,7 +341,8 @@ async def record_llama_index(scenario: Scenario) -> list[Any]:
 
     tools = [FunctionTool.from_defaults(fn=event, description="Search") for event in (search, ask)]
     agent = FunctionAgent(tools=tools, llm=LlamaIndexModel(script=script), streaming=False)
-    context, events = Context(agent), []
+    context = Context(agent)
+    events = []
     for question, _ in zip(QUESTIONS, script.rounds, strict=False):
         handler = agent.run(question, ctx=context)
         events += [event async for event in handler.stream_events()]
@@ -386,7 +387,8 @@ def as_transcript(scenario: Scenario) -> list[Any]:
     lines: list[Any] = [{"type": "summary", "summary": "Letters", "leafUuid": "u0"}]
 
     def add(kind: str, message: dict[str, Any], **fields: Any) -> None:
-        before, uuid = f"u{len(lines) - 1}" if len(lines) > 1 else None, f"u{len(lines)}"
+        before = f"u{len(lines) - 1}" if len(lines) > 1 else None
+        uuid = f"u{len(lines)}"
         facts = {"parentUuid": before, "isSidechain": False, "sessionId": "s1", "uuid": uuid, "type": kind}
         lines.append(facts | {"message": {"role": kind} | message} | fields)
 
@@ -480,6 +482,7 @@ def main(form: str, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    chosen_form, place = sys.argv[1], Path(sys.argv[2])
+    chosen_form = sys.argv[1]
+    place = Path(sys.argv[2])
     for form_name in FORMS if chosen_form == "all" else [chosen_form]:
         main(form_name, place.with_name(f"{form_name}.json") if chosen_form == "all" else place)

@@ -20,7 +20,8 @@ from record_langchain import ask
 def main(form: str, path: str) -> None:
     """Run the agent and write its spans."""
     del form
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     LangchainInstrumentor().instrument(tracer_provider=provider)
     ask()

@@ -26,7 +26,8 @@ from world import HOPS, search
 def main(form: str, path: str) -> None:
     """Make the searches of the script and write their spans."""
     del form
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     handler = TelemetryHandler(tracer_provider=provider)
     with handler.workflow(name="agent"):

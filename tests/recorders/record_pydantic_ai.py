@@ -37,7 +37,8 @@ def model(messages: Any, info: Any) -> ModelResponse:
 def main(form: str, path: str) -> None:
     """Run the agent and write its spans."""
     del form
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     agent = Agent(FunctionModel(model))
     agent.instrument = InstrumentationSettings(tracer_provider=provider)

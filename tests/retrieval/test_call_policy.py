@@ -82,7 +82,8 @@ def test_a_wait_of_hours_is_an_error() -> None:
 def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_how_long(
     monkeypatch: pytest.MonkeyPatch, header: str, waits: list[float]
 ) -> None:
-    now, waited = [100.0], []
+    now = [100.0]
+    waited = []
 
     async def wait(seconds: float) -> None:
         waited.append(seconds)

@@ -30,7 +30,8 @@ class Model:
 
 
 def test_what_is_kept_is_bounded_and_queries_are_not_documents() -> None:
-    cache, model = VectorCache(3), Model()
+    cache = VectorCache(3)
+    model = Model()
     cache.vectors("document", ["a", "b", "c", "d", "e", "a"], model.embed)
     vectors = cache.vectors("document", ["e", "c"], model.embed)
     assert {text: vector.tolist() for text, vector in vectors.items()} == {"e": [101.0, 1.0], "c": [99.0, 1.0]}
@@ -40,7 +41,9 @@ def test_what_is_kept_is_bounded_and_queries_are_not_documents() -> None:
 
 
 def test_a_failure_is_raised_to_its_caller_and_the_others_go_on() -> None:
-    cache, model, together = VectorCache(10), Model(), threading.Barrier(2, timeout=10)
+    cache = VectorCache(10)
+    model = Model()
+    together = threading.Barrier(2, timeout=10)
 
     def fail(texts: list[str]) -> list[Vectors]:
         together.wait()
@@ -58,7 +61,8 @@ def test_a_failure_is_raised_to_its_caller_and_the_others_go_on() -> None:
 
 
 def test_a_cancelled_task_leaves_its_texts_to_the_others() -> None:
-    cache, model = VectorCache(10), Model()
+    cache = VectorCache(10)
+    model = Model()
 
     async def never(_: list[str]) -> list[Vectors]:
         await asyncio.sleep(60)
@@ -109,7 +113,9 @@ def test_nobody_waits_for_a_loop_that_has_ended(
     end: Callable[[asyncio.AbstractEventLoop], None],
     closes: bool,
 ) -> None:
-    cache, model, begun = VectorCache(10), Model(), threading.Event()
+    cache = VectorCache(10)
+    model = Model()
+    begun = threading.Event()
 
     async def slow(_: list[str]) -> list[Vectors]:
         begun.set()
@@ -151,7 +157,8 @@ def test_a_model_that_nobody_can_watch_lives_as_long_as_its_vectors() -> None:
         __slots__ = ()
 
     model = Slots()
-    cache, name = vector_cache(model, 7), id(model)
+    cache = vector_cache(model, 7)
+    name = id(model)
     del model
     assert vector_cache(embedded._shared[name, 7].model, 7) is cache
     del embedded._shared[name, 7]

@@ -88,7 +88,8 @@ def test_what_is_handed_over_is_not_written_to() -> None:
     for dtype, n in ((np.float32, 20), (np.float64, 20), (np.float32, 500), (np.float64, 500)):
         candidates = rng.normal(size=(n, 50)).astype(dtype)
         candidates[3], candidates[4], candidates[5] = 0, candidates[6], candidates[7] * dtype(1e25)
-        relevance, similarity = rng.random(n), rng.random((n, n))
+        relevance = rng.random(n)
+        similarity = rng.random((n, n))
         for array in (candidates, relevance, similarity):
             array.setflags(write=False)  # to write would raise
         rm.mmr(candidates[0], candidates, k=10)

@@ -28,7 +28,8 @@ def same(selections: list[rm.types.Selection], other_selections: list[rm.types.S
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any) -> None:
     rng = np.random.default_rng(n)
-    queries, candidates = rng.normal(size=(7, 30)).astype(dtype), rng.normal(size=(7, n, 30)).astype(dtype)
+    queries = rng.normal(size=(7, 30)).astype(dtype)
+    candidates = rng.normal(size=(7, n, 30)).astype(dtype)
     relevance = rng.random((7, n))
     for lambda_mult in (0, 0.4, 1):
         expected = [rm.mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
@@ -48,7 +49,8 @@ def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any
 def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
     hard = [case for case in situations(400, seed=3) if case.candidates.shape[1] == 3]
     assert len(hard) > 20
-    queries, candidates = [case.query for case in hard], [case.candidates for case in hard]
+    queries = [case.query for case in hard]
+    candidates = [case.candidates for case in hard]
     candidates[4] = np.empty((0, 3))
     for k in (1, 5, None):
         expected = [rm.mmr(*pair, k=k) for pair in zip(queries, candidates, strict=True)]
@@ -58,7 +60,8 @@ def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
 @pytest.mark.parametrize(("n", "d"), [(15, 8), (400, 100)])
 def test_candidates_that_all_queries_share(n: int, d: int) -> None:
     rng = np.random.default_rng(d)
-    queries, candidates = rng.normal(size=(5, d)), rng.normal(size=(n, d)).astype(np.float32)
+    queries = rng.normal(size=(5, d))
+    candidates = rng.normal(size=(n, d)).astype(np.float32)
     relevance = rng.random((5, n))
     expected = [rm.mmr(query, candidates, k=9) for query in queries]
     for shared in (candidates, candidates.tolist(), list(candidates)):
@@ -69,7 +72,9 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
 
 def test_the_same_candidates_for_some_queries_and_others_between() -> None:
     rng = np.random.default_rng(6)
-    queries, same_ones, other_candidates = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
+    queries = rng.normal(size=(3, 8))
+    same_ones = rng.normal(size=(15, 8))
+    other_candidates = rng.normal(size=(15, 8))
     candidates = [same_ones, other_candidates, same_ones]
     expected = [rm.mmr(*pair, k=9) for pair in zip(queries, candidates, strict=True)]
     assert same(rm.mmr_batch(queries, candidates, k=9), expected)
@@ -108,7 +113,8 @@ def test_errors_name_the_query(queries: Any, candidates: Any, options: Any, erro
 @pytest.mark.filterwarnings("error")
 def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
-    queries, candidates = rng.normal(size=(11, 6)), list(rng.normal(size=(11, 9, 6)))
+    queries = rng.normal(size=(11, 6))
+    candidates = list(rng.normal(size=(11, 9, 6)))
     candidates[2] = candidates[2][:4]  # another size
     candidates[5][3] = 0  # a zero vector
     candidates[7][8] = candidates[7][1]  # a tie

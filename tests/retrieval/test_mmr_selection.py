@@ -59,7 +59,8 @@ def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[
     vectors = candidates.astype(np.float64)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     relevance = units @ (query / np.linalg.norm(query.astype(np.float64)))
-    picks, redundancy = [int(relevance.argmax())], np.full(len(units), -np.inf)
+    picks = [int(relevance.argmax())]
+    redundancy = np.full(len(units), -np.inf)
     while len(picks) < k:
         redundancy = np.maximum(redundancy, units @ units[picks[-1]])
         score = lambda_mult * relevance - (1 - lambda_mult) * redundancy
@@ -70,7 +71,8 @@ def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[
 
 def select_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
     """The formula, as it reads, for whole numbers: their products are exact in whatever order they are added."""
-    wide, query_vector = candidates.astype(np.float64), query.astype(np.float64)
+    wide = candidates.astype(np.float64)
+    query_vector = query.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1))
 
     def cosines(vector: Any) -> Any:
@@ -78,7 +80,8 @@ def select_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float
         return np.divide(wide @ vector, products_of_lengths, out=np.zeros(len(wide)), where=products_of_lengths > 0)
 
     relevance = cosines(query_vector)
-    picks, redundancy = [int(relevance.argmax())], np.full(len(wide), -np.inf)
+    picks = [int(relevance.argmax())]
+    redundancy = np.full(len(wide), -np.inf)
     while len(picks) < k:
         redundancy = np.maximum(redundancy, cosines(wide[picks[-1]]))
         score = lambda_mult * relevance - (1 - lambda_mult) * redundancy
@@ -118,7 +121,8 @@ def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first
     seed: int, n: int, k: int, way: str
 ) -> None:
     rng = np.random.default_rng(seed)
-    d, largest = rng.integers(1, 7), rng.integers(1, 5)
+    d = rng.integers(1, 7)
+    largest = rng.integers(1, 5)
     candidates = rng.integers(-largest, largest + 1, (n, d)).astype(np.float32)
     query = rng.integers(-largest, largest + 1, d)
     lambda_mult = float(rng.choice([0, 0.25, 0.5, 0.75, 1, rng.random()]))
@@ -260,7 +264,9 @@ def test_a_candidate_that_is_the_query_makes_all_others_tie(
     def cosines(row: int) -> Any:
         return np.einsum("ij,ij->i", wide, np.broadcast_to(wide[row], wide.shape)) / (lengths * lengths[row])
 
-    relevance, redundancy, picks = cosines(5), np.full(700, -np.inf), [5]
+    relevance = cosines(5)
+    redundancy = np.full(700, -np.inf)
+    picks = [5]
     while len(picks) < 30:
         redundancy = np.maximum(redundancy, cosines(picks[-1]))
         score = 0.5 * relevance - 0.5 * redundancy
@@ -285,7 +291,8 @@ def test_scores_are_float64_also_of_float32_vectors() -> None:
     selection = rm.mmr(query, candidates, k=5)
     assert selection.scores.dtype == np.float64
     first, second = selection.indices[:2]
-    relevance, redundancy = cosine(query, candidates[second]), cosine(candidates[first], candidates[second])
+    relevance = cosine(query, candidates[second])
+    redundancy = cosine(candidates[first], candidates[second])
     assert selection.scores[1] == pytest.approx(0.5 * relevance - 0.5 * redundancy, abs=1e-14)
 
 
@@ -312,14 +319,16 @@ def double_loop(query: Any, candidates: Any, k: int, lambda_mult: float, relevan
     relevant = [plain_cosine(query_vector, row) for row in vectors] if relevance is None else list(relevance)
     picks: list[int] = []
     while len(picks) < min(k, len(vectors)):
-        best, best_score = -1, -np.inf
+        best = -1
+        best_score = -np.inf
         for index, row in enumerate(vectors):
             if index in picks:
                 continue
             redundant = max((plain_cosine(row, vectors[pick]) for pick in picks), default=0.0)
             score = relevant[index] if not picks else lambda_mult * relevant[index] - (1 - lambda_mult) * redundant
             if score > best_score:
-                best, best_score = index, score
+                best = index
+                best_score = score
         picks.append(best)
     return picks
 
@@ -328,7 +337,8 @@ def hard_situations(seed: int, number: int) -> Any:
     """Random candidates with exact duplicates, zero vectors and exact ties among them."""
     rng = np.random.default_rng(seed)
     for case in range(number):
-        n, d = int(rng.integers(1, 25)), int(rng.integers(1, 9))
+        n = int(rng.integers(1, 25))
+        d = int(rng.integers(1, 9))
         if case % 3 == 0:
             vectors = rng.integers(-2, 3, size=(n, d)).astype(np.float32)  # small whole numbers tie exactly
         else:
@@ -352,8 +362,11 @@ def test_it_selects_what_langchain_selects() -> None:
     module = pytest.importorskip("langchain_core.vectorstores.utils")
     rng = np.random.default_rng(2)
     for case in range(500):
-        n, d, k = int(rng.integers(1, 40)), int(rng.integers(2, 33)), int(rng.integers(1, 20))
-        vectors, query = rng.normal(size=(n, d)), rng.normal(size=d)
+        n = int(rng.integers(1, 40))
+        d = int(rng.integers(2, 33))
+        k = int(rng.integers(1, 20))
+        vectors = rng.normal(size=(n, d))
+        query = rng.normal(size=d)
         lambda_mult = LAMBDAS[case % len(LAMBDAS)]
         theirs = module.maximal_marginal_relevance(query, list(vectors), lambda_mult=lambda_mult, k=k)
         assert rm.mmr(query, vectors, k=k, lambda_mult=lambda_mult).indices.tolist() == theirs

@@ -72,7 +72,8 @@ def test_as_many_queries_are_under_way_as_there_are_workers(workers: int) -> Non
 
 
 def test_no_more_are_under_way_than_there_are_workers() -> None:
-    now, largest = 0, 0
+    now = 0
+    largest = 0
 
     async def retriever(text: str) -> list[str]:
         nonlocal now, largest
@@ -294,7 +295,8 @@ def test_a_timeout_of_the_retriever_itself_is_its_own() -> None:
 
 
 def test_a_cancelled_retrieval_stops_at_once_although_a_thread_hangs() -> None:
-    hanging, enough = threading.Event(), threading.Event()
+    hanging = threading.Event()
+    enough = threading.Event()
     queries: list[str] = []
 
     def retriever(text: str) -> list[str]:
@@ -472,7 +474,8 @@ def test_another_file_is_refused_before_anything_is_asked(tmp_path: Path) -> Non
 
 
 def test_a_line_that_holds_no_answer_is_named(tmp_path: Path) -> None:
-    path, retriever = tmp_path / "run.jsonl", Retriever()
+    path = tmp_path / "run.jsonl"
+    retriever = Retriever()
     AppendLog(path, "journal of a run").append({"query": "q1", "seconds": 0.1})
     with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('question'\)"):
         rm.retrieve(retriever, EIGHT, resume=path)

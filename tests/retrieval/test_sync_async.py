@@ -135,7 +135,8 @@ def test_a_client_can_be_used_again_from_anywhere(
 
 
 def test_two_systems_on_one_client_are_compared_alike() -> None:
-    client, questions = Client(), [(text, [text]) for text in QUERIES.values()]
+    client = Client()
+    questions = [(text, [text]) for text in QUERIES.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):

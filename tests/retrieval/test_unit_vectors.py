@@ -83,7 +83,8 @@ def test_products_of_whole_numbers_are_exact_whatever_the_blocks(seed: int, d: i
     left: Any = rng.integers(-9, 10, (rng.integers(1, 6), d))
     right: Any = rng.integers(-9, 10, (rng.integers(1, 6), d))
     for dtype in (SINGLE, DOUBLE):
-        a, b = left.astype(dtype), right.astype(dtype)
+        a = left.astype(dtype)
+        b = right.astype(dtype)
         products = dot_products(a, b, block)
         assert products.dtype == dtype
         assert (products == left @ right.T).all()
@@ -98,7 +99,8 @@ def test_cosines_between_some_are_those_between_all(n: int, dtype: Any) -> None:
     vectors = np.random.default_rng(n).normal(size=(n, 900)).astype(dtype)
     vectors[1] = 0
     directions = UnitVectors(vectors, "vectors")
-    rows, other_rows = np.array([0, n - 1]), np.array([1, 2, 0])
+    rows = np.array([0, n - 1])
+    other_rows = np.array([1, 2, 0])
     all_cosines = directions.cosines(ALL, ALL)
     assert directions.cosines(rows, other_rows) == pytest.approx(all_cosines[np.ix_(rows, other_rows)], abs=1e-6)
     assert directions.cosines(rows, rows) == pytest.approx(all_cosines[np.ix_(rows, rows)], abs=1e-6)

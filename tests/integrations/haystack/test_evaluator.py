@@ -127,7 +127,8 @@ def test_a_perfect_first_page_is_perfect_and_a_question_without_judgments_is_lef
 
 @pytest.mark.parametrize("field", ["content", "id", "quote"])
 def test_a_budget_counts_the_characters_of_what_was_retrieved(field: str) -> None:
-    long, needed = Document(content="a text of 20 letters"), Document(content="the needed text")
+    long = Document(content="a text of 20 letters")
+    needed = Document(content="the needed text")
     rows: Any = {"ground_truth_documents": [[needed]], "retrieved_documents": [[long, needed]]}
     assert RetrievalEvaluator("recall@35chars", document_comparison_field=field).run(**rows)["score"] == 1.0
     assert RetrievalEvaluator("recall@34chars", document_comparison_field=field).run(**rows)["score"] == 0.0

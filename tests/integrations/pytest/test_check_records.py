@@ -11,7 +11,8 @@ from retrieval_builds import SUITE, Builds
 pytest_plugins = ["pytester"]
 
 
-SECTION, END = "*retrieval quality*", "*==="
+SECTION = "*retrieval quality*"
+END = "*==="
 
 
 @pytest.fixture

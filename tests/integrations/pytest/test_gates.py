@@ -188,7 +188,8 @@ class TestCeilings:
             check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")
 
     def test_only_what_a_grade_forbids_is_named(self, check: RetrievalCheck) -> None:
-        qrels, run = {"q": {"mild": -1, "bad": -2, "a": 1}}, {"q": ["mild", "bad", "a"]}
+        qrels = {"q": {"mild": -1, "bad": -2, "a": 1}}
+        run = {"q": ["mild", "bad", "a"]}
         with pytest.raises(pytest.fail.Exception, match="bad at rank 2, above a at rank 3") as failure:
             check(qrels, run, at_most={"leak(grade=-2)@5": 0})
         assert "mild" not in str(failure.value)

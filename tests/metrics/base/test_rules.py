@@ -158,14 +158,16 @@ class TestRepeats:
         items = [rm.Retrieved(letter) for letter in "aaxb"]
         result = rm.evaluate({"q": ["a", "b"]}, {"q": items}, ["recall@3", "precision"], match=once)
         assert dict(result.means) == {"recall@3": 1.0, "precision": 2 / 3}
-        a, b = rm.Retrieved("a", text="a" * 100), rm.Retrieved("b", text="b" * 1000)
+        a = rm.Retrieved("a", text="a" * 100)
+        b = rm.Retrieved("b", text="b" * 1000)
         for ranking in ([a, b], [a, a, b]):
             at_budgets = rm.evaluate({"q": ["b"]}, {"q": ranking}, ["recall@200chars", "recall@1100chars"], match=once)
             assert dict(at_budgets.means) == {"recall@200chars": 0.0, "recall@1100chars": 1.0}
 
     def test_of_quotes_there_are_none_to_count(self) -> None:
         item = rm.Retrieved("a", text="the words that were quoted")
-        truth, run = {"q": [rm.Quote("the words that were quoted")]}, {"q": [item, item]}
+        truth = {"q": [rm.Quote("the words that were quoted")]}
+        run = {"q": [item, item]}
         for semantics in ("standard", "llama_index", "ragas"):
             assert rm.evaluate(truth, run, "map", rules=semantics).means["map"] == 1
 
@@ -248,7 +250,8 @@ def test_generated_runs(ties: float, judged: float) -> None:
 
 
 def test_scores_are_compared_in_32_bits_there_and_in_64_here() -> None:
-    qrels, close = {"q": {"d1": 1, "x": 0}}, {"q": {"d1": 0.123456789, "d2": 0.123456788}}
+    qrels = {"q": {"d1": 1, "x": 0}}
+    close = {"q": {"d1": 0.123456789, "d2": 0.123456788}}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(close)
     rounded = {"q": {document: float(np.float32(score)) for document, score in close["q"].items()}}
     assert theirs["q"]["recip_rank"] == 0.5

@@ -161,7 +161,8 @@ class TestOtherOrders:
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, ties="random")
 
     def test_the_mean_over_orders_of_a_metric_of_0_and_1_lies_between_and_has_an_interval(self) -> None:
-        truth, run = {"q1": ["a"], "q2": ["a"]}, {"q1": {"a": 1.0, "x": 1.0}, "q2": {"a": 2.0, "x": 1.0}}
+        truth = {"q1": ["a"], "q2": ["a"]}
+        run = {"q1": {"a": 1.0, "x": 1.0}, "q2": {"a": 2.0, "x": 1.0}}
         result = rm.evaluate(truth, run, "hit_rate@1", ties="expected")
         assert result.means["hit_rate@1"] == 0.75  # (1/2 + 1) / 2
         low, high = result.intervals()["hit_rate@1"]
