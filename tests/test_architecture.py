@@ -1,4 +1,4 @@
-"""The walls: what the core may import, and what a wheel may hold."""
+"""The walls: what the core may import, how plainly the code reads, and what a wheel may hold."""
 
 import ast
 import graphlib
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from distribution_settings import modules_of
+from plain_code import files_with_several_stories, measure, python_files
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
@@ -239,6 +240,61 @@ def test_the_integration_api_holds_what_integrations_use_and_nothing_else() -> N
                     used |= {alias.name for alias in node.names}
     unused = offered - used - FOR_OTHERS
     assert not unused, f"no integration uses {unused}"
+
+
+SOURCE_LIMITS = {
+    "vague names": 0.3,
+    "vague functions": 0.3,
+    "comprehensions": 45.0,
+    "dense comprehensions": 1.2,
+    "conditional expressions": 23.0,
+    "parallel assignments": 0.2,
+}
+TEST_LIMITS = {
+    "vague names": 0.3,
+    "vague functions": 0.2,
+    "comprehensions": 90.0,
+    "dense comprehensions": 7.0,
+    "conditional expressions": 13.0,
+    "parallel assignments": 0.3,
+}
+"""The figures that no change may worsen: shares in percent, and numbers per 1,000 statements."""
+
+
+@pytest.mark.parametrize(
+    ("folder", "limits"), [("src", SOURCE_LIMITS), ("integrations", SOURCE_LIMITS), ("tests", TEST_LIMITS)]
+)
+def test_the_code_reads_as_plainly_as_before(folder: str, limits: dict[str, float]) -> None:
+    figures = measure(python_files(ROOT / folder))
+    above = {name: round(figure, 2) for name, figure in figures.items() if figure > limits[name]}
+    assert not above, f"{folder} is above its limits: {above}; name what variables hold, and take one step at a time"
+
+
+def test_hardly_any_file_holds_several_stories() -> None:
+    files = files_with_several_stories(CORE)
+    assert len(files) <= 10, f"split one of these into files of its stories: {files}"
+    for integration, root in INTEGRATIONS.items():
+        files = files_with_several_stories(root)
+        assert len(files) <= 4, f"{integration}: split one of these into files of its stories: {files}"
+
+
+def test_a_vague_name_and_a_dense_expression_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "dense.py"
+    file.write_text("given = [x if x else 0 for x in [y for y in range(3)]]\na, b = 1, 2\ndef held(): pass\n")
+    figures = measure([file])
+    assert figures["vague names"] == 100 / 5  # of given, x, y, a and b
+    assert figures["vague functions"] == 100
+    assert figures["comprehensions"] == 2 * 1000 / 4
+    assert figures["dense comprehensions"] == 1000 / 4
+    assert figures["conditional expressions"] == 1000 / 4
+    assert figures["parallel assignments"] == 100 / 2
+
+
+def test_definitions_that_never_name_one_another_are_several_stories(tmp_path: Path) -> None:
+    body = "    pass\n" * 45
+    (tmp_path / "two.py").write_text(f"def first():\n{body}\ndef second():\n{body}")
+    (tmp_path / "one.py").write_text(f"def first():\n{body}\ndef second():\n    first()\n{body}")
+    assert files_with_several_stories(tmp_path) == ["two.py"]
 
 
 def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
