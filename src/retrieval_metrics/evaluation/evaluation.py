@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation import summary
+from retrieval_metrics.evaluation.evaluation_table import summary_table
 from retrieval_metrics.evaluation.scores import Scores
-from retrieval_metrics.evaluation.summary_table import summary_table
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.reports import numbers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.evaluation_table import plain_summary_table
 from retrieval_metrics.evaluation.explanation import worst
-from retrieval_metrics.evaluation.summary_table import plain_summary_table
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import numbers, page
 

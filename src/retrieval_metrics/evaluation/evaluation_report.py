@@ -9,6 +9,7 @@ import numpy as np
 from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.evaluation_charts import find_stage_flow
+from retrieval_metrics.evaluation.evaluation_table import plain_summary_table
 from retrieval_metrics.evaluation.query_report import QueryData
 from retrieval_metrics.evaluation.report_sections import (
     cutoff_chart,
@@ -16,7 +17,6 @@ from retrieval_metrics.evaluation.report_sections import (
     queries_section,
     unjudged_sentences,
 )
-from retrieval_metrics.evaluation.summary_table import plain_summary_table
 from retrieval_metrics.evaluation.value_counts import format_value_counts, values_chart
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import charts, numbers, page

@@ -11,6 +11,9 @@ from retrieval_metrics.statistics.means import Units as Units
 from retrieval_metrics.statistics.means import effective_sums as effective_sums
 from retrieval_metrics.statistics.means import interval_from_sums as interval_from_sums
 from retrieval_metrics.statistics.means import mean_interval as mean_interval
+from retrieval_metrics.statistics.multiple_comparisons import Contrasts as Contrasts
+from retrieval_metrics.statistics.multiple_comparisons import JointTest as JointTest
+from retrieval_metrics.statistics.multiple_comparisons import joint_sign_flips as joint_sign_flips
 from retrieval_metrics.statistics.noninferiority import MarginTest as MarginTest
 from retrieval_metrics.statistics.noninferiority import min_units_for_margin as min_units_for_margin
 from retrieval_metrics.statistics.noninferiority import within_margins as within_margins
@@ -30,8 +33,5 @@ from retrieval_metrics.statistics.power import detectable_difference as detectab
 from retrieval_metrics.statistics.power import queries_needed as queries_needed
 from retrieval_metrics.statistics.prediction_powered import CorrectedMean as CorrectedMean
 from retrieval_metrics.statistics.prediction_powered import corrected_mean as corrected_mean
-from retrieval_metrics.statistics.sign_flips import Contrasts as Contrasts
-from retrieval_metrics.statistics.sign_flips import JointTest as JointTest
 from retrieval_metrics.statistics.sign_flips import SignFlip as SignFlip
-from retrieval_metrics.statistics.sign_flips import joint_sign_flips as joint_sign_flips
 from retrieval_metrics.statistics.sign_flips import sign_flip_test as sign_flip_test

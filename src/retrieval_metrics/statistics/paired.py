@@ -17,7 +17,7 @@ from retrieval_metrics.statistics.means import (
     cluster_numbers,
     vector,
 )
-from retrieval_metrics.statistics.sign_flips import Contrasts, joint_sign_flips
+from retrieval_metrics.statistics.multiple_comparisons import Contrasts, joint_sign_flips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,6 +5,13 @@ import math
 import pytest
 
 import retrieval_metrics as rm
+from pytest_retrieval_metrics.baseline_gates import (
+    MetricChange,
+    MetricLosses,
+    QueryLoss,
+    UnitsAtRisk,
+    compare_with_baseline,
+)
 from pytest_retrieval_metrics.gate_wording import (
     bound_hint,
     format_acceptance_hint,
@@ -29,13 +36,6 @@ from pytest_retrieval_metrics.gate_wording import (
     too_few_note,
 )
 from pytest_retrieval_metrics.gates import MeanBelowFloor, QueryBelowFloor
-from pytest_retrieval_metrics.regression import (
-    MetricChange,
-    MetricLosses,
-    QueryLoss,
-    UnitsAtRisk,
-    compare_with_baseline,
-)
 from pytest_retrieval_metrics.verdicts import Verdict
 from retrieval_metrics.types import Interval
 

@@ -7,7 +7,7 @@ import pytest
 
 import retrieval_metrics as rm
 from pytest_retrieval_metrics import RetrievalCheck
-from pytest_retrieval_metrics.regression import (
+from pytest_retrieval_metrics.baseline_gates import (
     better_queries,
     compare_with_baseline,
     deterministic_gate,

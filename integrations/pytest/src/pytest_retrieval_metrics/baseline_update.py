@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from pytest_retrieval_metrics.baseline_gates import compare_with_baseline, regression_gate
 from pytest_retrieval_metrics.baselines import best_path, best_paths, write_baseline
 from pytest_retrieval_metrics.change_wording import format_baseline_changes
 from pytest_retrieval_metrics.gate_wording import (
@@ -15,7 +16,6 @@ from pytest_retrieval_metrics.gate_wording import (
     format_failed_queries,
     format_worse_than_best,
 )
-from pytest_retrieval_metrics.regression import compare_with_baseline, regression_gate
 from pytest_retrieval_metrics.settings import ALL_METRICS
 from pytest_retrieval_metrics.verdicts import Verdict
 from retrieval_metrics import Metric

@@ -6,14 +6,14 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_retrieval_metrics.regression import BASELINE, NOW, better_queries, drop_p_value, worse_queries
+from pytest_retrieval_metrics.baseline_gates import BASELINE, NOW, better_queries, drop_p_value, worse_queries
 from retrieval_metrics import Metric
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_retrieval_metrics.regression import QueryChange
+    from pytest_retrieval_metrics.baseline_gates import QueryChange
     from pytest_retrieval_metrics.verdicts import Verdict
     from retrieval_metrics import Comparison, Evaluation
     from retrieval_metrics.types import Difference, Explanation, Finding, QueryId

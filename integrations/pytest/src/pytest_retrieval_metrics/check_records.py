@@ -8,9 +8,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from pytest_retrieval_metrics.baseline_gates import BASELINE, drop_p_value
 from pytest_retrieval_metrics.change_wording import get_query_texts
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
-from pytest_retrieval_metrics.regression import BASELINE, drop_p_value
 from pytest_retrieval_metrics.verdicts import MOST_SEVERE_FIRST
 from retrieval_metrics import History, load
 from retrieval_metrics.integration_api.pytest_support import questions_fingerprint

@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_retrieval_metrics.baseline_gates import (
+    UnitsAtRisk,
+    compare_with_baseline,
+    deterministic_gate,
+    no_regression_gate,
+    regression_gate,
+)
 from pytest_retrieval_metrics.baseline_update import (
     check_approval,
     compare_with_best,
@@ -32,13 +39,6 @@ from pytest_retrieval_metrics.gates import (
     floor_gate,
     query_floor_gate,
     unguarded_gate,
-)
-from pytest_retrieval_metrics.regression import (
-    UnitsAtRisk,
-    compare_with_baseline,
-    deterministic_gate,
-    no_regression_gate,
-    regression_gate,
 )
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of

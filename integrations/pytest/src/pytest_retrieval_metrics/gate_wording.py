@@ -12,8 +12,8 @@ from retrieval_metrics.integration_api.text import numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_retrieval_metrics.baseline_gates import MetricChange, MetricLosses, UnitsAtRisk
     from pytest_retrieval_metrics.gates import MeanBelowFloor, QueryBelowFloor
-    from pytest_retrieval_metrics.regression import MetricChange, MetricLosses, UnitsAtRisk
     from pytest_retrieval_metrics.verdicts import Outcome, Verdict
 
 # How outcomes are printed, if not as they are.

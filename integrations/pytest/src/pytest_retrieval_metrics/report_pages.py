@@ -6,10 +6,10 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from pytest_retrieval_metrics.baseline_gates import NOW
 from pytest_retrieval_metrics.change_wording import get_query_texts
 from pytest_retrieval_metrics.check_records import format_title, has_failed, load_saved
 from pytest_retrieval_metrics.file_names import make_file_name
-from pytest_retrieval_metrics.regression import NOW
 from pytest_retrieval_metrics.summary_wording import (
     format_headline,
     format_notes,

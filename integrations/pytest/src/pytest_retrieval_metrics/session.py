@@ -140,9 +140,9 @@ class CheckSession:
         stored = [record for record in records if record["units_at_risk"]]
         if not stored:
             return
+        from pytest_retrieval_metrics.baseline_gates import UnitsAtRisk
         from pytest_retrieval_metrics.check_records import format_title
         from pytest_retrieval_metrics.gate_wording import too_few_note
-        from pytest_retrieval_metrics.regression import UnitsAtRisk
         from retrieval_metrics.integration_api.pytest_support import min_significant_units
 
         settings = self._settings

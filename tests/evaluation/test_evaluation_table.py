@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.summary_table import plain_summary_table, summary_table
+from retrieval_metrics.evaluation.evaluation_table import plain_summary_table, summary_table
 
 QRELS = {"q1": ["a"], "q2": ["a"], "q3": {"a": 0}}
 RUN = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"x": 2.0, "a": 1.0}, "q3": {"a": 1.0}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.regression import compare_with_baseline, regression_gate
+from pytest_retrieval_metrics.baseline_gates import compare_with_baseline, regression_gate
 from retrieval_builds import SETTINGS, SUITE, Builds
 from retrieval_metrics.statistics import detectable_difference
 
