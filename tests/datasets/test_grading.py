@@ -230,7 +230,7 @@ def test_texts_are_needed_and_a_model() -> None:
     with pytest.raises(ValueError, match="30 of 30 documents have no text"):
         rm.pool(QUERIES, RUNS).grade(Model(honest))
     with pytest.raises(TypeError, match="a model must be a function"):
-        POOL.grade("gpt")
+        POOL.grade("gpt")  # type: ignore[arg-type]
 
 
 def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels() -> None:

@@ -285,7 +285,7 @@ def test_a_later_answer_that_cannot_be_read_is_the_failure_of_its_query() -> Non
 @pytest.mark.usefixtures("pages_host")
 def test_a_retriever_of_a_host_is_asked_as_its_integration_says() -> None:
     search = Search(Page("d2"), Page("d1"))
-    run = rm.retrieve(search, MANY_QUESTIONS)
+    run = rm.retrieve(search, MANY_QUESTIONS)  # type: ignore[arg-type]  # no host that the types know
     assert search.n_calls == 500
     assert run["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
     assert rm.evaluate(MANY_QUESTIONS.qrels, run, "mrr").means["mrr"] == 0.5
@@ -304,7 +304,7 @@ def test_an_integration_may_convert_the_answers_itself() -> None:
     def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
         return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
 
-    run = rm.retrieve(search, MANY_QUESTIONS, convert=by_rank)
+    run = rm.retrieve(search, MANY_QUESTIONS, convert=by_rank)  # type: ignore[arg-type]  # no host that the types know
     assert [item.value("rank") for item in run["text 3"]] == [1, 2]
     assert rm.retrieve(search.look_up, MANY_QUESTIONS, convert=by_rank) == run
 
@@ -313,7 +313,7 @@ def test_an_integration_may_convert_the_answers_itself() -> None:
 def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
     search = Search(Page("d1"), Page(None))
     with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no id"):
-        rm.retrieve(search, MANY_QUESTIONS)
+        rm.retrieve(search, MANY_QUESTIONS)  # type: ignore[arg-type]  # no host that the types know
     assert search.n_calls == 1
 
 
@@ -323,7 +323,7 @@ def test_a_store_is_not_a_retriever() -> None:
             return self
 
     with pytest.raises(TypeError, match=r"got Store; write as_retriever\(\) behind it"):
-        rm.retrieve(Store(), MANY_QUESTIONS)
+        rm.retrieve(Store(), MANY_QUESTIONS)  # type: ignore[arg-type]
 
 
 def test_a_row_whose_application_failed_did_not_abstain() -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.matching.ranking_order import Matching
@@ -230,7 +231,7 @@ def compare(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    documents: Any = None,
+    documents: Documents | None = None,
     show_progress: bool = False,
 ) -> Comparison:
     """Score several systems on the same queries and test in which metrics they differ.

@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.question_rows import QuestionDataset
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.ranking_order import Matching
     from retrieval_metrics.metrics.base.rules import Rules
+    from retrieval_metrics.retrieval.retrieve import Retriever
 
 
 class FurtherOptions(TypedDict, total=False):
@@ -47,7 +50,7 @@ class FurtherOptions(TypedDict, total=False):
     level: float
     resamples: int
     seed: int
-    documents: Any
+    documents: Documents | None
 
 
 class _Retrieval:
@@ -55,8 +58,8 @@ class _Retrieval:
 
     def __init__(
         self,
-        retrievers: Mapping[str, Any],
-        questions: Any,
+        retrievers: Mapping[str, Retriever],
+        questions: QuestionDataset,
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
         baseline: str | None = None,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels
     from retrieval_metrics.matching.ranking_order import Matching
@@ -188,7 +189,7 @@ def threshold(
     level: float = 0.95,
     clusters: ClustersBy = "source",
     match: str | Key | Matching = "id",
-    documents: Any = None,
+    documents: Documents | None = None,
 ) -> Threshold:
     """Return the score above which results stay, so that few new questions without an answer get one.
 

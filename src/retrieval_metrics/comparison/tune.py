@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.comparison.tuning_result import Tuning
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.question_rows import QuestionDataset
 
 
 def tune(
     candidates: Mapping[str, Any] | Callable[..., Any],
-    questions: Any = None,
+    questions: QuestionDataset | Qrels | None = None,
     metric: str | Metric = "ndcg@10",
     *,
     default: str | Mapping[str, Any],

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.change_measures import ChangeMeasure
+    from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.paired_rankings import PairedRankings
     from retrieval_metrics.datasets.pool import Pool
     from retrieval_metrics.evaluation.scores import Scores
@@ -210,7 +211,7 @@ class Changes(Evaluation):
         moves = self._moves(query, self._document_texts(corpus))
         return Moves(query, str(query_texts.get(query, "")), moves)
 
-    def pool(self, questions: Questions | QueryTexts, corpus: Any = None) -> Pool:
+    def pool(self, questions: Questions | QueryTexts, corpus: CorpusSource | None = None) -> Pool:
         """Return what to grade: the documents that entered or left the first `depth`.
 
         Their grades settle the difference of `precision@depth` exactly. `pool.limited(24, "effect")` are the 24 that

@@ -19,6 +19,7 @@ from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId
+    from retrieval_metrics.datasets.corpus_index import CorpusSource
 
 
 # A shorter passage says too little to ask about.
@@ -89,7 +90,7 @@ class Corpus:
         )
 
     @classmethod
-    def from_texts(cls, corpus: Any, max_length: int) -> Corpus:
+    def from_texts(cls, corpus: CorpusSource, max_length: int) -> Corpus:
         """Read a corpus and cut texts that are longer than `max_length` characters."""
         positive_integer(max_length, "passage_length")
         if max_length < MIN_PASSAGE_LENGTH:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics.files.text_files import read_texts
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId
+
+    # Texts or BEIR rows by id, passages, documents of a host, ids alone, or the path of a file or folder of texts.
+    CorpusSource: TypeAlias = Mapping[Any, object] | Iterable[object] | PathLike[str] | str
 
 
 CORPUS_FORMS = (
@@ -60,7 +63,7 @@ class CorpusIndex:
         self.ids = set(ids) | self.by_id.keys()
 
     @classmethod
-    def from_corpus(cls, corpus: Any) -> CorpusIndex:
+    def from_corpus(cls, corpus: CorpusSource) -> CorpusIndex:
         """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids."""
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
             corpus = read_texts(corpus)
@@ -72,7 +75,7 @@ class CorpusIndex:
         if isinstance(corpus, Mapping):
             index = cls(_passage_from_entry(name, content) for name, content in corpus.items())
         else:
-            entries = list(corpus)
+            entries: list[Any] = list(corpus)
             if entries and all(isinstance(entry, (str, int)) for entry in entries):
                 return cls([], entries)
             index = cls(documents_as_items(entries, CORPUS_FORMS))

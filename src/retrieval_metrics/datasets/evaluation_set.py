@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -144,7 +146,7 @@ class EvaluationSet(Questions):
         """
         return replace(self, queries=texts_with_conversation(self.queries, self.conversation), conversation={})
 
-    def with_sources(self, documents: Any) -> EvaluationSet:
+    def with_sources(self, documents: Documents) -> EvaluationSet:
         """Return the set with the texts that its spans refer to.
 
         Evaluating then finds chunks in them by their text, with no need to pass `documents`.
@@ -367,7 +369,7 @@ class EvaluationSet(Questions):
 
     def lint(
         self,
-        corpus: Any = None,
+        corpus: CorpusSource | None = None,
         runs: Any = None,
         *,
         metric: str | Metric = "ndcg@10",

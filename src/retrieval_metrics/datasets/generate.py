@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import LintFinding
+    from retrieval_metrics.inputs.hosts import LanguageModel
+    from retrieval_metrics.retrieval.retrieve import Retriever
 
 
 # The largest number of replies requested for each wanted question.
@@ -346,14 +349,14 @@ PASSAGE_LENGTH = 2000
 
 
 async def agenerate_questions(
-    corpus: Any,
-    model: Any,
+    corpus: CorpusSource,
+    model: LanguageModel,
     n: int,
     *,
     kinds: str | Collection[str] | Mapping[str, float] | None = None,
     checks: Collection[str] = CHECKS,
     evidence: Literal["quotes", "sentences"] = "quotes",
-    retriever: Any = None,
+    retriever: Retriever | None = None,
     depth: int = 5,
     most_overlap: float = 0.5,
     passage_length: int = PASSAGE_LENGTH,

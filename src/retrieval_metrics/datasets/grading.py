@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.datasets.pooled_documents import PooledDocument
+    from retrieval_metrics.inputs.hosts import LanguageModel
 
 DEFAULT_GRADER = "the model"
 # Characters of a reason that are kept: a few words are asked for.
@@ -61,7 +62,7 @@ class GradingPool(Protocol):
 
 async def read_grades(
     pool: GradingPool,
-    model: Any,
+    model: LanguageModel,
     *,
     batch: int = 1,
     rubric: Collection[str] | None = None,

@@ -39,6 +39,7 @@ from retrieval_metrics.reports.progress import track_steps
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import LintFinding
     from retrieval_metrics.inputs.questions import QuestionsT
 
@@ -70,7 +71,7 @@ CHECKS: tuple[Check, ...] = (
 
 def lint(
     questions: QuestionsT,
-    corpus: Any = None,
+    corpus: CorpusSource | None = None,
     runs: Any = None,
     *,
     metric: str | Metric = "ndcg@10",

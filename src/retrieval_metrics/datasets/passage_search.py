@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.datasets.candidate import Candidate, Evidence
     from retrieval_metrics.datasets.corpus import Corpus
+    from retrieval_metrics.retrieval.retrieve import Retriever
 
 
 class OtherPassageSearch:
     """Searches a corpus with BM25, and with a retriever if there is one."""
 
-    def __init__(self, corpus: Corpus, retriever: Any, *, depth: int, show_progress: bool) -> None:
+    def __init__(self, corpus: Corpus, retriever: Retriever | None, *, depth: int, show_progress: bool) -> None:
         """Set what is searched."""
         self._corpus = corpus
         self._retriever = retriever

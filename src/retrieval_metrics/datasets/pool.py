@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.labels import Labels
     from retrieval_metrics.datasets.sample import Sample
@@ -316,7 +317,7 @@ class Pool(SavedFields):
 def pool(
     questions: Questions | QueryTexts,
     runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
-    corpus: Any = None,
+    corpus: CorpusSource | None = None,
     depth: int = 10,
     *,
     judged: bool = False,
@@ -435,7 +436,9 @@ def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoRetur
     )
 
 
-def _add_corpus_texts(text_by_document: dict[Any, str | None], retrieved: _FirstDocuments, corpus: Any) -> None:
+def _add_corpus_texts(
+    text_by_document: dict[Any, str | None], retrieved: _FirstDocuments, corpus: CorpusSource
+) -> None:
     """Take the text of each retrieved document from the corpus, if it is there."""
     passage_by_id = CorpusIndex.from_corpus(corpus).by_id
     for documents in retrieved.ranks.values():

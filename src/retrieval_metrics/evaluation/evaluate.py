@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
@@ -38,7 +39,7 @@ def evaluate(
     ties: str | None = None,
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
-    documents: Any = None,
+    documents: Documents | None = None,
 ) -> Evaluation:
     """Score the rankings of a retriever against judgments.
 

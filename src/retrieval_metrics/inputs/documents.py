@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    # Texts by the names of their sources, or whole documents: `Retrieved` with texts, or those of an installed host.
+    Documents: TypeAlias = Mapping[str, str] | Iterable[object]
 
 
 REQUIREMENT = (
@@ -49,7 +52,7 @@ class SourceDocuments:
         return sorted(changed)
 
 
-def source_text_by_name(documents: Any, judged: Collection[str] = ()) -> dict[str, str]:
+def source_text_by_name(documents: Documents, judged: Collection[str] = ()) -> dict[str, str]:
     """Return the text of each source by its name in spans and in retrieved items.
 
     A document is named by its source, as its chunks are, and else by its id.

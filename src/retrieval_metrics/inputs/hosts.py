@@ -4,13 +4,60 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.metadata import EntryPoint
 
     from retrieval_metrics.inputs.items import Retrieved
+
+    class HasInvoke(Protocol):
+        """A retriever, chain or model of LangChain, or what is used like one."""
+
+        @property
+        def invoke(self) -> Callable[..., object]:
+            """The function that takes a question or a prompt."""
+
+    class HasRetrieve(Protocol):
+        """A retriever of LlamaIndex, or what is used like one."""
+
+        @property
+        def retrieve(self) -> Callable[..., object]:
+            """The function that takes a question."""
+
+    class HasRun(Protocol):
+        """A pipeline or component of Haystack, or an agent that is run."""
+
+        @property
+        def run(self) -> Callable[..., object]:
+            """The function that takes the inputs."""
+
+    class HasQuery(Protocol):
+        """A query engine of LlamaIndex."""
+
+        @property
+        def query(self) -> Callable[..., object]:
+            """The function that takes a question."""
+
+    class HasComplete(Protocol):
+        """A model of LlamaIndex."""
+
+        @property
+        def complete(self) -> Callable[..., object]:
+            """The function that takes a prompt."""
+
+    class HasAsk(Protocol):
+        """A model with its name and its limits: `Model`."""
+
+        @property
+        def ask(self) -> object:
+            """The function that takes a prompt, or a model of a framework."""
+
+    # A retriever of a framework; an installed integration says how it is asked.
+    HostRetriever: TypeAlias = HasInvoke | HasRetrieve | HasRun | HasQuery
+    # A function from a prompt to a reply, synchronous or not, or a model of a framework.
+    LanguageModel: TypeAlias = Callable[..., object] | HasAsk | HasInvoke | HasComplete | HasRun
 
 
 # The entry point group. Each entry point has the name of a top-level module of the framework and loads a `HostAdapter`.

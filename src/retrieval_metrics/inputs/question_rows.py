@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from retrieval_metrics.inputs.foreign_datasets import find_rows, translate_row
 from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Judgments
 
+    class HasQueries(Protocol):
+        """A dataset of LlamaIndex: texts and relevant ids by query id."""
+
+        @property
+        def queries(self) -> Mapping[str, str]:
+            """The text of each query."""
+
+        @property
+        def relevant_docs(self) -> Mapping[str, list[str]]:
+            """The relevant ids of each query."""
+
+    # Questions, rows or pairs, a table, a mapping of texts to judgments, or a dataset of LlamaIndex.
+    QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries
+
 
 ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")
@@ -24,7 +38,7 @@ ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
 
 
-def read_questions(questions_class: type[QuestionsT], dataset: Any) -> QuestionsT:
+def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
     Args:

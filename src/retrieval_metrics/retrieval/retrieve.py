@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
@@ -59,10 +59,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.hosts import HostAdapter
+    from retrieval_metrics.inputs.hosts import HostAdapter, HostRetriever
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.ranking_order import MatchBy
+
+    # A function of the text of a query, or a retriever of a framework.
+    Retriever: TypeAlias = Callable[..., object] | RetrieverFunctions | HostRetriever
 
 
 # How many queries may be under way at once, unless said otherwise.
@@ -74,7 +77,7 @@ RUN_LOG_KIND = "journal of a run"
 
 
 async def aretrieve(
-    retriever: Any,
+    retriever: Retriever,
     questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
@@ -179,7 +182,7 @@ class RetrievalTask:
 
     def __init__(
         self,
-        retriever: Any,
+        retriever: Retriever,
         questions: QueryTexts | Questions,
         *,
         workers: int,
@@ -427,7 +430,7 @@ class ResolvedRetriever(NamedTuple):
     functions: RetrieverFunctions
 
 
-def resolve_retriever(retriever: Any) -> ResolvedRetriever:
+def resolve_retriever(retriever: Retriever) -> ResolvedRetriever:
     """Return how to ask a function or a retriever of an installed host."""
     host = find_host(retriever)
     functions = None if host is None else host.resolve_retriever(retriever)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.integration_api import StageRankings
     from retrieval_metrics.types import ClustersBy, MatchBy
 
-Documents: TypeAlias = Sequence[Document]
-Answer: TypeAlias = Documents | Mapping[str, Any]
+DocumentList: TypeAlias = Sequence[Document]
+Answer: TypeAlias = DocumentList | Mapping[str, Any]
 # A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function.
-Retriever: TypeAlias = (
-    Runnable[str, Documents] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
+LangChainRetriever: TypeAlias = (
+    Runnable[str, DocumentList] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
 )
 # Questions with their judgments: rows, pairs, a mapping, a DataFrame, or LangSmith's Examples.
 Dataset: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
@@ -51,7 +51,7 @@ class _PreparedEvaluation:
 
 
 def _prepare_evaluation(
-    retriever: Retriever,
+    retriever: LangChainRetriever,
     dataset: Dataset,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,

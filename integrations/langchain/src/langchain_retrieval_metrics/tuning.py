@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.evaluation import Dataset, LoadedDocuments, Retriever
+    from langchain_retrieval_metrics.evaluation import Dataset, LangChainRetriever, LoadedDocuments
     from langchain_retrieval_metrics.retriever import RetrieverOptions
     from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
@@ -218,7 +218,7 @@ class _PreparedTuning:
 
 
 def _prepare_tuning(
-    retriever: Retriever,
+    retriever: LangChainRetriever,
     questions: Dataset,
     *,
     lambdas: Iterable[float] = DEFAULT_LAMBDAS,
@@ -252,7 +252,7 @@ def _prepare_tuning(
     return _PreparedTuning(task, retrieve_arguments)
 
 
-def _as_mmr_retriever(retriever: Retriever, settings: RetrieverOptions) -> MMRRetriever:
+def _as_mmr_retriever(retriever: LangChainRetriever, settings: RetrieverOptions) -> MMRRetriever:
     if not isinstance(retriever, MMRRetriever):
         base_retriever: Any = retriever
         return MMRRetriever(base_retriever=base_retriever, **settings)

@@ -99,13 +99,15 @@ class CheckTask:
         """Return the run, or ask the retriever `rounds` times."""
         if self.retriever is None:
             return [self.run]
-        return [retrieve(self.retriever, self.texts, **self.options) for _ in range(self.rounds)]
+        retriever: Any = self.retriever
+        return [retrieve(retriever, self.texts, **self.options) for _ in range(self.rounds)]
 
     async def acollect_runs(self) -> list[RunOrRetriever]:
         """Do the same on the event loop of the caller."""
         if self.retriever is None:
             return [self.run]
-        return [await aretrieve(self.retriever, self.texts, **self.options) for _ in range(self.rounds)]
+        retriever: Any = self.retriever
+        return [await aretrieve(retriever, self.texts, **self.options) for _ in range(self.rounds)]
 
 
 def _read_judged_queries(qrels: Any, queries: TextsByQuery | None) -> JudgedQueries:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from haystack import Document
 
-    from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import Retriever
+    from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import PipelineOrRetriever
     from retrieval_metrics import EvaluationSet, Metric, RetrievedRun, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy, QueryId, Stages
 
@@ -47,7 +47,7 @@ class PipelineEvaluationTask:
 
     def __init__(
         self,
-        pipeline: Retriever | PipelineRetriever,
+        pipeline: PipelineOrRetriever | PipelineRetriever,
         questions: QuestionsWithJudgments,
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 # A pipeline, or a component, which Haystack knows by what `@component` has added to its class.
-Retriever: TypeAlias = Pipeline | Any
+PipelineOrRetriever: TypeAlias = Pipeline | Any
 
 # The outputs of components, by the name of the component.
 PipelineOutputs: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -69,7 +69,7 @@ class PipelineRetriever:
 
     def __init__(
         self,
-        pipeline: Retriever,
+        pipeline: PipelineOrRetriever,
         *,
         output: str | Sequence[str] | None = None,
         inputs: Mapping[str, Any] | None = None,
@@ -92,7 +92,7 @@ class PipelineRetriever:
         else:
             self.outputs = self._find_named_outputs([output] if isinstance(output, str) else output)
         # The pipeline without what the outputs do not depend on, or the component.
-        self.reduced: Retriever = pipeline
+        self.reduced: PipelineOrRetriever = pipeline
         free_inputs: Mapping[str, Any] = {SINGLE_COMPONENT: get_sockets(pipeline, "input")}
         if isinstance(pipeline, Pipeline):
             self.reduced = _reduce_pipeline(pipeline, self.outputs)
@@ -228,7 +228,7 @@ class PipelineRetriever:
             places += [OutputPlace(name, output) for output in list_document_outputs(component)]
         return places
 
-    def _find_last_outputs(self, pipeline: Retriever) -> list[OutputPlace]:
+    def _find_last_outputs(self, pipeline: PipelineOrRetriever) -> list[OutputPlace]:
         """Return the outputs whose documents reach no other component that returns documents."""
         places = self._list_places()
         passed_on = set()
