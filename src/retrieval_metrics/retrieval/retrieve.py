@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.hosts import HostAdapter
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.matching.ranking_order import MatchBy
+    from retrieval_metrics.matching.matching_options import MatchBy
 
 
 # How many queries may be under way at once, unless said otherwise.
