@@ -49,7 +49,7 @@ from retrieval_metrics.inputs.qrels import Qrels as Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun as RetrievedRun
 from retrieval_metrics.inputs.run import Run as Run
 from retrieval_metrics.matching.budget import Budget as Budget
-from retrieval_metrics.matching.ranking_order import Matching as Matching
+from retrieval_metrics.matching.matching_options import Matching as Matching
 from retrieval_metrics.metrics import average_precision as average_precision
 from retrieval_metrics.metrics import f1 as f1
 from retrieval_metrics.metrics import hit_rate as hit_rate

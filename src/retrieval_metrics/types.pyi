@@ -57,4 +57,4 @@ if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics._internal.plain_types import BoolArray as BoolArray
     from retrieval_metrics._internal.plain_types import FloatArray as FloatArray
     from retrieval_metrics.inputs.items import Key as Key
-    from retrieval_metrics.matching.ranking_order import MatchBy as MatchBy
+    from retrieval_metrics.matching.matching_options import MatchBy as MatchBy

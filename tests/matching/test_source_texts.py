@@ -6,7 +6,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics import Span
-from retrieval_metrics.matching.ranking_order import Matching
+from retrieval_metrics.matching.matching_options import Matching
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 
 TEXT = "Refunds take five working days."

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
 

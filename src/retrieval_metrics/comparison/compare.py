@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.question_rows import QuestionDataset
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
     from retrieval_metrics.retrieval.retrieve import Retriever
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.pool import Pool
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.tables import Table
 

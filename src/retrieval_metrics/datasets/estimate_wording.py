@@ -195,12 +195,13 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
         notes.append(f"the model graded nothing for {ungraded}, which count as the mean of the others")
-    for documents in gaps.documents:
-        if documents.n_ungraded:
+    for ungraded_documents in gaps.n_ungraded_documents:
+        if ungraded_documents.n_ungraded:
             notes.append(
-                f"{documents.graders} gave no grade to {documents.n_ungraded:,} of {documents.n_retrieved:,} "
-                f"documents among the first {documents.depth} of the systems; these "
-                "count as not relevant (judgments from before are added by Labels.from_qrels(qrels, grader=...) "
+                f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
+                f"{ungraded_documents.n_retrieved:,} documents among the first "
+                f"{ungraded_documents.depth} of the systems; these count as not relevant (judgments from before are "
+                "added by Labels.from_qrels(qrels, grader=...) "
                 "and merge; "
                 'rm.compare(..., unjudged="bounds") says what the others could change)'
             )

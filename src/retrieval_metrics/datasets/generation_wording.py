@@ -61,8 +61,10 @@ def _rank_note(generated: GeneratedQuestions) -> str:
             continue
         rank: Any = provenance.get("bm25_rank") or math.inf
         n_answerable += 1
-        n_first += rank == 1
-        n_on_page += 1 < rank <= LAST_RANK_OF_PAGE
+        if rank == 1:
+            n_first += 1
+        elif 1 < rank <= LAST_RANK_OF_PAGE:
+            n_on_page += 1
     if not n_answerable:
         return ""
     return (

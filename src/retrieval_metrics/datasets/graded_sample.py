@@ -49,13 +49,13 @@ class SampleGaps:
         n_outside_sample: How many queries people graded outside the sample.
         queries_without_grade: The sampled queries of which people graded no document.
         n_without_model: How many queries of the population the model did not grade.
-        documents: The ungraded documents, of people and of the model; empty if not documents were judged.
+        n_ungraded_documents: How many documents people and the model did not grade; empty unless documents were judged.
     """
 
     n_outside_sample: int
     queries_without_grade: tuple[QueryId, ...]
     n_without_model: int
-    documents: tuple[UngradedDocuments, ...]
+    n_ungraded_documents: tuple[UngradedDocuments, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ class GradedSample:
 
     def find_gaps(self, runs: Mapping[str, Any], metrics: Sequence[Metric], sample: Sample, match: Any) -> SampleGaps:
         """Find what was left out, and how many of the documents that metrics see have no grade."""
-        documents: tuple[UngradedDocuments, ...] = ()
+        n_ungraded_documents: tuple[UngradedDocuments, ...] = ()
         if self.has_documents_only:
             depth = largest_cutoff(metrics)
-            documents = (
+            n_ungraded_documents = (
                 _count_ungraded("people", self.human, runs, depth, match),
                 _count_ungraded("the model", self.model, runs, depth, match),
             )
@@ -137,7 +137,7 @@ class GradedSample:
             n_outside_sample=self.n_outside_sample,
             queries_without_grade=tuple(query for query, grades in self.human.graded().items() if not grades),
             n_without_model=len(sample.population) - len(self.model),
-            documents=documents,
+            n_ungraded_documents=n_ungraded_documents,
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.ranking_order import Matching
+from retrieval_metrics.matching.matching_options import Matching
 from retrieval_metrics.matching.words import words
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Key, Relevant, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
 
 # The length to which cells are cut, because a quote may fill a page.
 MAX_CELL_LENGTH = 60

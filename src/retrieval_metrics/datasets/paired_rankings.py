@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
     from retrieval_metrics.inputs.items import Key
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
 
 
 # So many queries are named as examples.

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
 
 
 TopBy = Literal["rank", "effect", "random"]

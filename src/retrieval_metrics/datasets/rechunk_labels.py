@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.chunk_offsets import locate
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.character_ranges import merge_ranges
-from retrieval_metrics.matching.ranking_order import Matching
+from retrieval_metrics.matching.matching_options import Matching
 from retrieval_metrics.matching.span_offsets import SpanLocator
 from retrieval_metrics.reports.tables import Printed, Table
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_report import LintFinding
-from retrieval_metrics.matching.ranking_order import Matching, OrderedRankings
+from retrieval_metrics.matching.matching_options import Matching
+from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 if TYPE_CHECKING:

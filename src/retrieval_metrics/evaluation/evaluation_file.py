@@ -18,7 +18,7 @@ from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.ranking_order import Matching
+from retrieval_metrics.matching.matching_options import Matching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

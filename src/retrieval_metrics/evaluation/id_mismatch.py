@@ -117,7 +117,7 @@ def find_id_mismatch(origin: Origin) -> IdMismatch | PieceMismatch | None:
 
 def _compared_ids(origin: Origin) -> dict[Any, None]:
     """Return the first retrieved ids, as the judgments were compared with them."""
-    from retrieval_metrics.matching.ranking_order import as_matching
+    from retrieval_metrics.matching.matching_options import as_matching
 
     key = as_matching(origin.match).key
     run_ids: dict[Any, None] = {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.inputs.items import Relevant, Retrieved
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
 
 
 class RelevantTexts:

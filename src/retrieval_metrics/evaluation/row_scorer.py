@@ -20,7 +20,7 @@ from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
 from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.ranking_order import as_matching
+from retrieval_metrics.matching.matching_options import as_matching
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.definition import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.ranking_order import MatchBy, Matching
+    from retrieval_metrics.matching.matching_options import MatchBy, Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 

@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.fingerprints import (
     question_fingerprint,
     ranking_fingerprint,
 )
-from retrieval_metrics.matching.ranking_order import Matching
+from retrieval_metrics.matching.matching_options import Matching
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId

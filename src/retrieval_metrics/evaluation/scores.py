@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Key, QueryTexts
     from retrieval_metrics.matching.budget import BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
 

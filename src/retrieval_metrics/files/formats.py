@@ -64,20 +64,20 @@ FORMAT_BY_EXTENSION = _map_extensions()
 
 def find_format_by_name(path: str | PathLike[str]) -> str | None:
     """Return the format of an extension, ignoring that of a compressed file; None if the extension is unknown."""
-    name = Path(path)
-    if name.suffix in COMPRESSIONS:
-        name = Path(name.stem)
-    return FORMAT_BY_EXTENSION.get(name.suffix.lower())
+    file_path = Path(path)
+    if file_path.suffix in COMPRESSIONS:
+        file_path = Path(file_path.stem)
+    return FORMAT_BY_EXTENSION.get(file_path.suffix.lower())
 
 
 def detect_format(source: Reader, format: str | None) -> str:
     """Return the format of a source: the one that the user named, or that of its extension, or of its beginning."""
     if format is not None:
         return require_known_format(format)
-    by_name = find_format_by_name(source.file_name)
+    format_of_extension = find_format_by_name(source.file_name)
     # TREC files with tabs are sometimes named .tsv.
-    if by_name is not None and by_name != "tsv":
-        return by_name
+    if format_of_extension is not None and format_of_extension != "tsv":
+        return format_of_extension
     return _detect_by_content(source)
 
 
@@ -99,19 +99,19 @@ def _detect_by_content(source: Reader) -> str:
         hint = ", or begins with very many blank lines; pass format=" if start else ""
         raise ValueError(f"{source.name} is empty{hint}")
     require_no_zero_byte(lines[0], source.name)
-    first = lines[0].strip()
-    if first.startswith((b"{", b"[")):
+    first_line = lines[0].strip()
+    if first_line.startswith((b"{", b"[")):
         # One object per line, or one object that is the whole file.
-        has_complete_lines = first.endswith((b"}", b"]")) and len(lines) > 1
-        return "jsonl" if has_complete_lines or _is_row(first) else "json"
-    fields = first.decode(errors="replace").split("\t")
+        has_complete_lines = first_line.endswith((b"}", b"]")) and len(lines) > 1
+        return "jsonl" if has_complete_lines or _is_row(first_line) else "json"
+    fields = first_line.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY_COLUMNS for field in fields):
         return "tsv"
-    if len(_find_first_row(lines, first).split()) in TREC_WIDTHS:
+    if len(_find_first_row(lines, first_line).split()) in TREC_WIDTHS:
         return "trec"
     if len(fields) > 1:
         return "tsv"
-    shown = first[:MAX_SHOWN_BYTES].decode(errors="replace")
+    shown = first_line[:MAX_SHOWN_BYTES].decode(errors="replace")
     raise ValueError(
         f"cannot tell the format of {source.name} from its first line {shown!r}; pass "
         f"format={' or '.join(map(repr, FORMATS))}"

@@ -43,8 +43,8 @@ def register_record(record_class: RecordT) -> RecordT:
     return record_class
 
 
-for statistics_or_input in (Clusters, ExactSums, Interval, PairedDifference, MarginTest):
-    register_record(statistics_or_input)
+for record_class in (Clusters, ExactSums, Interval, PairedDifference, MarginTest):
+    register_record(record_class)
 
 
 def encode_record(value: Any, where: str) -> Any:

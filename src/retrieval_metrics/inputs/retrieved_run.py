@@ -82,7 +82,7 @@ class RetrievedRun(dict[Any, Any]):
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed{stage_names}>"
 
     def require_an_answer(self) -> None:
-        """Raise if every query failed: from nothing follows nothing, not that the retriever is bad.
+        """Raise if every query failed: no result can be drawn from that.
 
         Raises:
             ValueError: If so; it names the first failure, which is its cause.

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.piece_hits import PieceHits
-    from retrieval_metrics.matching.ranking_order import Matching
 
 
 class IdRule:

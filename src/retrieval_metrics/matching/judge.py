@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import BoolArray, QueryId
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.matching.ranking_order import Matching, ScoreOrder
+    from retrieval_metrics.matching.matching_options import Matching
+    from retrieval_metrics.matching.ranking_order import ScoreOrder
 
     ItemsByQuery = dict[QueryId, Sequence[Retrieved]]
 
@@ -76,7 +77,7 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
         lengths = Lengths(qrels.queries, {}, None, calls) if calls or first_ranking is None else None
         return judge_by_id(qrels, run, order, lengths)
     # Imported here because evaluating ids never needs it.
-    from retrieval_metrics.matching.ranking_order import as_matching
+    from retrieval_metrics.matching.matching_options import as_matching
 
     return judge_items(qrels, run, as_matching(match), call_numbers(run))
 

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.questions import Questions
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Key
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.matching.matching_options import Matching
 
 
 def sources_of_spans(qrels: Qrels) -> set[str]:
@@ -33,7 +33,7 @@ def with_source_texts(
     if documents is None and not judged_sources:
         return match
     # Imported here because evaluating ids never needs it.
-    from retrieval_metrics.matching.ranking_order import Matching, as_matching
+    from retrieval_metrics.matching.matching_options import Matching, as_matching
 
     has_texts = isinstance(match, Matching) and match.sources is not None
     kept_sources = questions.sources if isinstance(questions, Questions) else None

@@ -72,7 +72,7 @@ def score(
     return precision
 
 
-def _share(value: Any) -> ParameterValue:
+def _parse_recall(value: Any) -> ParameterValue:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -88,7 +88,9 @@ DEFINITION = Definition(
     summary="largest precision at this recall or beyond; without a recall the average of eleven",
     plain_summary="how pure the results stay while more of what is relevant is found",
     parameters={
-        "recall": Parameter(_share, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)),
+        "recall": Parameter(
+            _parse_recall, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)
+        ),
         "rounding": choice(
             "up",
             "how r R becomes a number of documents: rounded up, or to the nearest (`nearest`), as in trec_eval 10",

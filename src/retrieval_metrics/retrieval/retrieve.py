@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.hosts import HostAdapter, HostRetriever
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.matching.ranking_order import MatchBy
+    from retrieval_metrics.matching.matching_options import MatchBy
 
     # A function of the text of a query, or a retriever of a framework.
     Retriever: TypeAlias = Callable[..., object] | RetrieverFunctions | HostRetriever

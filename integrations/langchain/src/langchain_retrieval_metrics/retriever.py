@@ -269,7 +269,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             return None if "score_threshold" in base.search_kwargs else self.k
         return None if find_n_requested(base) is None else self.k
 
-    def is_told(self, fetch_k: int | None) -> bool:
+    def passes_fetch_k(self, fetch_k: int | None) -> bool:
         """Whether the base retriever is told how many candidates to return, rather than its list cut."""
         request = self._make_request(self.k, fetch_k)
         return request.is_told or bool(request.arguments)

@@ -201,12 +201,14 @@ class _TuningTask:
 
 
 def _find_requested_sizes(retriever: MMRRetriever, settings: Sequence[Setting]) -> list[int | None]:
-    """Return the numbers of candidates to ask for, ascending, with None for all of them first."""
-    sizes = sorted({setting.fetch_k for setting in settings}, key=lambda fetch_k: fetch_k or 0)
+    """Return the numbers of candidates to ask for, ascending; None alone asks for all of them."""
+    sizes = sorted({setting.fetch_k for setting in settings if setting.fetch_k is not None})
+    if not sizes:
+        return [None]
     # What a search for fewer would find need not be the first of a search for more; a list only has to be cut.
-    if retriever.is_told(sizes[-1]):
-        return sizes
-    return sizes[-1:]
+    if retriever.passes_fetch_k(sizes[-1]):
+        return [*sizes]
+    return [sizes[-1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +235,10 @@ def _prepare_tuning(
     show_progress: bool = False,
     config: RunnableConfig | None = None,
     documents: LoadedDocuments | None = None,
-    **settings: Unpack[RetrieverOptions],
+    **retriever_options: Unpack[RetrieverOptions],
 ) -> _PreparedTuning:
     """Check the arguments of `tune_mmr` before anything is asked."""
-    mmr_retriever = _as_mmr_retriever(retriever, settings)
+    mmr_retriever = _as_mmr_retriever(retriever, retriever_options)
     if metric is None:
         metric = f"recall@{mmr_retriever.k}"
     tried_settings = _list_settings(mmr_retriever, lambdas, fetch_ks)
@@ -252,12 +254,13 @@ def _prepare_tuning(
     return _PreparedTuning(task, retrieve_arguments)
 
 
-def _as_mmr_retriever(retriever: LangChainRetriever, settings: RetrieverOptions) -> MMRRetriever:
+def _as_mmr_retriever(retriever: LangChainRetriever, retriever_options: RetrieverOptions) -> MMRRetriever:
     if not isinstance(retriever, MMRRetriever):
         base_retriever: Any = retriever
-        return MMRRetriever(base_retriever=base_retriever, **settings)
-    if settings:
-        raise TypeError(f"the retriever is an MMRRetriever and has its own {', '.join(settings)}; set them on it")
+        return MMRRetriever(base_retriever=base_retriever, **retriever_options)
+    if retriever_options:
+        option_names = ", ".join(retriever_options)
+        raise TypeError(f"the retriever is an MMRRetriever and has its own {option_names}; set them on it")
     return retriever
 
 

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from pytest_retrieval_metrics.baseline_gates import compare_with_baseline, regression_gate
-from pytest_retrieval_metrics.baselines import best_path, best_paths, write_baseline
+from pytest_retrieval_metrics.baselines import best_folder, best_path, best_paths, write_baseline
 from pytest_retrieval_metrics.change_wording import format_baseline_changes
 from pytest_retrieval_metrics.gate_wording import (
     NEVER_STORED,
@@ -167,7 +167,7 @@ def keep_best(evaluation: Evaluation, baseline: Baseline, verdicts: Sequence[Ver
         elif best_file not in baseline.best and verdict.difference is not None and not verdict.difference.identical:
             best_file.parent.mkdir(parents=True, exist_ok=True)
             save_text(best_file, baseline.path.read_text(encoding="utf-8"))
-    _remove_if_empty(best_path(baseline.path, "").parent)
+    _remove_if_empty(best_folder(baseline.path))
 
 
 def _is_new_best(verdict: Verdict) -> bool:
@@ -182,11 +182,11 @@ def forget_best(path: Path) -> None:
     """Remove the best approved baselines, and their folder if it is empty."""
     for best_file in best_paths(path):
         best_file.unlink()
-    _remove_if_empty(best_path(path, "").parent)
+    _remove_if_empty(best_folder(path))
 
 
-def _remove_if_empty(best_folder: Path) -> None:
+def _remove_if_empty(check_folder: Path) -> None:
     """Remove the folder of the best baselines of a check, and that of all checks, where nothing is in them."""
-    for folder in (best_folder, best_folder.parent):
+    for folder in (check_folder, check_folder.parent):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

@@ -60,14 +60,19 @@ class Baseline:
         return cls(path, format_path(path, root), evaluation, best)
 
 
+def best_folder(path: Path) -> Path:
+    """Return the folder of the best approved baselines that are kept beside a baseline."""
+    return path.parent / BEST_FOLDER / path.stem
+
+
 def best_path(path: Path, metric: str) -> Path:
     """Return where the best approved baseline of a metric is kept, if it is not the baseline itself."""
-    return path.parent / BEST_FOLDER / path.stem / make_file_name(metric)
+    return best_folder(path) / make_file_name(metric)
 
 
 def best_paths(path: Path) -> list[Path]:
     """Return the best approved baselines that are kept beside a baseline."""
-    folder = best_path(path, "").parent
+    folder = best_folder(path)
     if not folder.is_dir():
         return []
     return sorted(folder.iterdir())
@@ -87,7 +92,7 @@ def read_baseline(path: Path, test: str) -> Evaluation:
     try:
         evaluation = load(path)
     except (ValueError, OSError) as error:
-        if "pip install" in str(error):  # the file is fine, a package is missing
+        if "pip install" in str(error):  # the file is fine, but a newer release of the core has written it
             raise ValueError(str(error)) from error
         raise ValueError(f"{error}; {RECOVERY_HINT}") from error
     if not isinstance(evaluation, Evaluation):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 # `(0.35, 120)`: a floor, and how many queries must have a value.
-FLOOR_WITH_MIN_QUERIES = 2
+LEN_FLOOR_AND_MIN_QUERIES = 2
 
 
 def min_value(metric: str) -> float:
@@ -50,7 +50,7 @@ def read_floors(at_least: Any) -> MeanFloors:
     min_queries: dict[str, int] = {}
     for metric, floor in _by_full_name("at_least", at_least).items():
         number = floor
-        if isinstance(floor, tuple) and len(floor) == FLOOR_WITH_MIN_QUERIES:
+        if isinstance(floor, tuple) and len(floor) == LEN_FLOOR_AND_MIN_QUERIES:
             number, count = floor
             min_queries[metric] = positive_integer(count, f"the queries that the floor of {metric} needs")
         if number is not None:

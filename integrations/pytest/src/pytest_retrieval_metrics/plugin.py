@@ -59,8 +59,8 @@ def _find_session(config: pytest.Config) -> CheckSession | None:
 @pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that selecting tests does not change the verdicts
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Count the checks that share the accepted rate of false alarms: those with a baseline."""
-    # They are all that the project has, so that neither tests with only floors nor the selection of tests, by name or
-    # by path, changes a verdict.
+    # All baselines of the project are counted, so that neither tests with only floors nor the selection of tests, by
+    # name or by path, changes a verdict.
     test_files = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     baselines = config.stash[SETTINGS].baselines
     if test_files:
@@ -123,14 +123,19 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _requests_fixture(item: pytest.Item) -> bool:
     """Whether a test takes the fixture itself or through others, but not because one of them is used automatically."""
     info: Any = getattr(item, "_fixtureinfo", None)
-    names = list(getattr(info, "argnames", ()))
+    pending = list(getattr(info, "argnames", ()))
     for mark in item.iter_markers("usefixtures"):
-        names += mark.args
-    for name in names:  # which grows
+        pending += mark.args
+    visited: set[str] = set()
+    while pending:
+        name = pending.pop()
         if name == FIXTURE:
             return True
+        if name in visited:
+            continue
+        visited.add(name)
         for fixture in info.name2fixturedefs.get(name, ()):
-            names += [argument for argument in fixture.argnames if argument not in names]
+            pending += fixture.argnames
     return False
 
 

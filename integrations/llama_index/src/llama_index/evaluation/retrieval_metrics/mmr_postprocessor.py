@@ -103,8 +103,8 @@ class MMRPostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if len(nodes) <= 1:
             return list(nodes)
-        missing = self._find_missing(nodes, query_bundle)
-        model = self._find_model(missing)
+        node_vectors = self._look_up_vectors(nodes, query_bundle)
+        model = self._find_model(node_vectors)
 
         def embed(texts: list[str]) -> list[Vector]:
             self._log_once(texts, nodes)
@@ -112,49 +112,49 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
         vector_by_text: Mapping[str, Vector] = {}
         query_vector = None
-        if missing.texts:
-            vector_by_text = vector_cache(model).vectors("document", missing.texts, embed)
-        if missing.queries:
-            query_vector = model.get_agg_embedding_from_queries(missing.queries)
-        return self._rerank(nodes, missing.complete(nodes, vector_by_text), query_bundle, query_vector)
+        if node_vectors.texts_to_embed:
+            vector_by_text = vector_cache(model).vectors("document", node_vectors.texts_to_embed, embed)
+        if node_vectors.queries_to_embed:
+            query_vector = model.get_agg_embedding_from_queries(node_vectors.queries_to_embed)
+        return self._rerank(nodes, node_vectors.complete(nodes, vector_by_text), query_bundle, query_vector)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if len(nodes) <= 1:
             return list(nodes)
-        missing = self._find_missing(nodes, query_bundle)
-        model = self._find_model(missing)
+        node_vectors = self._look_up_vectors(nodes, query_bundle)
+        model = self._find_model(node_vectors)
 
         async def embed(texts: list[str]) -> list[Vector]:
             self._log_once(texts, nodes)
             return _as_arrays(await model.aget_text_embedding_batch(texts))
 
         async def embed_texts() -> Mapping[str, Vector]:
-            if not missing.texts:
+            if not node_vectors.texts_to_embed:
                 return {}
-            return await vector_cache(model).avectors("document", missing.texts, embed)
+            return await vector_cache(model).avectors("document", node_vectors.texts_to_embed, embed)
 
         async def embed_missing_query() -> Vector | None:
-            if not missing.queries:
+            if not node_vectors.queries_to_embed:
                 return None
-            return await model.aget_agg_embedding_from_queries(missing.queries)
+            return await model.aget_agg_embedding_from_queries(node_vectors.queries_to_embed)
 
         vector_by_text, query_vector = await asyncio.gather(embed_texts(), embed_missing_query())
-        return self._rerank(nodes, missing.complete(nodes, vector_by_text), query_bundle, query_vector)
+        return self._rerank(nodes, node_vectors.complete(nodes, vector_by_text), query_bundle, query_vector)
 
-    def _find_missing(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> _MissingVectors:
-        """Return the vectors of the nodes and, if relevance needs it, of the query, as far as they are known."""
-        vectors = self._find_known_vectors(nodes)
-        missing = _MissingVectors(vectors, queries=self._list_missing_queries(query_bundle))
-        for scored, vector in zip(nodes, vectors, strict=True):
+    def _look_up_vectors(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> _NodeVectors:
+        """Return the vectors that the nodes have, with the texts of nodes and query that have none."""
+        known_vectors = self._find_known_vectors(nodes)
+        node_vectors = _NodeVectors(known_vectors, queries_to_embed=self._list_missing_queries(query_bundle))
+        for node_with_score, vector in zip(nodes, known_vectors, strict=True):
             if vector is None:
-                missing.texts.append(_embedded_text(scored))
-        return missing
+                node_vectors.texts_to_embed.append(_embedded_text(node_with_score))
+        return node_vectors
 
     def _find_known_vectors(self, nodes: Sequence[NodeWithScore]) -> list[Vector | None]:
         """Return the vector of every node: its own, or that of the index."""
-        vectors: list[Any] = [scored.node.embedding for scored in nodes]
+        vectors: list[Any] = [node_with_score.node.embedding for node_with_score in nodes]
         if self._lookup is None:
             return vectors
         missing_positions = [position for position, vector in enumerate(vectors) if vector is None]
@@ -179,9 +179,9 @@ class MMRPostprocessor(BaseNodePostprocessor):
     def _model(self) -> BaseEmbedding:
         return Settings.embed_model if self.embed_model is None else self.embed_model
 
-    def _find_model(self, missing: _MissingVectors) -> Any:
-        """Return the model if something is missing; that of the settings is made when it is first read."""
-        if missing.texts or missing.queries:
+    def _find_model(self, node_vectors: _NodeVectors) -> Any:
+        """Return the model if anything is to be embedded; the one in Settings is created when it is first read."""
+        if node_vectors.texts_to_embed or node_vectors.queries_to_embed:
             return self._model
         return None
 
@@ -228,22 +228,28 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
 
 @dataclass(slots=True)
-class _MissingVectors:
-    """The vectors of nodes, None where they are unknown, with the texts to embed for them and for the query."""
+class _NodeVectors:
+    """The vectors that nodes have, and what is still to embed.
 
-    vectors: list[Vector | None]
-    texts: list[str] = field(default_factory=list)
-    queries: list[str] = field(default_factory=list)
+    Attributes:
+        known_vectors: The vector of each node; None if it is unknown.
+        texts_to_embed: The texts of the nodes without a vector, in order.
+        queries_to_embed: The texts of the query; empty if it has a vector or relevance needs none.
+    """
+
+    known_vectors: list[Vector | None]
+    texts_to_embed: list[str] = field(default_factory=list)
+    queries_to_embed: list[str] = field(default_factory=list)
 
     def complete(self, nodes: Sequence[NodeWithScore], vector_by_text: Mapping[str, Vector]) -> list[Vector]:
         """Return the vectors of all nodes if one model can have made them."""
         vectors = []
-        for scored, vector in zip(nodes, self.vectors, strict=True):
-            vectors.append(vector_by_text[_embedded_text(scored)] if vector is None else vector)
-        for scored, vector in zip(nodes, vectors, strict=True):
+        for node_with_score, vector in zip(nodes, self.known_vectors, strict=True):
+            vectors.append(vector_by_text[_embedded_text(node_with_score)] if vector is None else vector)
+        for node_with_score, vector in zip(nodes, vectors, strict=True):
             if len(vector) != len(vectors[0]):
                 raise ValueError(
-                    f"node {scored.node.node_id!r} has a vector of {len(vector)} numbers and node "
+                    f"node {node_with_score.node.node_id!r} has a vector of {len(vector)} numbers and node "
                     f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; "
                     "pass the model of the index as embed_model"
                 )
@@ -281,17 +287,18 @@ async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequen
             return
 
 
-def _embedded_text(scored: NodeWithScore) -> str:
-    return str(scored.node.get_content(metadata_mode=MetadataMode.EMBED))
+def _embedded_text(node_with_score: NodeWithScore) -> str:
+    return str(node_with_score.node.get_content(metadata_mode=MetadataMode.EMBED))
 
 
 def _as_arrays(vectors: Sequence[Any]) -> list[Vector]:
     return [np.asarray(vector, dtype=np.float64) for vector in vectors]
 
 
-def _read_score(scored: NodeWithScore) -> float:
-    if scored.score is None or not isfinite(scored.score):
+def _read_score(node_with_score: NodeWithScore) -> float:
+    if node_with_score.score is None or not isfinite(node_with_score.score):
         raise ValueError(
-            f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
+            f"relevance='score' needs a finite score, but node {node_with_score.node.node_id!r} has "
+            f"{node_with_score.score!r}"
         )
-    return scored.score
+    return node_with_score.score

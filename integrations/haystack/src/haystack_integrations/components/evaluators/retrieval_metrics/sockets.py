@@ -29,7 +29,9 @@ class OutputPlace(NamedTuple):
     @property
     def full_name(self) -> str:
         """The names of both, or that of the output if the component is in no pipeline."""
-        return f"{self.component}.{self.output}".lstrip(".")
+        if not self.component:
+            return self.output
+        return f"{self.component}.{self.output}"
 
 
 def format_places(places: list[OutputPlace]) -> str:
