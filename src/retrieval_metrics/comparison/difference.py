@@ -244,8 +244,9 @@ class Difference:
 
     def __repr__(self) -> str:
         return (
-            f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
-            f"p {numbers.p_value(self.p_uncorrected)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
+            f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.format_signed(self.mean)}, "
+            f"p {numbers.format_p_value(self.p_uncorrected)}, corrected {numbers.format_p_value(self.p_corrected)}, "
+            f"n={self.n}>"
         )
 
 
@@ -293,11 +294,11 @@ def _table_row(difference: Difference, *, whole: bool) -> list[str]:
     paired = difference.paired
     cells = [
         difference.metric,
-        numbers.signed(difference.mean),
-        numbers.interval(difference.interval, difference=True),
-        numbers.p_value(difference.p_corrected),
+        numbers.format_signed(difference.mean),
+        numbers.format_interval(difference.interval, difference=True),
+        numbers.format_p_value(difference.p_corrected),
         f"{paired.wins}/{paired.ties}/{paired.losses}",
     ]
     if whole:
-        cells += [numbers.signed(paired.effect_size), numbers.size(difference.mde().spread)]
+        cells += [numbers.format_signed(paired.effect_size), numbers.format_size(difference.mde().spread)]
     return cells
