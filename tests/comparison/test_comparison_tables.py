@@ -9,7 +9,7 @@ import pytest
 import retrieval_metrics as rm
 from ranked_systems import late_at_every, systems
 from reported import QRELS
-from retrieval_metrics.reports.numbers import signed, three
+from retrieval_metrics.reports.numbers import format_signed, format_three_digits
 
 
 def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
@@ -32,13 +32,13 @@ def test_of_many_systems_the_judged_shares_and_the_bounds_of_the_rest_are_printe
 
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
     low, high = comparison.difference(metric).interval
-    return f"[{signed(low)}, {signed(high)}]"
+    return f"[{format_signed(low)}, {format_signed(high)}]"
 
 
 def test_the_text_is_tables_and_a_verdict() -> None:
     comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
     low, high = comparison.intervals["mrr"]["old"]
-    p_value = three(2 / 2**8)
+    p_value = format_three_digits(2 / 2**8)
     lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
     assert lines == [
         "metric old new n",

@@ -11,7 +11,7 @@ from generated_comparisons import generate_comparison
 from golden_texts import check_golden_texts
 from ranked_systems import same_ranking, systems
 from retrieval_metrics.comparison.conclusion_wording import format_graded_documents, format_rare_effect
-from retrieval_metrics.reports.numbers import signed
+from retrieval_metrics.reports.numbers import format_signed
 from retrieval_metrics.statistics import RareChange
 
 GOLDEN = Path(__file__).parent / "golden" / "conclusion_wording.txt"
@@ -108,7 +108,7 @@ def test_a_sentence_about_several_pairs_has_all_their_intervals() -> None:
         elif best == conclusion.baseline:
             ends += [-end for end in conclusion.interval]
     (sentence,) = [text for text in comparison.ranking.sentences if text.startswith("No clear")]
-    assert f"within {signed(min(ends))} to {signed(max(ends))})" in sentence
+    assert f"within {format_signed(min(ends))} to {format_signed(max(ends))})" in sentence
 
 
 def test_every_conclusion_is_printed_with_a_sentence_of_its_own() -> None:

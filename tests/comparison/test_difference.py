@@ -25,8 +25,8 @@ def test_power_is_computed_at_the_level_that_the_joint_test_requires() -> None:
     difference = rm.compare(qrels, runs, METRICS).difference("mrr", "b", "a")
     assert 0.05 / 9 <= difference.corrected_alpha < 0.05
     assert difference.mde().spread < difference.mde().sparse
-    assert difference.mde() == detectable_difference(difference.values, level=difference.corrected_alpha)
-    assert difference.queries_needed(0.1) == queries_needed(difference.values, 0.1, level=difference.corrected_alpha)
+    assert difference.mde() == detectable_difference(difference.values, alpha=difference.corrected_alpha)
+    assert difference.queries_needed(0.1) == queries_needed(difference.values, 0.1, alpha=difference.corrected_alpha)
     alone = rm.compare(qrels, {name: runs[name] for name in "ab"}, "mrr").difference("mrr")
     assert alone.corrected_alpha == pytest.approx(0.05)
     assert alone.mde().spread < difference.mde().spread

@@ -201,7 +201,10 @@ def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: i
     assert math.isfinite(n_needed) is is_finite
     needed = f"grades for {n_needed:.0f} queries more" if is_finite else "not with these 120 queries"
     text = str(estimated)
-    assert f"other - good in ndcg@10, to know it within -+{numbers.value(width / 4)} (half as wide): {needed}" in text
+    assert (
+        f"other - good in ndcg@10, to know it within -+{numbers.format_value(width / 4)} (half as wide): {needed}"
+        in text
+    )
     assert text.count("half as wide") == 1  # one is enough for planning
 
 

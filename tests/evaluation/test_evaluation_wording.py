@@ -131,7 +131,7 @@ def test_nothing_is_said_where_nothing_is_left_out() -> None:
 
 
 def test_an_undefined_value_is_a_word() -> None:
-    assert (wording.format_value(float("nan")), wording.format_value(0.5)) == ("undefined", "0.500")
+    assert (wording.format_query_value(float("nan")), wording.format_query_value(0.5)) == ("undefined", "0.500")
 
 
 def test_every_outcome_has_a_text_and_a_label() -> None:

@@ -38,5 +38,5 @@ def test_a_text_that_was_changed_is_refused() -> None:
 
 def test_a_table_of_a_host_says_numbers_as_the_core_does() -> None:
     means = rm.evaluate(QRELS, RUN, "mrr").means
-    table = Table(["metric", "mean"], [[name, numbers.value(mean)] for name, mean in means.items()])
+    table = Table(["metric", "mean"], [[name, numbers.format_value(mean)] for name, mean in means.items()])
     assert table.text().splitlines() == ["metric   mean", "mrr     0.750"]  # (1/2 + 1) / 2

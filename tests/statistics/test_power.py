@@ -94,7 +94,7 @@ def test_too_few_queries_detect_nothing() -> None:
     assert detectable_difference([0.3]).spread == math.inf
     assert detectable_difference([]).spread == math.inf
     assert detectable_difference([0.1, -0.1, 0.2, 0.3, 0.4]).spread == math.inf
-    assert detectable_difference([0.1, -0.1] * 3, level=0.01).spread == math.inf
+    assert detectable_difference([0.1, -0.1] * 3, alpha=0.01).spread == math.inf
 
 
 @settings(max_examples=40, deadline=None)
@@ -142,8 +142,8 @@ def test_a_difference_far_beyond_the_spread_needs_few_queries_and_a_tiny_one_man
         ({"difference": 1e-13}, "too small to be found"),
         ({"difference": 1.5}, "got 1.5; the largest possible is 1"),
         ({"difference": 0.1, "power": 1.0}, "power must be strictly between 0 and 1"),
-        ({"difference": 0.1, "level": 0.0}, "level must be strictly between 0 and 1"),
-        ({"difference": 0.1, "power": 0.05}, "power must exceed level"),
+        ({"difference": 0.1, "alpha": 0.0}, "alpha must be strictly between 0 and 1"),
+        ({"difference": 0.1, "power": 0.05}, "power must exceed alpha"),
         ({"difference": 0.1, "span": -1.0}, "span must be positive.*got -1.0"),
     ],
 )

@@ -139,7 +139,7 @@ def _plan_table(plans: list[_PairPlan], size: float) -> Table:
             [
                 pair.difference.metric,
                 f"{pair.difference.system} - {pair.difference.baseline}",
-                numbers.value(pair.scenario.sd),
+                numbers.format_value(pair.scenario.sd),
                 f"{pair.plan.n_questions:,}",
                 f"{low:,} to {high:,}",
                 f"{pair.scenario.n_questions_sparse:,}",

@@ -294,7 +294,7 @@ def _query_table(
 
 
 def _number(value: float) -> str:
-    return "-" if isnan(value) else numbers.value(value)
+    return "-" if isnan(value) else numbers.format_value(value)
 
 
 def _data(evaluation: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:

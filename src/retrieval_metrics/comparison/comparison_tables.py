@@ -82,7 +82,7 @@ def means_table(comparison: ComparisonRecord) -> Table:
     rows = []
     for name, mean_by_system in comparison.means.items():
         interval_by_system = comparison.intervals[name]
-        cells = [numbers.mean(mean, interval_by_system[system]) for system, mean in mean_by_system.items()]
+        cells = [numbers.format_mean(mean, interval_by_system[system]) for system, mean in mean_by_system.items()]
         rows.append([name, *cells, str(comparison.n[name])])
     return Table(["metric", *comparison.systems, "n"], rows, _judged_notes(comparison))
 
@@ -102,7 +102,7 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
     grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
     ranges = []
     for system, (low, high) in bounds.means[metric].items():
-        ranges.append(f"{system} {numbers.value(low)} to {numbers.value(high)}")
+        ranges.append(f"{system} {numbers.format_value(low)} to {numbers.format_value(high)}")
     n_outer = bounds.outer[metric]
     exactness = "exact"
     if n_outer:
@@ -137,7 +137,7 @@ def _format_quantiles(seconds: Collection[float]) -> list[str]:
     if not seconds:
         return ["-"] * len(QUANTILES)
     quantiles = np.quantile(list(seconds), list(QUANTILES.values())).tolist()
-    return [numbers.three(quantile) for quantile in quantiles]
+    return [numbers.format_three_digits(quantile) for quantile in quantiles]
 
 
 def method_notes(comparison: ComparisonRecord, *, pairs: bool = True) -> list[str]:

@@ -23,7 +23,7 @@ MAX_CHANGES = 3
 
 def largest_changes_note(difference: Difference) -> str:
     """Return which queries changed most in a metric, in either direction."""
-    changes = [f"{query} {numbers.signed(change)}" for query, change in difference.largest_changes(MAX_CHANGES)]
+    changes = [f"{query} {numbers.format_signed(change)}" for query, change in difference.largest_changes(MAX_CHANGES)]
     return f"moved most in {difference.metric}: {', '.join(changes) or 'none'}"
 
 
@@ -39,12 +39,12 @@ def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
 
 def _is_visible(bias: SelectionBias) -> bool:
     """Return whether the expected mean is lower than the observed one, as printed."""
-    return bias.is_optimistic and numbers.value(bias.expected) != numbers.value(bias.observed)
+    return bias.is_optimistic and numbers.format_value(bias.expected) != numbers.format_value(bias.observed)
 
 
 def _format_expected_mean(bias: SelectionBias) -> str:
-    expected = numbers.value(bias.expected)
-    observed = numbers.value(bias.observed)
+    expected = numbers.format_value(bias.expected)
+    observed = numbers.format_value(bias.observed)
     return f"about {expected} in {bias.metric} ({bias.system} has {observed} here)"
 
 

@@ -202,7 +202,9 @@ def _format_differences(groups: Sequence[ConclusionGroup], metrics: str) -> str:
         sizes: list[float] = []
         for group in groups:
             sizes += _sizes(group)
-        metrics_by_size = {f"{numbers.three(min(sizes))} to {numbers.three(max(sizes))}": metrics}
+        metrics_by_size = {
+            f"{numbers.format_three_digits(min(sizes))} to {numbers.format_three_digits(max(sizes))}": metrics
+        }
     scope = " on these queries" if groups[0].is_sample_only else ""
     return _join_clauses([f"{names}{scope}, by {size}" for size, names in metrics_by_size.items()])
 
@@ -215,7 +217,7 @@ def _format_sizes(group: ConclusionGroup) -> str:
     """Return the differences of a group with their intervals; of many, the smallest and the largest."""
     if len(group.conclusions) > MAX_NAMES:
         sizes = _sizes(group)
-        return f"{numbers.three(min(sizes))} to {numbers.three(max(sizes))}"
+        return f"{numbers.format_three_digits(min(sizes))} to {numbers.format_three_digits(max(sizes))}"
     texts = list(map(_format_size, group.conclusions))
     if len(set(texts)) == 1:
         return texts[0]
@@ -223,13 +225,13 @@ def _format_sizes(group: ConclusionGroup) -> str:
 
 
 def _format_size(conclusion: Conclusion) -> str:
-    size = numbers.three(abs(conclusion.difference))
+    size = numbers.format_three_digits(abs(conclusion.difference))
     low, high = sorted(map(abs, conclusion.interval))
     if low == high:
         return f"{size} in every query"
     if isnan(low):
         return size
-    return f"{size} ({numbers.three(low)} to {numbers.three(high)})"
+    return f"{size} ({numbers.format_three_digits(low)} to {numbers.format_three_digits(high)})"
 
 
 def _too_few_note(group: ConclusionGroup) -> str:
@@ -281,7 +283,7 @@ def _interval_ends(group: ConclusionGroup) -> list[float]:
 
 
 def _format_ends(ends: Sequence[float]) -> str:
-    return f"{numbers.signed(min(ends))} to {numbers.signed(max(ends))}"
+    return f"{numbers.format_signed(min(ends))} to {numbers.format_signed(max(ends))}"
 
 
 def _mde_note(groups: Sequence[ConclusionGroup], metrics: str) -> str:
@@ -353,9 +355,9 @@ def _unjudged_note(conclusion: Conclusion) -> str:
     if bounds is None:
         return ""
     documents = format_graded_documents(bounds.depth, bounds.unretrieved_relevant)
-    interval = f"{numbers.signed(bounds.interval.low)} to {numbers.signed(bounds.interval.high)}"
+    interval = f"{numbers.format_signed(bounds.interval.low)} to {numbers.format_signed(bounds.interval.high)}"
     if conclusion.depends_on_unjudged:
-        judged = numbers.signed(conclusion.difference)
+        judged = numbers.format_signed(conclusion.difference)
         return f": as judged the difference is {judged}, with other grades of {documents} it could be {interval}"
     if bounds.changes_conclusion:
         return f"; with other grades of {documents} the difference could be {interval}"
@@ -412,7 +414,7 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
         return f"{text}: the loss lies on so few queries that the test, which allows for skewness, cannot bound it"
     has_lower_bound_from_grades = conclusion.lowest_difference < margin_test.low - ROUNDING
     grades = " and with other grades" if has_lower_bound_from_grades else ""
-    largest_loss = numbers.three(-conclusion.lowest_difference)
+    largest_loss = numbers.format_three_digits(-conclusion.lowest_difference)
     return f"{text}: one-sided{grades}, it may be worse by up to {largest_loss}"
 
 

@@ -136,12 +136,12 @@ class Difference:
     @property
     def corrected_alpha(self) -> float:
         """The p value below which this difference is significant: at least alpha divided by the comparisons."""
-        alpha = 1 - self.paired.level
+        single_alpha = 1 - self.paired.level
         if self.comparisons == 1:
-            return alpha
+            return single_alpha
         # The joint test is never stricter than Bonferroni, and never laxer than a single test.
         joint_alpha = critical_value_to_p(self.paired.critical_value, self.n_units)
-        return min(max(joint_alpha, alpha / self.comparisons), alpha)
+        return min(max(joint_alpha, single_alpha / self.comparisons), single_alpha)
 
     @property
     def p_uncorrected(self) -> float:
@@ -150,7 +150,10 @@ class Difference:
 
     @property
     def alpha(self) -> float:
-        """The accepted rate of false findings over all comparisons together: 1 - level."""
+        """The accepted rate of false findings over all comparisons, and all pairs of results chosen from.
+
+        It is 1 minus the level that was asked for; the level of `interval` is higher if the two systems were chosen.
+        """
         return (1 - self.paired.level) * self.selected_from
 
     @property
@@ -195,7 +198,7 @@ class Difference:
         if max_difference <= 0:
             return Detectable(inf, inf)
         return detectable_difference(
-            self.values, power=power, level=self.corrected_alpha, span=max_difference, clusters=self.clusters
+            self.values, power=power, alpha=self.corrected_alpha, span=max_difference, clusters=self.clusters
         )
 
     def queries_needed(self, difference: float, power: float = POWER) -> QueriesNeeded:
@@ -215,7 +218,7 @@ class Difference:
             self.values,
             difference,
             power=power,
-            level=self.corrected_alpha,
+            alpha=self.corrected_alpha,
             span=self.max_difference,
             clusters=self.clusters,
         )
@@ -241,8 +244,9 @@ class Difference:
 
     def __repr__(self) -> str:
         return (
-            f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
-            f"p {numbers.p_value(self.p_uncorrected)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
+            f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.format_signed(self.mean)}, "
+            f"p {numbers.format_p_value(self.p_uncorrected)}, corrected {numbers.format_p_value(self.p_corrected)}, "
+            f"n={self.n}>"
         )
 
 
@@ -290,11 +294,11 @@ def _table_row(difference: Difference, *, whole: bool) -> list[str]:
     paired = difference.paired
     cells = [
         difference.metric,
-        numbers.signed(difference.mean),
-        numbers.interval(difference.interval, difference=True),
-        numbers.p_value(difference.p_corrected),
+        numbers.format_signed(difference.mean),
+        numbers.format_interval(difference.interval, difference=True),
+        numbers.format_p_value(difference.p_corrected),
         f"{paired.wins}/{paired.ties}/{paired.losses}",
     ]
     if whole:
-        cells += [numbers.signed(paired.effect_size), numbers.size(difference.mde().spread)]
+        cells += [numbers.format_signed(paired.effect_size), numbers.format_size(difference.mde().spread)]
     return cells

@@ -114,7 +114,7 @@ class Plan(Printed):
             header.append("if few carry it")
         rows = []
         for scenario in self.scenarios:
-            row = [scenario.name, numbers.value(scenario.sd), f"{scenario.n_questions:,}"]
+            row = [scenario.name, numbers.format_value(scenario.sd), f"{scenario.n_questions:,}"]
             if not is_margin:
                 row.append(f"{scenario.n_questions_sparse:,}")
             rows.append(row)

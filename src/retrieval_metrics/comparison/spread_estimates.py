@@ -139,7 +139,9 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
     sd = float(values.std(ddof=1))
-    source = f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.value(sd)}"
+    source = (
+        f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.format_value(sd)}"
+    )
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     design_effect = 1.0
     if labels is not None:  # of differences it is less

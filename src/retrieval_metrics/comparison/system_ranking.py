@@ -284,15 +284,15 @@ class SystemRanking(Printed):
 
     def __repr__(self) -> str:
         places = self.by_metric[self.first_metric]
-        means = ", ".join(f"{place.system} {numbers.value(place.mean)}" for place in places)
+        means = ", ".join(f"{place.system} {numbers.format_value(place.mean)}" for place in places)
         return f"<Standings by {self.first_metric}: {means}>"
 
 
 def _format_place(place: RankedSystem) -> str:
     """Return a mean with the sign of its status; that of the system that others are compared with has an interval."""
-    mean = numbers.value(place.mean)
+    mean = numbers.format_value(place.mean)
     if place.status in {"best", "baseline"}:
-        mean = numbers.mean(place.mean, place.interval)
+        mean = numbers.format_mean(place.mean, place.interval)
     return f"{SIGN_BY_STATUS[place.status]} {mean}"
 
 

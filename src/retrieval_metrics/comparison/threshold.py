@@ -166,8 +166,8 @@ class Threshold(SavedFields):
             rows.append(
                 [
                     self.metric,
-                    numbers.mean(self.mean_before, self.mean_before_interval),
-                    numbers.mean(self.mean_after, self.mean_after_interval),
+                    numbers.format_mean(self.mean_before, self.mean_before_interval),
+                    numbers.format_mean(self.mean_after, self.mean_after_interval),
                 ]
             )
             rows.append(["answered", self._format_answered(unlimited), self._format_answered(chosen)])

@@ -141,7 +141,7 @@ def _draw_grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
             if setting is None:
                 continue
             mark = {tuning.winner: "winner", tuning.default: "default"}.get(setting.name, "")
-            gain = numbers.signed(float(gains[row, column])) if gains.size <= MAX_NAMED_CELLS else ""
+            gain = numbers.format_signed(float(gains[row, column])) if gains.size <= MAX_NAMED_CELLS else ""
             axes.text(
                 column, row, "\n".join(filter(None, [gain, mark])), ha="center", va="center", fontsize=SMALL_FONT_SIZE,
                 color=rcParams["text.color"],

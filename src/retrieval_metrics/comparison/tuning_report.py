@@ -55,7 +55,7 @@ def _grid_cell(setting: TriedSetting | None, tuning: TuningResult) -> str:
     if setting is None:
         return ""
     marks = {tuning.winner: " (winner)", tuning.default: " (default)"}
-    return numbers.signed(setting.gain) + marks.get(setting.name, "")
+    return numbers.format_signed(setting.gain) + marks.get(setting.name, "")
 
 
 def _settings_table(tuning: TuningResult) -> Table:
@@ -65,11 +65,11 @@ def _settings_table(tuning: TuningResult) -> Table:
         gain_cells = ["", "", ""]
         if setting.difference is not None:
             gain_cells = [
-                numbers.signed(setting.difference.mean),
-                numbers.interval(setting.difference.interval, difference=True),
-                numbers.p_value(setting.difference.p_corrected),
+                numbers.format_signed(setting.difference.mean),
+                numbers.format_interval(setting.difference.interval, difference=True),
+                numbers.format_p_value(setting.difference.p_corrected),
             ]
-        means = [numbers.value(setting.means[metric]) for metric in tuning.rule.metrics]
+        means = [numbers.format_value(setting.means[metric]) for metric in tuning.rule.metrics]
         share = f"{100 * setting.selection_rate:.0f} %"
         rows.append([setting.name, *means, *gain_cells, share, _format_standing(setting, tuning)])
     notes = ["intervals and p values hold for all settings together; chosen: wins on similar questions"]
@@ -95,11 +95,13 @@ def gain_rows(tuning: TuningResult, max_settings: int) -> ChartRows:
     rows = []
     if tuning.winner != tuning.default:  # to keep the default gains nothing
         gain = tuning.expected_gain
-        rows.append(ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.signed(gain), 1))
+        rows.append(
+            ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.format_signed(gain), 1)
+        )
     compared = [setting for setting in tuning.settings if setting.difference is not None]
     for setting in compared[:max_settings]:
         if setting.difference is not None:
             gain = setting.difference.mean
-            rows.append(ChartRow(setting.name, gain, setting.difference.interval, numbers.signed(gain)))
+            rows.append(ChartRow(setting.name, gain, setting.difference.interval, numbers.format_signed(gain)))
     label = f"difference in {tuning.metric}, with its {numbers.level_name(tuning.level)}"
     return ChartRows.scaled(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)

@@ -173,15 +173,15 @@ class Tuning(TuningResult, Printed):
         return [self._choice_table(), self._further_means_table(further_metrics), conclusion]
 
     def _choice_table(self) -> Table:
-        expected_mean = numbers.mean(self.expected_mean, self.expected_mean_interval)
+        expected_mean = numbers.format_mean(self.expected_mean, self.expected_mean_interval)
         rows = [
-            ["winner", self.winner, numbers.value(self.mean), expected_mean],
-            ["default", self.default, numbers.value(self.default_mean), ""],
+            ["winner", self.winner, numbers.format_value(self.mean), expected_mean],
+            ["default", self.default, numbers.format_value(self.default_mean), ""],
         ]
         if self.winner != self.default:
-            interval = numbers.interval(self.expected_gain_interval, difference=True)
-            expected_gain = f"{numbers.signed(self.expected_gain)} {interval}"
-            rows.append(["gain", "", numbers.signed(self.gain), expected_gain])
+            interval = numbers.format_interval(self.expected_gain_interval, difference=True)
+            expected_gain = f"{numbers.format_signed(self.expected_gain)} {interval}"
+            rows.append(["gain", "", numbers.format_signed(self.gain), expected_gain])
         questions = numbers.format_query_count(self.n_questions)
         title = f"{len(self.settings)} settings on {questions}, chosen by {self.metric}"
         level = numbers.level_name(self.level)
@@ -193,8 +193,15 @@ class Tuning(TuningResult, Printed):
         default_means = self[self.default].means
         rows = []
         for metric in metrics:
-            change = numbers.signed(winner_means[metric] - default_means[metric])
-            rows.append([metric, numbers.value(winner_means[metric]), numbers.value(default_means[metric]), change])
+            change = numbers.format_signed(winner_means[metric] - default_means[metric])
+            rows.append(
+                [
+                    metric,
+                    numbers.format_value(winner_means[metric]),
+                    numbers.format_value(default_means[metric]),
+                    change,
+                ]
+            )
         return Table(["other metrics", "winner", "default", "change"], rows)
 
     def to_pandas(self) -> pd.DataFrame:

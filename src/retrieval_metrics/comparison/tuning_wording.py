@@ -21,9 +21,9 @@ def format_tuning_conclusion(tuning: TuningResult) -> str:
     winner, default, metric = tuning.winner, tuning.default, tuning.metric
     if winner == default:
         return f"Keep {default}: no other setting has a better {metric} on these questions."
-    expected_gain = numbers.signed(tuning.expected_gain)
+    expected_gain = numbers.format_signed(tuning.expected_gain)
     if tuning.is_significant:
-        observed_gain = numbers.signed(tuning.gain)
+        observed_gain = numbers.format_signed(tuning.gain)
         sentence = f"{winner} is better than {default} in {metric}; expect {expected_gain} on new questions"
         return f"{sentence}." if observed_gain == expected_gain else f"{sentence}, not the {observed_gain} of these."
     difference = tuning[winner].difference
@@ -51,7 +51,7 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     notes = [f"wins on similar questions: {shares}"]
     if tuning.winner != tuning.default:
         n_tried = numbers.format_count(len(tuning.settings) - 1, "setting")
-        notes.append(f"winner against default: p {numbers.p_value(tuning.p)}, corrected for {n_tried}")
+        notes.append(f"winner against default: p {numbers.format_p_value(tuning.p)}, corrected for {n_tried}")
     if tuning.indistinguishable:
         names = numbers.join_names(list(tuning.indistinguishable), MAX_INDISTINGUISHABLE)
         notes.append(f"may be as good as the winner: {names}")

@@ -33,8 +33,8 @@ def _measures_table(agreement: Agreement) -> Table:
     rows = []
     lacks_interval = False
     for name, measure in measures.items():
-        value = "-" if math.isnan(measure.value) else numbers.value(measure.value)
-        interval = numbers.interval(measure.interval)
+        value = "-" if math.isnan(measure.value) else numbers.format_value(measure.value)
+        interval = numbers.format_interval(measure.interval)
         rows.append([name, value, interval])
         lacks_interval = lacks_interval or (interval == "-" and value != "-")
     queries = numbers.format_query_count(len(agreement.by_query))
@@ -60,8 +60,10 @@ def _confusion_table(agreement: Agreement) -> Table:
 def _kinds_table(agreement: Agreement) -> Table:
     rows = []
     for kind in agreement.by_kind:
-        raw_agreement = numbers.value(kind.raw_agreement)
-        rows.append([kind.respect, kind.kind, f"{kind.n:,}", raw_agreement, numbers.signed(kind.mean_difference)])
+        raw_agreement = numbers.format_value(kind.raw_agreement)
+        rows.append(
+            [kind.respect, kind.kind, f"{kind.n:,}", raw_agreement, numbers.format_signed(kind.mean_difference)]
+        )
     header = ["kind of passage", "", "n", "same grade", f"{agreement.names[1]} higher by"]
     return Table(header, rows, words=(0, 1))
 

@@ -262,7 +262,7 @@ class Changes(Evaluation):
         shown = []
         for query, value in self.moved(positive_integer(n, "n")):
             moves = self._moves(query, document_texts)
-            agreement = f"{self._main_column} {numbers.value(value)}"
+            agreement = f"{self._main_column} {numbers.format_value(value)}"
             shown.append(SideBySideQuery(query, str(query_texts.get(query, "")), agreement, moves))
         write_side_by_side(
             path, title or "Before and after", self.tables[0], shown, depth=self.depth, changed=len(self._changed)

@@ -22,7 +22,7 @@ def format_unchanged(
     text = f"{n_unchanged} of {numbers.format_query_count(n_queries)} have the same first {depth}, in the same order"
     if not moved:
         return text
-    most_moved = ", ".join(f"{query} {numbers.value(value)}" for query, value in moved)
+    most_moved = ", ".join(f"{query} {numbers.format_value(value)}" for query, value in moved)
     return f"{text}; changed most in {column}: {most_moved}"
 
 

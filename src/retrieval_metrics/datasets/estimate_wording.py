@@ -41,7 +41,7 @@ def _agreement_lines(estimate: Estimate) -> list[str]:
     direction = "higher" if agreement.mean_difference > 0 else "lower"
     shift = f"{abs(agreement.mean_difference):.2f} {direction} on average"
     lines = [
-        f"{human} with {model}: weighted kappa {numbers.mean(kappa.value, kappa.interval)}",
+        f"{human} with {model}: weighted kappa {numbers.format_mean(kappa.value, kappa.interval)}",
         f"{size}, {100 * agreement.raw_agreement.value:.0f} % with the same grade; {model} grades {shift}",
     ]
     if agreement.relevant_from is not None:
@@ -57,14 +57,14 @@ def _means_table(estimate: Estimate) -> Table:
     rows = []
     for mean in estimate.estimated.values():
         corrected = mean.estimate
-        model_mean = "-" if isnan(corrected.model) else numbers.value(corrected.model)
+        model_mean = "-" if isnan(corrected.model) else numbers.format_value(corrected.model)
         rows.append(
             [
                 mean.metric,
                 mean.system,
-                numbers.value(corrected.mean),
-                numbers.interval(mean.interval(estimate.level)),
-                numbers.value(corrected.human),
+                numbers.format_value(corrected.mean),
+                numbers.format_interval(mean.interval(estimate.level)),
+                numbers.format_value(corrected.human),
                 model_mean,
                 f"{corrected.effective_n:.0f}",
             ]
@@ -119,9 +119,9 @@ def _differences_table(differences: Sequence[EstimatedDifference], level: float)
             [
                 difference.metric,
                 f"{difference.system} - {difference.baseline}",
-                numbers.signed(difference.mean),
-                numbers.interval(difference.interval, difference=True),
-                numbers.signed(difference.estimate.model),
+                numbers.format_signed(difference.mean),
+                numbers.format_interval(difference.interval, difference=True),
+                numbers.format_signed(difference.estimate.model),
                 "yes" if difference.significant else "no",
             ]
         )
@@ -139,11 +139,11 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
     notes = []
     human_only = difference.estimate.human_only
     if difference.extrapolates and human_only is not None:
-        interval = numbers.interval(difference.human_interval, difference=True)
+        interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
             f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model sees "
             "differences beyond those that people graded, and nothing shows whether people agree. People alone: "
-            f"{numbers.signed(human_only.mean)} {interval}; told apart only if both are"
+            f"{numbers.format_signed(human_only.mean)} {interval}; told apart only if both are"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)
@@ -155,7 +155,7 @@ def _labels_needed_note(difference: EstimatedDifference) -> str:
     """Say how many more queries people must grade to halve an interval."""
     width = abs(difference.interval.high - difference.interval.low)
     n_needed = difference.labels_needed(width / 2)
-    goal = f"{_subject(difference)}, to know it within -+{numbers.value(width / 4)} (half as wide)"
+    goal = f"{_subject(difference)}, to know it within -+{numbers.format_value(width / 4)} (half as wide)"
     if isinf(n_needed):
         return f"{goal}: not with these {difference.estimate.queries:,} queries, even if people graded all"
     return f"{goal}: grades for {numbers.format_query_count(int(n_needed))} more, {LABELS_NEEDED_ACCURACY}"

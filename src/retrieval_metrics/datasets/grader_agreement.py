@@ -235,9 +235,8 @@ class Agreement(Printed):
         return agreement_tables(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {numbers.value(self.kappa.value)}, n={self.n}>"
-        )
+        kappa = numbers.format_value(self.kappa.value)
+        return f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {kappa}, n={self.n}>"
 
 
 @dataclass(frozen=True, slots=True)

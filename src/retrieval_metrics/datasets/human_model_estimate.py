@@ -141,9 +141,9 @@ class EstimatedDifference:
         return self.estimate.labels_needed(width, level=self.level)
 
     def __repr__(self) -> str:
-        interval = numbers.interval(self.interval, difference=True)
+        interval = numbers.format_interval(self.interval, difference=True)
         subject = f"{self.system} - {self.baseline} in {self.metric}"
-        return f"<EstimatedDifference {subject}: {numbers.signed(self.mean)} {interval}>"
+        return f"<EstimatedDifference {subject}: {numbers.format_signed(self.mean)} {interval}>"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

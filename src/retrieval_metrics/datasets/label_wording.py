@@ -44,12 +44,12 @@ def _grader_notes(summary: LabelsSummary) -> list[str]:
     for agreement in summary.agreements:
         first, second = agreement.names
         notes.append(
-            f"{first} and {second}: weighted kappa {numbers.mean(*agreement.quadratic_kappa)}, "
+            f"{first} and {second}: weighted kappa {numbers.format_mean(*agreement.quadratic_kappa)}, "
             f"{numbers.format_count(agreement.n, 'document')}"
         )
     if summary.alpha is not None:
         documents = numbers.format_count(summary.n_with_several_grades, "document")
-        notes.append(f"all {len(summary.graders)}: alpha {numbers.mean(*summary.alpha)}, {documents}")
+        notes.append(f"all {len(summary.graders)}: alpha {numbers.format_mean(*summary.alpha)}, {documents}")
     if summary.n_conflicts:
         notes.append(f"{numbers.format_count(summary.n_conflicts, 'document')} with different grades: .conflicts")
     return notes

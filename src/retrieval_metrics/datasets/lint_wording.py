@@ -119,7 +119,8 @@ def format_too_few_questions(
     where = f"how much {' and '.join(runs)} differ" if runs else "how much retrievers usually differ"
     return (
         f"to find a difference of {difference:g} in {metric} in four of five cases takes {n_needed[0]:,} to "
-        f"{n_needed[1]:,} questions, by {where} ({numbers.value(spread)}); {n_questions:,} have something relevant"
+        f"{n_needed[1]:,} questions, by {where} ({numbers.format_value(spread)}); "
+        f"{n_questions:,} have something relevant"
     )
 
 

@@ -545,5 +545,5 @@ class Evaluation(Printed):
         return evaluation_html(self._record)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {numbers.value(mean)}" for name, mean in self.means.items())
+        means = ", ".join(f"{name} {numbers.format_value(mean)}" for name, mean in self.means.items())
         return f"<Evaluation of {self.counts['queries']} queries: {means}>"

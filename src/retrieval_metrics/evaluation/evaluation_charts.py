@@ -69,7 +69,7 @@ def _means_chart(record: Record, metrics: Sequence[Metric], title: str, *, min_t
     rows = []
     for metric in metrics:
         mean = mean_by_metric[metric]
-        rows.append(ChartRow(str(metric), mean, interval_by_metric[metric], numbers.value(mean)))
+        rows.append(ChartRow(str(metric), mean, interval_by_metric[metric], numbers.format_value(mean)))
     return ChartRows.scaled(title, mean_axis_label(LEVEL), rows, min_top)
 
 

@@ -45,7 +45,7 @@ def worst_queries_html(scores: Scores, metric: Metric, corpus: Mapping[Any, str]
     lowest = worst(scores, metric, N_WORST, None, corpus)
     folded = []
     for explanation in lowest:
-        value = numbers.value(explanation.values[lowest.metric])
+        value = numbers.format_value(explanation.values[lowest.metric])
         title = f"{value}  {explanation.query} {explanation.text}".rstrip()
         tables = [table._replace(title="").html() for table in explanation.tables]
         folded.append(page.folded(title, *tables))

@@ -87,6 +87,6 @@ def _worst_given_table(scores: Scores, main: Metric, options: ReportOptions) -> 
         cells = [str(query)]
         if texts:
             cells.append(str(texts.get(query, "")))
-        cells += [numbers.three(value) for value in scores.values[row]]
+        cells += [numbers.format_three_digits(value) for value in scores.values[row]]
         rows.append(cells)
     return Table(header, rows, words=(0, 1) if texts else (0,))

@@ -21,8 +21,8 @@ def summary_table(record: Record) -> Table:
         rows.append(
             [
                 metric.name,
-                numbers.value(metric.mean),
-                numbers.interval(metric.interval),
+                numbers.format_value(metric.mean),
+                numbers.format_interval(metric.interval),
                 str(metric.n_queries),
             ]
         )

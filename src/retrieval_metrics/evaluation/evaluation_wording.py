@@ -115,9 +115,9 @@ def format_call(place: tuple[int, int] | None) -> str:
     return f"call {call}, rank {rank}"
 
 
-def format_value(value: float) -> str:
+def format_query_value(value: float) -> str:
     """Return the value of a metric for one query."""
-    return "undefined" if isnan(value) else numbers.value(value)
+    return "undefined" if isnan(value) else numbers.format_value(value)
 
 
 def format_with_text(label: str, text: str | None, length: int) -> str:
@@ -225,7 +225,7 @@ def format_metric_mean(
     metric: str, mean: float, interval: Interval, n_queries: int, value_counts: Mapping[str, int] | None
 ) -> str:
     """Return the mean of a metric, with the numbers of queries at 0 and of perfect ones where 0 is a failure."""
-    text = f"{metric} is {numbers.mean(mean, interval)} over {format_query_count(n_queries)}"
+    text = f"{metric} is {numbers.format_mean(mean, interval)} over {format_query_count(n_queries)}"
     if value_counts is None:
         return f"{text}."
     perfect = f" and {value_counts['perfect']:,} perfect" if "perfect" in value_counts else ""
@@ -234,7 +234,7 @@ def format_metric_mean(
 
 def format_system_value(system: str, value: float | None) -> str:
     """Return the value of a query, after the name of its system if there are several."""
-    text = "-" if value is None else numbers.value(value)
+    text = "-" if value is None else numbers.format_value(value)
     return f"{system} {text}" if system else text
 
 

@@ -132,7 +132,7 @@ class Explainer:
         if query_indices is None:
             query_indices = range(len(outcomes.positions))
         index_by_query = {queries[outcomes.positions[query_index]]: query_index for query_index in query_indices}
-        unmet_rows = outcomes.unsatisfied_groups
+        unmet_rows = outcomes.nearest_miss_rows
         bounds = np.searchsorted(outcomes.query[unmet_rows], np.arange(len(outcomes.positions) + 1))
         losses = self.stage_losses(outcomes)
         for query, ranking in self.rankings.iterate(index_by_query):

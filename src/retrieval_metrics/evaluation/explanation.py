@@ -21,8 +21,8 @@ from retrieval_metrics.evaluation.evaluation_wording import (
     format_losses,
     format_missing,
     format_outcome_counts,
+    format_query_value,
     format_standing,
-    format_value,
     format_with_text,
 )
 from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
@@ -93,7 +93,7 @@ class Explanation(Printed):
         return None
 
     def _tables(self) -> list[Table]:
-        values = ", ".join(f"{name} {format_value(value)}" for name, value in self.values.items())
+        values = ", ".join(f"{name} {format_query_value(value)}" for name, value in self.values.items())
         title = f"{format_one_line(str(self.query))}: {values}"
         if self.text:
             title = f"{shorten(self.text, MAX_QUERY_LENGTH)}\n{title}"
@@ -236,7 +236,7 @@ class Worst(Printed, Sequence[Explanation]):
             needed = format_with_text(first_needed.label, first_needed.text, MAX_CELL_LENGTH)
         return [
             shorten(f"{explanation.query} {explanation.text}", MAX_CELL_LENGTH),
-            format_value(explanation.values[self.metric]),
+            format_query_value(explanation.values[self.metric]),
             f"{n_found}/{explanation.n_relevant}",
             missing,
             needed,
@@ -259,7 +259,7 @@ class Worst(Printed, Sequence[Explanation]):
                 label = _format_result(result)
                 standing = explanation.standing_note(result)
             query = shorten(f"{explanation.query} {explanation.text}", MAX_CELL_LENGTH)
-            rows.append([query, format_value(explanation.values[self.metric]), label, rank, standing])
+            rows.append([query, format_query_value(explanation.values[self.metric]), label, rank, standing])
         return Table(["query", self.metric, "came back", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
 
     def __repr__(self) -> str:

@@ -39,8 +39,8 @@ def format_ceiling_numbers(check: CeilingNumbers) -> str:
     confidence = f"({100 * check.level:g} % sure)"
     if check.is_share:
         return f"{check.total:g} of {queries}; up to {100 * check.upper:.1f} % of new ones {confidence}"
-    mean = numbers.value(check.mean)
-    return f"the mean is {mean} over {queries}; up to {numbers.value(check.upper)} on new ones {confidence}"
+    mean = numbers.format_value(check.mean)
+    return f"the mean is {mean} over {queries}; up to {numbers.format_value(check.upper)} on new ones {confidence}"
 
 
 def format_missed_ceiling(check: CeilingNumbers) -> str:

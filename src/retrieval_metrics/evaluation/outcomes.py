@@ -1,4 +1,4 @@
-"""What became of each relevant document, and of which documents down to which rank that was asked."""
+"""The outcome of each relevant document, and the cut-off down to which each query is checked."""
 
 from __future__ import annotations
 
@@ -127,14 +127,14 @@ class QueryCutoffs:
     @cached_property
     def in_calls(self) -> BoolArray:
         """Which cut-offs are a number of an agent's calls, shape (queries,)."""
-        return self._chosen_of([_is_call_budget(cutoff) for cutoff in self._cutoffs])
+        return self._select_by_query([_is_call_budget(cutoff) for cutoff in self._cutoffs])
 
     @cached_property
     def in_text(self) -> BoolArray:
         """Which cut-offs are a budget of text, shape (queries,)."""
-        return self._chosen_of([_is_text_budget(cutoff) for cutoff in self._cutoffs])
+        return self._select_by_query([_is_text_budget(cutoff) for cutoff in self._cutoffs])
 
-    def _chosen_of(self, by_cutoff: list[bool]) -> BoolArray:
+    def _select_by_query(self, by_cutoff: list[bool]) -> BoolArray:
         """Return by query what is true of its cut-off; without a cut-off, nothing is."""
         chosen: BoolArray = np.array(by_cutoff or [False])[self._chosen]
         return chosen
@@ -206,7 +206,7 @@ class Outcomes:
         return np.bincount(self.group_query[self.satisfied], minlength=len(self.positions))
 
     @cached_property
-    def unsatisfied_groups(self) -> IntArray:
+    def nearest_miss_rows(self) -> IntArray:
         """The row that stands for each unmet group: the nearest miss, of which the first."""
         return self.nearest_misses(self.kind, self.kind < len(FAILURES))
 
@@ -223,7 +223,7 @@ class Outcomes:
     @cached_property
     def n_unsatisfied(self) -> IntArray:
         """How many groups of each query are missing, shape (queries,)."""
-        return np.bincount(self.query[self.unsatisfied_groups], minlength=len(self.positions))
+        return np.bincount(self.query[self.nearest_miss_rows], minlength=len(self.positions))
 
     def rows_in_query(self, query_index: int) -> slice:
         """Return the rows of a query."""
@@ -236,7 +236,7 @@ class Outcomes:
 
     def failures(self, is_counted: BoolArray | None = None) -> Counter[Outcome]:
         """Count what went wrong, one failure for each unmet group of some queries, or of all."""
-        rows = self.unsatisfied_groups
+        rows = self.nearest_miss_rows
         if is_counted is not None:
             rows = rows[is_counted[self.query[rows]]]
         counts = np.bincount(self.kind[rows], minlength=len(OUTCOME_KINDS)).tolist()

@@ -270,7 +270,7 @@ class QueryData:
 
     def _missed_numbers(self, outcomes: Outcomes) -> IntArray:
         """Return for each query of the outcomes the number of the kinds that it misses, together."""
-        kinds = outcomes.kind[outcomes.unsatisfied_groups].tolist()
+        kinds = outcomes.kind[outcomes.nearest_miss_rows].tolist()
         missed_numbers = np.zeros(len(outcomes.positions), dtype=np.int64)
         start = 0
         for query_index, stop in enumerate(np.cumsum(outcomes.n_unsatisfied).tolist()):

@@ -14,8 +14,14 @@ CharacterRange: TypeAlias = tuple[int, int]
 # The number of characters of text on a page, unless the caller limits the length of texts.
 MAX_PAGE_CHARACTERS = 5_000_000
 
-# To fewer characters no text is cut, however many there are.
+# No text is cut to fewer characters than this.
 MIN_TEXT_LENGTH = 120
+
+# Each place of needed words may use at least this many characters, however many places share the length.
+MIN_CHARACTERS_PER_MARK = 2
+
+# At least this many characters are kept from the start of the needed words.
+MIN_MARKED_CHARACTERS = 1
 
 # What stands where characters are left out.
 GAP = " … "
@@ -68,16 +74,17 @@ class ShortenedTexts:
         self.rows = []
         for number, stored in enumerate(texts):
             text = stored.text
-            is_shortened = 0
+            is_shortened = False
             if text is not None and len(text) > length:
                 marks = sorted(marks_by_number.get(number, ()))
                 self._kept_ranges[number] = choose_kept_ranges(len(text), marks, length)
                 text = _join_ranges(text, self._kept_ranges[number])
-                is_shortened = 1
+                is_shortened = True
             name = stored.name
             if name is not None and not isinstance(name, str):
                 name = str(name)
-            row = [name, stored.source, text, is_shortened]
+            # The page reads a missing end of a row as empty, so a row that was not shortened needs no 0.
+            row = [name, stored.source, text, int(is_shortened)]
             while len(row) > 1 and not row[-1]:
                 row.pop()
             self.rows.append(row)
@@ -86,18 +93,18 @@ class ShortenedTexts:
         """Return places in a whole text as places in the shortened one, sorted and disjoint."""
         merged: list[list[int]] = []
         for mark in sorted(marks):
-            for start, end in self._moved(number, mark):
+            for start, end in self._map_mark_to_shortened(number, mark):
                 if merged and start <= merged[-1][1]:
                     merged[-1][1] = max(merged[-1][1], end)
                 else:
                     merged.append([start, end])
         return merged
 
-    def _moved(self, number: int, mark: CharacterRange) -> list[CharacterRange]:
+    def _map_mark_to_shortened(self, number: int, mark: CharacterRange) -> list[CharacterRange]:
         if number not in self._kept_ranges:
             return [mark]
         start, end = mark
-        moved = []
+        shortened_marks = []
         n_before = 0
         for range_index, (kept_start, kept_end) in enumerate(self._kept_ranges[number]):
             if range_index or kept_start:
@@ -105,9 +112,9 @@ class ShortenedTexts:
             shared_start = max(start, kept_start)
             shared_end = min(end, kept_end)
             if shared_start < shared_end:
-                moved.append((shared_start - kept_start + n_before, shared_end - kept_start + n_before))
+                shortened_marks.append((shared_start - kept_start + n_before, shared_end - kept_start + n_before))
             n_before += kept_end - kept_start
-        return moved
+        return shortened_marks
 
 
 def fit_length(lengths: Iterable[int], total: int) -> int:
@@ -136,19 +143,24 @@ def choose_kept_ranges(size: int, marks: Sequence[CharacterRange], length: int) 
     """
     if not marks:
         return [(0, length)]
-    share = max(length // len(marks), 2)
+    # All marks share the length alike.
+    share = max(length // len(marks), MIN_CHARACTERS_PER_MARK)
     ranges: list[CharacterRange] = []
     n_left = length
     for mark_start, mark_end in marks:
+        # What a mark leaves of its share is text around it, half before and half after; a longer mark is cut.
         margin = max(share - (mark_end - mark_start), 0) // 2
         start = max(0, mark_start - margin)
-        end = min(size, mark_start + max(share - margin, 1))
+        end = min(size, mark_start + max(share - margin, MIN_MARKED_CHARACTERS))
+        # Text that the range before has kept is not kept twice.
         if ranges and start <= ranges[-1][1]:
             start = ranges[-1][1]
+        # The ranges together are no longer than the length; what is left of this one may be nothing.
         end = min(end, start + n_left)
         if start >= end:
             continue
         n_left -= end - start
+        # Adjoining ranges become one, with no gap between them.
         if ranges and start == ranges[-1][1]:
             ranges[-1] = (ranges[-1][0], end)
         else:

@@ -82,8 +82,8 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
     def _tables(self) -> list[Table]:
         rows = []
         for row in self._rows():
-            mean = numbers.value(row.mean)
-            interval = numbers.interval(row.interval)
+            mean = numbers.format_value(row.mean)
+            interval = numbers.format_interval(row.interval)
             rows.append([str(row.label), row.metric, mean, interval, str(row.n_queries)])
         notes = []
         if self.unlabelled:

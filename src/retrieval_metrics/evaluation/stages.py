@@ -201,9 +201,9 @@ class Stages(Printed, Mapping[str, Evaluation]):
             row = [name]
             if shows_n:
                 row.append(str(n_by_stage[name]))
-            row += [numbers.value(evaluation.means[str(metric)]) for metric in metrics]
+            row += [numbers.format_value(evaluation.means[str(metric)]) for metric in metrics]
             if shows_ceiling:
-                row.append("-" if np.isnan(ceilings[name]) else numbers.value(ceilings[name]))
+                row.append("-" if np.isnan(ceilings[name]) else numbers.format_value(ceilings[name]))
             rows.append(row)
         return Table(header, rows, self._notes(main, shows_ceiling=shows_ceiling))
 

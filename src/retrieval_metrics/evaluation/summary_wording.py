@@ -156,7 +156,7 @@ def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:
     notes = []
     for summary in metrics:
         if summary.residual is not None:
-            residual = numbers.value(summary.residual)
+            residual = numbers.format_value(summary.residual)
             notes.append(
                 f"{summary.name}: residual {residual}, what unjudged and unseen documents could add to the mean"
             )
@@ -188,7 +188,7 @@ def tie_range_notes(tie_range: TieRange) -> list[str]:
     notes = []
     for name, n_queries in tie_range.n_queries.items():
         if n_queries:
-            lowest, highest = map(numbers.value, tie_range.means[name])
+            lowest, highest = map(numbers.format_value, tie_range.means[name])
             queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
             notes.append(f"{name}: between {lowest} and {highest}, by the order of equal scores in {queries}")
     return notes

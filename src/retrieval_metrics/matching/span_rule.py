@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.items import Quote, Span
@@ -23,18 +24,31 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.span_offsets import SpanLocator, SpansWithQuotes
 
 
+@dataclass(frozen=True, slots=True)
+class _JudgedSpan:
+    """A span that is judged for a query.
+
+    Attributes:
+        piece_position: Its position in `Qrels.documents`.
+        span: The span.
+    """
+
+    piece_position: int
+    span: Span
+
+
 class _SpanCoverage:
     """A span, and how much of it the items cover so far.
 
     Attributes:
-        piece: Its position in `Qrels.documents`.
+        piece_position: Its position in `Qrels.documents`.
         span: The span.
         n_covered: How many of its characters are covered.
     """
 
-    def __init__(self, piece: int, span: Span, locator: SpanLocator) -> None:
-        self.piece = piece
-        self.span = span
+    def __init__(self, judged: _JudgedSpan, locator: SpanLocator) -> None:
+        self.piece_position = judged.piece_position
+        self.span = judged.span
         self.n_covered = 0
         self._locator = locator
         self._union = RangeUnion()
@@ -66,18 +80,21 @@ class SpanRule:
         self._locator = locator
         self._queries = qrels.queries
         self._quotes_by_span = _find_alternative_quotes(qrels)
-        self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
+        # By the position of the query, then by source.
+        self._spans_by_query: dict[int, dict[str, list[_JudgedSpan]]] = {}
         self.unlocated: list[Unlocated] = []
-        judged_spans = {piece: span for piece, span in enumerate(qrels.documents) if isinstance(span, Span)}
+        judged_spans = {position: piece for position, piece in enumerate(qrels.documents) if isinstance(piece, Span)}
         repaired, doubtful = repair_line_endings(judged_spans, locator.sources, self._quotes_by_span)
-        self.line_ending_spans = [judged_spans[piece] for piece in doubtful]
+        self.line_ending_spans = [judged_spans[piece_position] for piece_position in doubtful]
         hits.spans.update(repaired)
         judged_sources = {span.source for span in judged_spans.values()}
-        self._has_no_judged_source = not locator.sources and judged_sources.isdisjoint(retrieved_sources)
-        for piece, span in repaired.items():
-            query = int(qrels.document_query[piece])
-            hits.size[piece] = self._measure(span, qrels.queries[query])
-            self._spans.setdefault(query, {}).setdefault(span.source, []).append((piece, span))
+        # Whether a judged source may be among those of the items: the sources are given, or an item names one.
+        self._has_judged_source = bool(locator.sources) or not judged_sources.isdisjoint(retrieved_sources)
+        for piece_position, span in repaired.items():
+            query = int(qrels.document_query[piece_position])
+            hits.size[piece_position] = self._measure(span, qrels.queries[query])
+            spans_by_source = self._spans_by_query.setdefault(query, {})
+            spans_by_source.setdefault(span.source, []).append(_JudgedSpan(piece_position, span))
 
     def _measure(self, span: Span, query: QueryId) -> int:
         """Return how many characters a span has; raise if nothing can cover it."""
@@ -93,13 +110,15 @@ class SpanRule:
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the spans of a query in the items of its ranking."""
-        if query not in self._spans:
+        if query not in self._spans_by_query:
             return
         coverage_by_source: dict[str, list[_SpanCoverage]] = {}
         spans_by_source: dict[str, SpansWithQuotes] = {}
-        for source, spans in self._spans[query].items():
-            coverage_by_source[source] = [_SpanCoverage(piece, span, self._locator) for piece, span in spans]
-            spans_by_source[source] = [(span, self._quotes_by_span.get(piece, ())) for piece, span in spans]
+        for source, judged_spans in self._spans_by_query[query].items():
+            coverage_by_source[source] = [_SpanCoverage(judged, self._locator) for judged in judged_spans]
+            spans_by_source[source] = [
+                (judged.span, self._quotes_by_span.get(judged.piece_position, ())) for judged in judged_spans
+            ]
         for rank, item in ranking:
             location = self._locate(item, spans_by_source)
             if location is None:
@@ -121,7 +140,7 @@ class SpanRule:
     ) -> ItemLocation | UnlocatedReason | None:
         """Return where an item is, or why that is unknown; None if it cannot matter."""
         location = self._locator.locate(item, spans_by_source)
-        if location is not None or not self._has_no_judged_source or not item.offsets_unverified:
+        if location is not None or self._has_judged_source or not item.offsets_unverified:
             return location
         if self._locator.is_settled(item, spans_by_source):
             return None
@@ -133,30 +152,30 @@ class SpanRule:
         n_common = self._count_characters(location.source, common)
         if not n_common:
             return
-        shorter_size = min(hits.size[coverage.piece], self._count_characters(location.source, location.ranges))
+        shorter_size = min(hits.size[coverage.piece_position], self._count_characters(location.source, location.ranges))
         if n_common / shorter_size >= self._matching.min_overlap:
-            hits.add_overlapping(coverage.piece, rank)
+            hits.add_overlapping(coverage.piece_position, rank)
         n_before = coverage.n_covered
         coverage.add(common)
-        hits.add_coverage(coverage.piece, rank, n_before, coverage.n_covered, self._matching.min_coverage)
+        hits.add_coverage(coverage.piece_position, rank, n_before, coverage.n_covered, self._matching.min_coverage)
 
     def _count_characters(self, source: str, ranges: Sequence[tuple[int, int]]) -> int:
         return sum(self._locator.counted_length(source, start, end) for start, end in ranges)
 
 
 def _find_alternative_quotes(qrels: Qrels) -> dict[int, list[str]]:
-    """Return, by span, the normalised quotes that are alternatives to it, so that they name the same place."""
-    spans_by_group: dict[int, list[int]] = {}
+    """Return the normalised quotes that are alternatives to a span, by its position: they name the same place."""
+    span_positions_by_group: dict[int, list[int]] = {}
     quotes_by_group: dict[int, list[str]] = {}
-    for document, group in zip(qrels.member_document.tolist(), qrels.member_group.tolist(), strict=True):
-        piece = qrels.documents[document]
+    for piece_position, group in zip(qrels.member_document.tolist(), qrels.member_group.tolist(), strict=True):
+        piece = qrels.documents[piece_position]
         if isinstance(piece, Span):
-            spans_by_group.setdefault(group, []).append(document)
+            span_positions_by_group.setdefault(group, []).append(piece_position)
         elif isinstance(piece, Quote):
             quotes_by_group.setdefault(group, []).append(normalise(piece.text))
     quotes_by_span: dict[int, list[str]] = {}
-    for group, spans in spans_by_group.items():
+    for group, span_positions in span_positions_by_group.items():
         if group in quotes_by_group:
-            for span in spans:
-                quotes_by_span[span] = quotes_by_group[group]
+            for span_position in span_positions:
+                quotes_by_span[span_position] = quotes_by_group[group]
     return quotes_by_span

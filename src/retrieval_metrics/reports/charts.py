@@ -157,8 +157,8 @@ class SortedChanges(NamedTuple):
         """The mean change with its interval, in words; empty if there is no query."""
         if not len(self.changes):
             return ""
-        interval = numbers.interval(self.interval, difference=True).removesuffix("-")
-        return f"mean {numbers.signed(self.mean)} {interval}".rstrip()
+        interval = numbers.format_interval(self.interval, difference=True).removesuffix("-")
+        return f"mean {numbers.format_signed(self.mean)} {interval}".rstrip()
 
     @property
     def dashed_label(self) -> str:
@@ -279,7 +279,7 @@ def rows(chart: ChartRows) -> str:
                 f'<svg x="{x_position(row.value)}" y="9" overflow="visible">{_marker(row.series, 0, 0)}</svg>'
             )
         name = escape(row.name)
-        words = f"{name}: {numbers.mean(row.value, row.interval)}"
+        words = f"{name}: {numbers.format_mean(row.value, row.interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{background}{drawing}</svg>'
         note = escape(f"{row.sign} {row.note}".strip())
         cells.append(f'<span dir="auto">{name}</span>{picture}<span>{note}</span>')
@@ -463,7 +463,7 @@ def _change_shapes(chart: SortedChanges) -> str:
 
 def _name_changes(changes: Sequence[tuple[str, float]], style: str) -> str:
     """Return a line with the names of queries and their changes."""
-    words = ", ".join(f"{name} {numbers.signed(change)}" for name, change in changes)
+    words = ", ".join(f"{name} {numbers.format_signed(change)}" for name, change in changes)
     return f'<div class="{style}">{escape(words)}</div>'
 
 

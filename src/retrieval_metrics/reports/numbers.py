@@ -15,24 +15,24 @@ SMALLEST_P = 0.001
 NEGLIGIBLE = 5e-7
 
 
-def value(number: float) -> str:
+def format_value(number: float) -> str:
     """Return a value of a metric with three significant digits, and at least three decimals up to 1, as in a column.
 
     Example:
-        >>> value(0.81666), value(0.0123456), value(1.0), value(0.0), value(1234.5)
+        >>> format_value(0.81666), format_value(0.0123456), format_value(1.0), format_value(0.0), format_value(1234.5)
         ('0.817', '0.0123', '1.000', '0.000', '1234')
     """
-    return _without_minus_zero(f"{number:.{_decimals(number)}f}")
+    return _without_minus_zero(f"{number:.{_count_decimals(number)}f}")
 
 
-def _decimals(number: float) -> int:
+def _count_decimals(number: float) -> int:
     if isnan(number) or isinf(number) or abs(number) < NEGLIGIBLE:
         return 3
-    decimals = _three_digits(number)
+    decimals = _count_decimals_of_three_digits(number)
     return max(decimals, 3) if abs(number) <= 1 else decimals
 
 
-def _three_digits(number: float) -> int:
+def _count_decimals_of_three_digits(number: float) -> int:
     """Return how many decimals show three significant digits of a number other than 0."""
     return max(2 - floor(log10(abs(number))), 0)
 
@@ -44,7 +44,7 @@ def format_distinct(first: float, second: float) -> tuple[str, str]:
         >>> format_distinct(0.5, 1 / 3), format_distinct(0.79996, 0.8), format_distinct(0.5, 0.5)
         (('0.500', '0.333'), ('0.79996', '0.80000'), ('0.500', '0.500'))
     """
-    texts = value(first), value(second)
+    texts = format_value(first), format_value(second)
     for digits in range(4, 16):
         if float(texts[0]) != float(texts[1]) or first == second:
             break
@@ -52,49 +52,49 @@ def format_distinct(first: float, second: float) -> tuple[str, str]:
     return texts
 
 
-def change(before: float, now: float) -> str:
+def format_change(before: float, now: float) -> str:
     """Return `0.500 -> 0.333`, with as many digits as it takes to see the change."""
     return " -> ".join(format_distinct(before, now))
 
 
-def interval(ends: Interval, *, difference: bool = False) -> str:
+def format_interval(ends: Interval, *, difference: bool = False) -> str:
     """Return `[0.721, 0.882]`, or `-` if nothing is known; of a difference `[-0.0123, +0.0457]`."""
     if isnan(ends.low) or isinf(ends.low) or isinf(ends.high):
         return "-"
     if difference:
-        return f"[{signed(ends.low)}, {signed(ends.high)}]"
-    digits = _decimals(max(abs(ends.low), abs(ends.high)))  # no more digits of the smaller end than of the larger
+        return f"[{format_signed(ends.low)}, {format_signed(ends.high)}]"
+    digits = _count_decimals(max(abs(ends.low), abs(ends.high)))  # no more digits of the smaller end than of the larger
     low = _without_minus_zero(f"{ends.low:.{digits}f}")
     high = _without_minus_zero(f"{ends.high:.{digits}f}")
     return f"[{low}, {high}]"
 
 
-def mean(number: float, ends: Interval) -> str:
+def format_mean(number: float, ends: Interval) -> str:
     """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of the interval."""
-    return f"{value(number)} {interval(ends)}".removesuffix(" -")
+    return f"{format_value(number)} {format_interval(ends)}".removesuffix(" -")
 
 
 def _without_minus_zero(text: str) -> str:
     return text if text.strip("-0.") else text.removeprefix("-")
 
 
-def three(value: float) -> str:
+def format_three_digits(number: float) -> str:
     """Return a number with three significant digits, such as `0.0123`; next to 0 it is `0`.
 
     Example:
-        >>> three(0.25), three(-0.01234), three(0.0)
+        >>> format_three_digits(0.25), format_three_digits(-0.01234), format_three_digits(0.0)
         ('0.250', '-0.0123', '0')
     """
-    if isnan(value) or isinf(value):
-        return f"{value}"
-    if abs(value) < NEGLIGIBLE:
+    if isnan(number) or isinf(number):
+        return f"{number}"
+    if abs(number) < NEGLIGIBLE:
         return "0"
-    return f"{value:.{_three_digits(value)}f}"
+    return f"{number:.{_count_decimals_of_three_digits(number)}f}"
 
 
-def signed(value: float) -> str:
+def format_signed(number: float) -> str:
     """Return `+0.0445`; NaN and values next to 0 have no sign."""
-    return f"+{three(value)}" if value >= NEGLIGIBLE else three(value)
+    return f"+{format_three_digits(number)}" if number >= NEGLIGIBLE else format_three_digits(number)
 
 
 def level_name(level: float) -> str:
@@ -102,14 +102,14 @@ def level_name(level: float) -> str:
     return f"{100 * level:g} % interval"
 
 
-def p_value(p: float) -> str:
+def format_p_value(p: float) -> str:
     """Return a p value with three significant digits, or `< 0.001`."""
-    return f"< {SMALLEST_P}" if p < SMALLEST_P else three(p)
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else format_three_digits(p)
 
 
-def size(value: float) -> str:
+def format_size(number: float) -> str:
     """Return `0.0512`, or `-` if the size is infinite or NaN."""
-    return "-" if isinf(value) or isnan(value) else three(value)
+    return "-" if isinf(number) or isnan(number) else format_three_digits(number)
 
 
 def format_count(number: int, singular: str, plural: str = "") -> str:

@@ -701,7 +701,7 @@ def _join_changes(changes: Sequence[tuple[str, float]]) -> str:
         short_name = name
         if len(name) > MAX_SHORT_NAME_LETTERS:
             short_name = f"{name[: MAX_SHORT_NAME_LETTERS - 1]}…"
-        entry = f"{short_name} {numbers.signed(change)}"
+        entry = f"{short_name} {numbers.format_signed(change)}"
         longer = f"{line}, {entry}" if line else entry
         if len(longer) > MAX_LINE_LETTERS:
             break

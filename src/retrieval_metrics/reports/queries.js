@@ -24,7 +24,7 @@
     return element;
   };
   const text = (words, tag = "span", attributes = {}) => make(tag, { dir: "auto", ...attributes }, words);
-  const decimals = (size) => (size < 5e-7 ? 3 : Math.max(size > 1 ? 0 : 3, 2 - Math.floor(Math.log10(size)))); // as numbers.value
+  const decimals = (size) => (size < 5e-7 ? 3 : Math.max(size > 1 ? 0 : 3, 2 - Math.floor(Math.log10(size)))); // as numbers.format_value
   const three = (value) => value.toFixed(decimals(Math.abs(value)));
   const number = (value) => (value === null || value === undefined ? "–" : three(value));
   const signed = (value) => (value === null ? "–" : (value > 0 ? "▲ +" : value < 0 ? "▼ −" : "= ") + three(Math.abs(value)));

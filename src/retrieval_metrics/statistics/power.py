@@ -50,7 +50,7 @@ def detectable_difference(
     differences: ArrayLike,
     *,
     power: float = 0.8,
-    level: float = 0.05,
+    alpha: float = 0.05,
     span: float = 1.0,
     clusters: ArrayLike | None = None,
 ) -> Detectable:
@@ -77,8 +77,8 @@ def detectable_difference(
 
     Args:
         differences: One difference per query, shape (n,).
-        power: Probability of finding the difference, strictly between `level` and 1.
-        level: Level of the two-sided test, strictly between 0 and 1.
+        power: Probability of finding the difference, strictly between `alpha` and 1.
+        alpha: Significance level of the two-sided test, strictly between 0 and 1.
         span: The largest possible change of a query: the distance between the metric's bounds, or what it has to lose.
         clusters: The cluster of each query, shape (n,); None: queries are independent.
 
@@ -93,20 +93,20 @@ def detectable_difference(
         >>> round(spread, 2), round(sparse, 2)
         (0.04, 0.17)
     """
-    _require_power_above_level(power, level, span)
+    _require_power_above_alpha(power, alpha, span)
     units = Units.from_values(differences, clusters)
     n = len(units.sizes)
-    n_moving = min_significant_units(1 - level)
+    n_moving = min_significant_units(1 - alpha)
     if n < n_moving or not units.totals.any():
         return Detectable(math.inf, math.inf)
 
     from scipy.special import betaincinv, chdtri
 
     share = float(betaincinv(n_moving, n - n_moving + 1, power))
-    effect = _detectable_effect(units.effective_units, power, level) * math.sqrt(units.effective_units / n)
+    effect = _detectable_effect(units.effective_units, power, alpha) * math.sqrt(units.effective_units / n)
     variance = units.variance_of_mean * n
     magnitudes = np.abs(units.totals[units.totals != 0]) * n / units.queries
-    allowance = variance_allowance(max(units.effective_units - 1, 1.0), power, level)
+    allowance = variance_allowance(max(units.effective_units - 1, 1.0), power, alpha)
     spread = max(effect * math.sqrt(variance * allowance), share * min(float(magnitudes.mean()), span))
     max_variance = variance * (n - 1) / float(chdtri(n - 1, SPREAD_CONFIDENCE))
     # The positive root D of the docstring's equation.
@@ -126,7 +126,7 @@ def queries_needed(
     difference: float,
     *,
     power: float = 0.8,
-    level: float = 0.05,
+    alpha: float = 0.05,
     span: float = 1.0,
     clusters: ArrayLike | None = None,
 ) -> QueriesNeeded:
@@ -143,8 +143,8 @@ def queries_needed(
     Args:
         differences: One difference per query of a sample, shape (m,).
         difference: The true mean difference to find; its sign does not matter.
-        power: Probability of finding the difference, strictly between `level` and 1.
-        level: Level of the two-sided test, strictly between 0 and 1.
+        power: Probability of finding the difference, strictly between `alpha` and 1.
+        alpha: Significance level of the two-sided test, strictly between 0 and 1.
         span: The largest possible change of a query.
         clusters: The cluster of each query, shape (m,); None: queries are independent.
 
@@ -159,7 +159,7 @@ def queries_needed(
         >>> queries_needed([0.1, -0.1] * 12 + [0.0], 0.02)
         QueriesNeeded(low=162, high=718)
     """
-    _require_power_above_level(power, level, span)
+    _require_power_above_alpha(power, alpha, span)
     units = Units.from_values(differences, clusters)
     n = len(units.sizes)
     if n < MIN_UNITS_FOR_SPREAD:
@@ -177,13 +177,13 @@ def queries_needed(
     max_variance = squares / float(chdtri(n - 1, SPREAD_CONFIDENCE))
     cluster_size = units.queries / n
     return QueriesNeeded(
-        low=math.ceil(cluster_size * min_units_for_power(target, min_variance, 0.0, power, level)),
-        high=math.ceil(cluster_size * min_units_for_power(target, max_variance, span, power, level)),
+        low=math.ceil(cluster_size * min_units_for_power(target, min_variance, 0.0, power, alpha)),
+        high=math.ceil(cluster_size * min_units_for_power(target, max_variance, span, power, alpha)),
     )
 
 
 def min_units_for_power(
-    difference: float, variance: float, step: float, power: float, level: float, *, df: float = math.inf
+    difference: float, variance: float, step: float, power: float, alpha: float, *, df: float = math.inf
 ) -> int:
     """Return the fewest units with which a paired test finds a difference.
 
@@ -192,23 +192,23 @@ def min_units_for_power(
         variance: The variance of the differences.
         step: By how much each of a few units changes that carry the whole difference; 0 if all change alike.
         power: Probability of finding the difference.
-        level: Level of the two-sided test.
+        alpha: Significance level of the two-sided test.
         df: Degrees of freedom with which the variance was estimated.
 
     Raises:
         ValueError: If it takes more than 2^40 units.
     """
-    variance *= variance_allowance(df, power, level)
+    variance *= variance_allowance(df, power, alpha)
     from scipy.special import betainc
 
-    min_units = min_significant_units(1 - level)
+    min_units = min_significant_units(1 - alpha)
 
     def suffices(n: int) -> bool:
         remaining = difference - step / n
         if remaining <= 0 or (step and betainc(min_units, n - min_units + 1, remaining / step) < power):
             return False
         deviation = math.sqrt(variance + max(remaining * (step - remaining), 0.0))
-        return deviation <= remaining * 1e-6 or paired_t_power(remaining / deviation, n, level) >= power
+        return deviation <= remaining * 1e-6 or paired_t_power(remaining / deviation, n, alpha) >= power
 
     enough = min_units
     while not suffices(enough):
@@ -225,7 +225,7 @@ def min_units_for_power(
     return enough
 
 
-def variance_allowance(df: float, power: float, level: float) -> float:
+def variance_allowance(df: float, power: float, alpha: float) -> float:
     """Return by how much more to plan with an estimated variance than with one that is known.
 
     Example:
@@ -236,7 +236,7 @@ def variance_allowance(df: float, power: float, level: float) -> float:
         return 1.0
     from scipy.special import nctdtrit, ndtri
 
-    z = float(ndtri(1 - level / 2))
+    z = float(ndtri(1 - alpha / 2))
     ratio = float(nctdtrit(df, z, power)) / (z + float(ndtri(power)))
     return max(ratio**2, 1.0)
 
@@ -256,12 +256,12 @@ def sd_bounds(count: float) -> tuple[float, float]:
     return low, high
 
 
-def _detectable_effect(count: float, power: float, level: float) -> float:
+def _detectable_effect(count: float, power: float, alpha: float) -> float:
     """Return the effect in standard deviations for which the paired t test has that power."""
     from scipy.optimize import brentq
 
     def excess(effect: float) -> float:
-        return paired_t_power(effect, count, level) - power
+        return paired_t_power(effect, count, alpha) - power
 
     enough = 1.0
     while excess(enough) < 0:
@@ -269,20 +269,20 @@ def _detectable_effect(count: float, power: float, level: float) -> float:
     return float(brentq(excess, 0.0, enough, xtol=1e-12))
 
 
-def paired_t_power(effect: float, count: float, level: float) -> float:
+def paired_t_power(effect: float, count: float, alpha: float) -> float:
     """Return the power of the two-sided paired t test to find a mean difference of `effect` standard deviations."""
     from scipy.stats import nct, t
 
     df = count - 1
     with np.errstate(divide="ignore"):  # scipy 1.11 divides by zero for effects near 0, but its result is right
-        return float(nct.sf(t.isf(level / 2, df), df, effect * math.sqrt(count)))
+        return float(nct.sf(t.isf(alpha / 2, df), df, effect * math.sqrt(count)))
 
 
-def _require_power_above_level(power: float, level: float, span: float) -> None:
+def _require_power_above_alpha(power: float, alpha: float, span: float) -> None:
     proportion(power, "power")
-    proportion(level, "level")
+    proportion(alpha, "alpha")
     positive_number(span, "span")
-    if power <= level:
+    if power <= alpha:
         raise ValueError(
-            f"power must exceed level, which a test reaches without any difference; got {power} <= {level}"
+            f"power must exceed alpha, which a test reaches without any difference; got {power} <= {alpha}"
         )

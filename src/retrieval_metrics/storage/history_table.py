@@ -46,4 +46,4 @@ def _looks_notes(entries: Sequence[Entry]) -> list[str]:
 def _format_mean(entry: Entry, metric: str) -> str:
     if metric not in entry.means:
         return "-"
-    return numbers.mean(entry.means[metric], entry.intervals[metric])
+    return numbers.format_mean(entry.means[metric], entry.intervals[metric])

@@ -76,9 +76,9 @@ def format_baseline_changes(shown_path: str, comparison: Comparison, show: int) 
     before = comparison.evaluations[comparison.baseline or ""]
     now = comparison.evaluations[NOW]
     for difference in comparison.differences:
-        means = numbers.change(before.means[difference.metric], now.means[difference.metric])
+        means = numbers.format_change(before.means[difference.metric], now.means[difference.metric])
         lines.append(
-            f"  {difference.metric} {means} (p {numbers.p_value(drop_p_value(difference))}): "
+            f"  {difference.metric} {means} (p {numbers.format_p_value(drop_p_value(difference))}): "
             f"{len(worse_queries(difference))} lost, {len(better_queries(difference))} won of "
             f"{numbers.format_query_count(difference.n)}"
         )
@@ -99,7 +99,7 @@ def _format_query_changes(
 ) -> list[str]:
     blocks = []
     for query, change in changes[:show]:
-        value_change = numbers.change(values[query] - change, values[query])
+        value_change = numbers.format_change(values[query] - change, values[query])
         blocks.append([f"    {direction} {format_query(query, texts)}: {value_change}"])
     return fit_blocks(blocks, len(changes), direction, None)
 
@@ -138,7 +138,7 @@ def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> I
     values = now.per_query[difference.metric]
     texts = get_query_texts(now)
     for query, change in worse_queries(difference)[:show]:
-        head = f"  {format_query(query, texts)}: {numbers.change(values[query] - change, values[query])}"
+        head = f"  {format_query(query, texts)}: {numbers.format_change(values[query] - change, values[query])}"
         if not difference.higher_is_better:
             yield [head, *_leaked_lines(now.explain(query, difference.metric), difference.metric)]
             continue
@@ -154,7 +154,7 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
     below_mean = [query for query in worst if query.values[metric] < evaluation.means[metric]]
     blocks = (
         [
-            f"  {format_query(explained.query, texts)}: {numbers.value(explained.values[metric])}",
+            f"  {format_query(explained.query, texts)}: {numbers.format_value(explained.values[metric])}",
             *_relevant_lines(evaluation, explained.query, metric, None),
         ]
         for explained in below_mean
@@ -169,7 +169,7 @@ def _format_leaks(evaluation: Evaluation, metric: str, show: int, room: int | No
     texts = get_query_texts(evaluation)
     blocks = (
         [
-            f"  {format_query(explained.query, texts)}: {numbers.value(explained.values[metric])}",
+            f"  {format_query(explained.query, texts)}: {numbers.format_value(explained.values[metric])}",
             *_leaked_lines(explained, metric),
         ]
         for explained in worst

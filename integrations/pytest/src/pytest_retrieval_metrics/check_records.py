@@ -329,7 +329,7 @@ def add_to_junit(item: pytest.Item, record: CheckRecord) -> None:
         metric = row["metric"]
         properties[f"{prefix}{metric}"] = row["mean"]
         for change in list_changed_queries(record, metric):
-            properties[f"{prefix}{metric}: {change.query}"] = numbers.change(change.before, change.now)
+            properties[f"{prefix}{metric}: {change.query}"] = numbers.format_change(change.before, change.now)
     kept = [(name, value) for name, value in item.user_properties if name not in properties]
     item.user_properties[:] = [*kept, *properties.items()]
 

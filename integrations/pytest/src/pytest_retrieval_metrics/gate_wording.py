@@ -83,7 +83,8 @@ def format_below_floor(miss: MeanBelowFloor) -> str:
 
 def format_below_floor_details(miss: MeanBelowFloor) -> str:
     """Return the mean that misses a floor, and its interval."""
-    return f"mean {numbers.value(miss.mean)}, {numbers.level_name(miss.level)} {numbers.interval(miss.interval)}"
+    interval = f"{numbers.level_name(miss.level)} {numbers.format_interval(miss.interval)}"
+    return f"mean {numbers.format_value(miss.mean)}, {interval}"
 
 
 def format_queries_below_floor(misses: Sequence[QueryBelowFloor], n_queries: int) -> str:
@@ -114,7 +115,7 @@ def join_names(names: Sequence[str]) -> str:
 def format_change(change: MetricChange) -> str:
     """Return the old and the new mean of a metric, with the p value of a drop and the queries that lost."""
     return (
-        f"{numbers.change(change.mean_before, change.mean_now)} (p {numbers.p_value(change.p_value)}), "
+        f"{numbers.format_change(change.mean_before, change.mean_now)} (p {numbers.format_p_value(change.p_value)}), "
         f"{change.difference.paired.losses} of {numbers.format_query_count(change.difference.n)}"
     )
 
@@ -123,9 +124,10 @@ def format_change_details(change: MetricChange) -> str:
     """Return the intervals of both means and of their difference, and how many queries changed."""
     difference = change.difference
     paired = difference.paired
+    interval = numbers.format_interval(difference.interval, difference=True)
     return (
-        f"was {numbers.interval(change.interval_before)}, is {numbers.interval(change.interval_now)}; "
-        f"difference {numbers.signed(difference.mean)} {numbers.interval(difference.interval, difference=True)}, "
+        f"was {numbers.format_interval(change.interval_before)}, is {numbers.format_interval(change.interval_now)}; "
+        f"difference {numbers.format_signed(difference.mean)} {interval}, "
         f"alpha {difference.alpha / 2:.4g} per build; "
         f"{paired.wins} better, {paired.ties} equal, {paired.losses} worse"
     )
@@ -171,7 +173,7 @@ def format_deterministic_losses(losses: MetricLosses) -> str:
 
 
 def _join_losses(losses: MetricLosses) -> str:
-    return join_names([f"{loss.query} {numbers.change(loss.before, loss.now)}" for loss in losses.queries])
+    return join_names([f"{loss.query} {numbers.format_change(loss.before, loss.now)}" for loss in losses.queries])
 
 
 def format_not_comparable_queries(queries: Sequence[str]) -> str:
@@ -209,8 +211,8 @@ def round_notes(n_rounds: int, means: Mapping[str, Sequence[float]]) -> list[str
     if n_rounds == 1:
         return []
     spreads = "; ".join(
-        f"{metric} {numbers.value(min(round_means))} to {numbers.value(max(round_means))}, standard deviation "
-        f"{numbers.three(stdev(round_means))}"
+        f"{metric} {numbers.format_value(min(round_means))} to {numbers.format_value(max(round_means))}, "
+        f"standard deviation {numbers.format_three_digits(stdev(round_means))}"
         for metric, round_means in means.items()
     )
     return [f"{n_rounds} rounds, pooled per query; the means of single rounds: {spreads}"]

@@ -101,7 +101,7 @@ def _format_inconclusive_changes(record: CheckRecord) -> Iterator[str]:
         if row["outcome"] == "inconclusive" and row["difference"] and row["mean"] is not None:
             before = round(row["mean"] - row["difference"], N_DIGITS)
             yield (
-                f"{row['metric']} {numbers.change(before, row['mean'])} "
+                f"{row['metric']} {numbers.format_change(before, row['mean'])} "
                 f"({numbers.format_query_count(row['lost'])} worse, {row['won']} better)"
             )
 
@@ -144,7 +144,7 @@ def format_inconclusive_queries(record: CheckRecord, show: int) -> Iterator[str]
     for line in row["lines"]:
         yield f"{format_title(record)}: {line}"
     changes = list_changed_queries(record, row["metric"])
-    blocks = [[f"  {change.query}: {numbers.change(change.before, change.now)}"] for change in changes[:show]]
+    blocks = [[f"  {change.query}: {numbers.format_change(change.before, change.now)}"] for change in changes[:show]]
     yield from fit_blocks(blocks, len(changes), "that changed", None)
 
 
@@ -185,8 +185,8 @@ def make_query_table(record: CheckRecord, row: MetricRow, n: int) -> Table | Non
     if changes:
         cells = []
         for change in changes[:n]:
-            values = [numbers.value(change.before), numbers.value(change.now)]
-            cells.append([change.query, *values, numbers.signed(change.difference)])
+            values = [numbers.format_value(change.before), numbers.format_value(change.now)]
+            cells.append([change.query, *values, numbers.format_signed(change.difference)])
         notes = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
         return Table([heading, "before", "now", "difference"], cells, notes)
     worst = find_worst_queries(record, row, n)
@@ -198,7 +198,7 @@ def make_query_table(record: CheckRecord, row: MetricRow, n: int) -> Table | Non
         f"the {len(worst.queries)} {extreme} of {numbers.format_query_count(worst.n_queries)}, "
         f"{worst.n_beyond_mean} of them {side} the mean"
     )
-    return Table([heading, "now"], [[query, numbers.value(value)] for query, value in worst.queries], [note])
+    return Table([heading, "now"], [[query, numbers.format_value(value)] for query, value in worst.queries], [note])
 
 
 def make_query_tables(record: CheckRecord) -> list[Table]:
@@ -233,7 +233,7 @@ def make_table(records: Sequence[CheckRecord]) -> Table:
 def _make_cells(record: CheckRecord, row: MetricRow) -> list[str]:
     interval = "-"
     if row["low"] is not None and row["high"] is not None:
-        interval = f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]"
+        interval = f"[{numbers.format_value(row['low'])}, {numbers.format_value(row['high'])}]"
     ending = f" ({record['ended']})" if record["ended"] else ""
     return [
         format_title(record),
@@ -242,8 +242,8 @@ def _make_cells(record: CheckRecord, row: MetricRow) -> list[str]:
         interval,
         _format_n(row),
         "-" if row["floor"] is None else f"{row['floor']:g}",
-        "-" if row["difference"] is None else numbers.signed(row["difference"]),
-        "-" if row["p"] is None else numbers.p_value(row["p"]),
+        "-" if row["difference"] is None else numbers.format_signed(row["difference"]),
+        "-" if row["p"] is None else numbers.format_p_value(row["p"]),
         "-" if row["fails_at"] is None else f"{row['fails_at']:.2f}",
         format_outcome(row["outcome"]) + ending,
     ]
@@ -276,4 +276,4 @@ def _format_n(row: MetricRow) -> str:
 
 
 def _format_mean(mean: float | None) -> str:
-    return "undefined" if mean is None else numbers.value(mean)
+    return "undefined" if mean is None else numbers.format_value(mean)

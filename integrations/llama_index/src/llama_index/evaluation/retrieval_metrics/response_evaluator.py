@@ -125,7 +125,7 @@ class ResponseEvaluator(BaseEvaluator):
             contexts=[item.text or "" for item in items],
             score=score.value,
             passing=score.value >= self._passing,
-            feedback=f"{self._metric} {numbers.value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
+            feedback=f"{self._metric} {numbers.format_value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
         )
 
 

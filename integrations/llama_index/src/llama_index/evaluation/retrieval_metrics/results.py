@@ -246,7 +246,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         if names and len(self):
             values = self._defined_values()
             means = self.means
-            rows = [[name, numbers.value(means[name]), str(len(values[name]))] for name in names]
+            rows = [[name, numbers.format_value(means[name]), str(len(values[name]))] for name in names]
             heading = "metric of LlamaIndex" if set(names) <= set(self._host_names) else "metric"
             tables.append(Table([heading, "mean", "n"], rows, self._failure_notes()))
         if self.stages:
