@@ -13,6 +13,7 @@ from retrieval_metrics.comparison.plan import Plan as Plan
 from retrieval_metrics.comparison.threshold import Threshold as Threshold
 from retrieval_metrics.comparison.threshold import ThresholdPoint as ThresholdPoint
 from retrieval_metrics.comparison.tuning_result import Tuning as Tuning
+from retrieval_metrics.datasets.call_budget import Calls as Calls
 from retrieval_metrics.datasets.changes import Changes as Changes
 from retrieval_metrics.datasets.generated import GeneratedQuestions as GeneratedQuestions
 from retrieval_metrics.datasets.generated import RejectedQuestion as RejectedQuestion
@@ -21,7 +22,6 @@ from retrieval_metrics.datasets.human_model_estimate import Estimate as Estimate
 from retrieval_metrics.datasets.human_model_estimate import EstimatedDifference as EstimatedDifference
 from retrieval_metrics.datasets.lint_report import Lint as Lint
 from retrieval_metrics.datasets.lint_report import LintFinding as LintFinding
-from retrieval_metrics.datasets.llm_client import Calls as Calls
 from retrieval_metrics.datasets.matches import Match as Match
 from retrieval_metrics.datasets.matches import Matches as Matches
 from retrieval_metrics.datasets.moves import Moves as Moves

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.datasets.call_budget import Calls
 from retrieval_metrics.datasets.candidate_checks import CheckResults, CheckVerdict
 from retrieval_metrics.datasets.generated import GeneratedQuestions
 from retrieval_metrics.datasets.generation_wording import generation_notes, model_note
-from retrieval_metrics.datasets.llm_client import Calls
 from retrieval_metrics.inputs.provenance import Provenance
 
 GOLDEN = Path(__file__).parent / "golden" / "generation_wording.txt"

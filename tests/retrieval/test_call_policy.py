@@ -13,7 +13,7 @@ from retrieval_metrics.retrieval.call_policy import (
     find_asked_wait,
     is_rate_limit,
 )
-from retrieval_metrics.retrieval.sync_async import run_until_complete
+from retrieval_metrics.retrieval.event_loop import run_until_complete
 
 
 class ThrottlingException(Exception):  # noqa: N818  (named as that of a cloud)

@@ -111,7 +111,9 @@ tokens=None)]
     if citations is None:
         findings.forget_empty_citations()
     trajectories = findings.trajectories()
-    all_trajectories = [trajectory for several in trajectories.values() for trajectory in several]
+    all_trajectories: list[Trajectory] = []
+    for trajectories_of_question in trajectories.values():
+        all_trajectories += trajectories_of_question
     _require_a_read_output(all_trajectories, findings.unread)
     notes = _count_notes(traces, findings)
     citation_note = _citation_note(all_trajectories, is_numbered=citations == "numbered")
@@ -171,7 +173,7 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
 
     Attributes:
         n_repeated: How many spans were recorded more than once.
-        strays: What stands between messages and is none.
+        strays: Entries between messages that are not messages.
         questions: The question of each trace that names one.
     """
 
@@ -274,17 +276,19 @@ class _Findings:
 
     def forget_empty_citations(self) -> None:
         """Take citations for unknown where no answer has any."""
-        for several in self.contents_by_question.values():
-            if any(contents.citations for contents in several):
+        for contents_of_question in self.contents_by_question.values():
+            if any(contents.citations for contents in contents_of_question):
                 return
-        for question, several in self.contents_by_question.items():
-            self.contents_by_question[question] = [contents._replace(citations=None) for contents in several]
+        for question, contents_of_question in self.contents_by_question.items():
+            self.contents_by_question[question] = [
+                contents._replace(citations=None) for contents in contents_of_question
+            ]
 
     def trajectories(self) -> dict[Any, list[Trajectory]]:
         """Return the trajectories of each question."""
         trajectories: dict[Any, list[Trajectory]] = {}
-        for question, several in self.contents_by_question.items():
-            trajectories[question] = [Trajectory(*contents) for contents in several]
+        for question, contents_of_question in self.contents_by_question.items():
+            trajectories[question] = [Trajectory(*contents) for contents in contents_of_question]
         return trajectories
 
     def unclear_notes(self) -> list[str]:
@@ -332,8 +336,30 @@ def _require_a_search(
     answered_without_search = models and all(calls == [] for calls in message_calls)
     if answered_without_search and not tools and not unclear_notes and not steps:
         return
+    raise TraceError(
+        _explain_missing_search(len(traces), tools, unclear_notes, steps, is_call_unknown=None in message_calls)
+    )
+
+
+def _explain_missing_search(
+    n_traces: int,
+    tools: Sequence[str],
+    unclear_notes: Sequence[str],
+    steps: Sequence[TraceSpan],
+    *,
+    is_call_unknown: bool,
+) -> str:
+    """Return the message for traces without a search, with what may have searched.
+
+    Args:
+        n_traces: The number of traces.
+        tools: The names of the tools that ran.
+        unclear_notes: Notes on spans that may be searches.
+        steps: Steps that may have searched.
+        is_call_unknown: Whether it is unknown what some model called.
+    """
     reasons = [*unclear_notes]
-    if None in message_calls:
+    if is_call_unknown:
         reasons.append("what a model answered was not recorded")
     if steps and not tools:
         reasons.append(f"{steps[0].label} is a step that may have searched")
@@ -342,8 +368,8 @@ def _require_a_search(
         reasons.append(f"tools that ran are {names}; tools={[_likeliest_search(tools)]!r} says that one searches")
     else:
         reasons.append("is the form of these traces supported? convert them into plain dicts")
-    raise TraceError(
-        f"no span of {format_count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
+    return (
+        f"no span of {format_count(n_traces, 'trace')} is a search of a retriever, so nothing is known of what was "
         f"found; {'; '.join(reasons)}"
     )
 

@@ -65,8 +65,8 @@ def _audit_output(audit: rm.types.Audit) -> output.CommandOutput:
     records = []
     for metric in map(str, audit.metrics):
         record: dict[str, Any] = {"metric": metric}
-        for rule_name, means in audit.means.items():
-            record[rule_name] = means.get(metric, float("nan"))
+        for rule_set_name, means in audit.means.items():
+            record[rule_set_name] = means.get(metric, float("nan"))
         records.append(record)
     return output.CommandOutput(audit.tables, data, records)
 

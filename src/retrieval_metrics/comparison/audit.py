@@ -41,9 +41,9 @@ class RuleDifference:
     """A rule that makes a metric differ from the reference.
 
     Attributes:
-        rule_name: The rule set that differs.
+        rule_name: The name of the rule set that differs.
         metric: The metric.
-        rules: The rule, such as `duplicates=count`; several if only all of them together make the difference.
+        rules: The rule, such as `duplicates=count`; more than one if only all of them together make the difference.
         meaning: The rule in words.
         queries: The queries for which it makes the difference.
         example: The smallest of them: the one with the fewest retrieved and judged documents.
@@ -93,14 +93,14 @@ class Audit(Printed):
     @property
     def means(self) -> dict[str, ByMetric[float]]:
         """The mean of each metric that the library has, per rule set."""
-        means_by_rules = {}
-        for name, values in self.values.items():
+        means_by_rule_set = {}
+        for rule_set_name, values in self.values.items():
             means = {}
             for metric, column in zip(self.metrics, values.T, strict=True):
-                if self.rules[name].has(metric.name):
+                if self.rules[rule_set_name].has(metric.name):
                     means[str(metric)] = Sums.from_defined_values(column).mean
-            means_by_rules[name] = ByMetric(means)
-        return means_by_rules
+            means_by_rule_set[rule_set_name] = ByMetric(means)
+        return means_by_rule_set
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the means as a DataFrame with one row per metric and one column per rule set.
@@ -110,7 +110,7 @@ class Audit(Printed):
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.
         """
-        means = {name: dict(means_by_metric) for name, means_by_metric in self.means.items()}
+        means = {rule_set_name: dict(means_by_metric) for rule_set_name, means_by_metric in self.means.items()}
         pandas = import_optional("pandas", "to_pandas")
         frame: pd.DataFrame = pandas.DataFrame(
             means, index=pandas.Index([str(metric) for metric in self.metrics], name="metric")
@@ -125,9 +125,12 @@ class Audit(Printed):
     def _tables(self) -> list[Table]:
         means = self.means
         rows = []
-        for name in map(str, self.metrics):
-            cells = [f"{means[rules][name]:.4f}" if name in means[rules] else "-" for rules in self.rule_names]
-            rows.append([name, *cells])
+        for metric_name in map(str, self.metrics):
+            cells = []
+            for rule_set_name in self.rule_names:
+                mean = means[rule_set_name].get(metric_name)
+                cells.append("-" if mean is None else f"{mean:.4f}")
+            rows.append([metric_name, *cells])
         return [Table(["metric", *self.rule_names], rows, audit_notes(self))]
 
 
@@ -178,13 +181,13 @@ def audit(
     rule_sets = _read_rule_sets(rules)
     count_common_queries(run, audited_qrels)
     audited = AuditedRun(audited_qrels, run, match)
-    values_by_rules = {}
+    values_by_rule_set = {}
     for rule_set in rule_sets:
-        values_by_rules[rule_set.name] = [audited.score_under(metric, rule_set) for metric in audited_metrics]
+        values_by_rule_set[rule_set.name] = [audited.score_under(metric, rule_set) for metric in audited_metrics]
     reference, *other_rule_sets = rule_sets
     differences = []
     for rule_set in other_rule_sets:
-        pairs = zip(values_by_rules[reference.name], values_by_rules[rule_set.name], strict=True)
+        pairs = zip(values_by_rule_set[reference.name], values_by_rule_set[rule_set.name], strict=True)
         for metric, (reference_values, values) in zip(audited_metrics, pairs, strict=True):
             if not (rule_set.has(metric.name) and reference.has(metric.name)):
                 continue
@@ -198,8 +201,8 @@ def audit(
         rules={rule_set.name: rule_set for rule_set in rule_sets},
         queries=tuple(audited_qrels.queries),
         values={
-            name: np.column_stack([metric_values.column for metric_values in values])
-            for name, values in values_by_rules.items()
+            rule_set_name: np.column_stack([metric_values.column for metric_values in values])
+            for rule_set_name, values in values_by_rule_set.items()
         },
         refused={rule_set.name: int(audited.find_refused(rule_set).sum()) for rule_set in rule_sets},
         differences=tuple(differences),
@@ -220,7 +223,7 @@ def _read_rule_sets(rules: Iterable[str | Rules]) -> list[Rules]:
 def _describe_difference(
     audited: AuditedRun,
     metric: Metric,
-    rule_name: str,
+    rule_set_name: str,
     attribution: Attribution,
     reference: RuleSetValues,
     other: RuleSetValues,
@@ -231,7 +234,7 @@ def _describe_difference(
     example = int(attribution.queries[np.argmin(size)])
     details = [rule_detail(change, judged, example, metric) for change in attribution.changes]
     return RuleDifference(
-        rule_name=rule_name,
+        rule_name=rule_set_name,
         metric=str(metric),
         rules=tuple(map(str, attribution.changes)),
         meaning=", and ".join(format_rule(change, metric) for change in attribution.changes),

@@ -28,13 +28,13 @@ def _difference_notes(audit: Audit) -> list[str]:
         key = (difference.rule_name, difference.rules, difference.meaning)
         differences_by_rule.setdefault(key, []).append(difference)
     notes = []
-    for (rule_name, _, meaning), differences in differences_by_rule.items():
+    for (rule_set_name, _, meaning), differences in differences_by_rule.items():
         metrics = ", ".join(f"{difference.metric} in {len(difference.queries)}" for difference in differences)
         shown = max(differences, key=_size_of_difference)
         detail = f": {shown.detail}" if shown.detail else ""
         notes.append(
-            f"{rule_name}: {meaning} ({metrics} of {len(audit.queries)}); {shown.metric} of query {shown.example!r} "
-            f"is {_format_value(shown.value)} instead of {_format_value(shown.reference)}{detail}"
+            f"{rule_set_name}: {meaning} ({metrics} of {len(audit.queries)}); {shown.metric} of query "
+            f"{shown.example!r} is {_format_value(shown.value)} instead of {_format_value(shown.reference)}{detail}"
         )
     return notes
 

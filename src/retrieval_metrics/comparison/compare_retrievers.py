@@ -19,8 +19,8 @@ from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.retrieval.event_loop import run_until_complete
 from retrieval_metrics.retrieval.retrieve import WORKERS, RetrievalTask, run_retrieval
-from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -34,7 +34,7 @@ from retrieval_metrics.datasets.repeated_questions import find_repeated_question
 from retrieval_metrics.inputs.documents import SourceDocuments
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.retrieval.sync_async import run_until_complete
+from retrieval_metrics.retrieval.event_loop import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping

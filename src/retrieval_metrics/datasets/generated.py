@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.datasets.call_budget import Calls
     from retrieval_metrics.datasets.candidate_checks import CheckResults
     from retrieval_metrics.datasets.evaluation_set import EvaluationSet
-    from retrieval_metrics.datasets.llm_client import Calls
 
 
 COLUMNS = (

@@ -46,40 +46,43 @@ class _SpanChecks:
         self._passages = passages
         self._source_texts: dict[str, SourceText] = {}
 
-    def check_range(self, query: QueryId, judged: Span, groups: Sequence[dict[Any, float]]) -> LintFinding | None:
+    def check_range(self, query: QueryId, written_span: Span, groups: Sequence[dict[Any, float]]) -> LintFinding | None:
         """Return what is wrong with the place of a span, if anything is."""
-        source = self._passages.sources.get(judged.source)
+        source = self._passages.sources.get(written_span.source)
         if source is None:
-            if self._passages.has_source(judged.source):
+            if self._passages.has_source(written_span.source):
                 return None
-            return LintFinding("unknown_source", query, wording.format_unknown_source(judged), {"span": judged})
-        span = self._locate(judged, groups)
-        if span.end > len(source):
-            message = wording.format_span_after_end(judged, len(source))
-            return LintFinding("moved_span", query, message, {"span": judged, "length": len(source)})
-        text = source[span.start : span.end]
+            return LintFinding(
+                "unknown_source", query, wording.format_unknown_source(written_span), {"span": written_span}
+            )
+        located_span = self._locate(written_span, groups)
+        if located_span.end > len(source):
+            message = wording.format_span_after_end(written_span, len(source))
+            return LintFinding("moved_span", query, message, {"span": written_span, "length": len(source)})
+        text = source[located_span.start : located_span.end]
         if WORD_SEPARATOR in text:
+            # Each character that no passage covers is one separator in the source.
             n_missing = text.count(WORD_SEPARATOR)
-            message = wording.format_uncovered_span(judged, n_missing, len(text))
-            return LintFinding("uncovered_span", query, message, {"span": judged, "missing": n_missing})
-        if _is_within_word(source, span.start) or _is_within_word(source, span.end):
-            surroundings = source[max(span.start - SHOWN_AROUND, 0) : span.end + SHOWN_AROUND]
-            message = wording.format_cut_span(judged, text, surroundings)
-            return LintFinding("cut_span", query, message, {"span": judged, "text": text})
+            message = wording.format_uncovered_span(written_span, n_missing, len(text))
+            return LintFinding("uncovered_span", query, message, {"span": written_span, "missing": n_missing})
+        if _is_within_word(source, located_span.start) or _is_within_word(source, located_span.end):
+            surroundings = source[max(located_span.start - SHOWN_AROUND, 0) : located_span.end + SHOWN_AROUND]
+            message = wording.format_cut_span(written_span, text, surroundings)
+            return LintFinding("cut_span", query, message, {"span": written_span, "text": text})
         return None
 
     def find_moved(self, query: QueryId, groups: Sequence[dict[Any, float]]) -> Iterator[LintFinding]:
         """Yield the spans that do not hold the quote that is their alternative, because both name one place."""
         for group in groups:
-            quotes = [judged.text for judged in group if isinstance(judged, Quote)]
+            quotes = [alternative.text for alternative in group if isinstance(alternative, Quote)]
             if not quotes:
                 continue
-            for judged in group:
-                if isinstance(judged, Span) and judged.source in self._passages.sources:
-                    span = self._locate(judged, groups)
-                    text = self._passages.sources[judged.source][span.start : span.end]
+            for alternative in group:
+                if isinstance(alternative, Span) and alternative.source in self._passages.sources:
+                    located_span = self._locate(alternative, groups)
+                    text = self._passages.sources[alternative.source][located_span.start : located_span.end]
                     if not _may_hold_quote(text, quotes):
-                        yield self._moved_span_finding(query, judged, quotes, text)
+                        yield self._moved_span_finding(query, alternative, quotes, text)
 
     def _moved_span_finding(self, query: QueryId, span: Span, quotes: Sequence[str], text: str) -> LintFinding:
         new_ranges = self._find_ranges_of_quotes(span.source, quotes)

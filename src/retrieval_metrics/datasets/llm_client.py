@@ -7,13 +7,12 @@ import inspect
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics.datasets.call_budget import BudgetSpentError, Calls, Spending
 from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
-from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.datasets.reply_cache import ReplyCache
 from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
@@ -30,10 +29,10 @@ Parsed = TypeVar("Parsed")
 # How many prompts may fail before a model that has never replied is given up.
 MAX_FAILED_BEFORE_REPLY = 3
 
-# Replies in a row that are not of the form asked for, or calls in a row that fail, after which no more is spent.
-MAX_FORMLESS = 10
+# Failures in a row after which no more is spent: calls that fail, or replies that are not of the form asked for.
+MAX_FAILED_IN_A_ROW = 10
 
-# Replies in a row that cannot be used for whatever reason, after which no more is spent.
+# Failed calls and replies in a row that cannot be used for whatever reason, after which no more is spent.
 MAX_UNUSABLE = 50
 
 # Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody.
@@ -147,12 +146,12 @@ class LlmClient:
             else None.
 
     Example:
-        >>> from retrieval_metrics.retrieval.sync_async import run_until_complete
-        >>> prompter = LlmClient(lambda prompt: prompt.upper())
-        >>> replies = run_until_complete(prompter.ask({1: "yes", 2: "no"}, lambda key, reply: f"{key} {reply}"))
+        >>> from retrieval_metrics.retrieval.event_loop import run_until_complete
+        >>> client = LlmClient(lambda prompt: prompt.upper())
+        >>> replies = run_until_complete(client.ask({1: "yes", 2: "no"}, lambda key, reply: f"{key} {reply}"))
         >>> replies.parsed
         {1: '1 YES', 2: '2 NO'}
-        >>> prompter.calls.made, prompter.calls.cached
+        >>> client.calls.made, client.calls.cached
         (2, 0)
     """
 
@@ -168,7 +167,7 @@ class LlmClient:
         self._spending = Spending(self.calls, settings.budget, settings.token_budget, settings.count_tokens)
         self._lock_by_prompt: dict[str, asyncio.Lock] = {}
         self._has_replied = False
-        self._n_formless = 0
+        self._n_failed_in_a_row = 0
         self._n_unusable = 0
         self.stop_reason: str | None = None
 
@@ -217,15 +216,16 @@ class LlmClient:
 
     async def _ask_and_parse(self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]) -> Parsed:
         """Return the parsed reply; where it cannot be used, the model is told why and asked once more."""
-        first, reply = await self._get_reply(prompt, parse, options)
-        if not isinstance(first, BadReplyError):
-            return first
-        second, reply = await self._get_reply(repeat_prompt(prompt, reply, first), parse, options)
-        if isinstance(second, BadReplyError):
-            raise _FailedError(second.reason, str(second), reply) from second
-        if first.reason in FORMAT_ERRORS:  # the first reply was not kept, so that a second run need not ask for it
+        parsed_or_error, reply = await self._get_reply(prompt, parse, options)
+        if not isinstance(parsed_or_error, BadReplyError):
+            return parsed_or_error
+        retry_result, reply = await self._get_reply(repeat_prompt(prompt, reply, parsed_or_error), parse, options)
+        if isinstance(retry_result, BadReplyError):
+            raise _FailedError(retry_result.reason, str(retry_result), reply) from retry_result
+        # The first reply was not kept, so this one is kept for the first prompt, and a second run makes no call.
+        if parsed_or_error.reason in FORMAT_ERRORS:
             self._cache.store(self.model_name, prompt, reply)
-        return second
+        return retry_result
 
     async def _get_reply(
         self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
@@ -241,7 +241,7 @@ class LlmClient:
             if isinstance(parsed, BadReplyError):
                 self._count_unusable(parsed.reason, str(parsed), reply)
             else:
-                self._n_formless = 0
+                self._n_failed_in_a_row = 0
                 self._n_unusable = 0
             if isinstance(parsed, BadReplyError) and parsed.reason in FORMAT_ERRORS:
                 self._cache.store_unusable(self.model_name, prompt, reply, parsed.reason)
@@ -253,13 +253,13 @@ class LlmClient:
         """Count a reply or a call that is of no use, and stop asking where there are too many in a row."""
         self._n_unusable += 1
         if reason in FORMAT_ERRORS or reason in _FAILED_CALLS:
-            self._n_formless += 1
+            self._n_failed_in_a_row += 1
         else:
-            self._n_formless = 0
+            self._n_failed_in_a_row = 0
         if self.stop_reason is not None:
             return
-        if self._n_formless >= MAX_FORMLESS:
-            limit = MAX_FORMLESS
+        if self._n_failed_in_a_row >= MAX_FAILED_IN_A_ROW:
+            limit = MAX_FAILED_IN_A_ROW
         elif self._n_unusable >= MAX_UNUSABLE:
             limit = MAX_UNUSABLE
         else:
@@ -321,95 +321,6 @@ def _parse_or_error(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadR
         return error
 
 
-# Count the calls and tokens of a model, and stop when a budget is spent.
-
-# If no function counts tokens: about that of tokenizers on English text.
-CHARACTERS_PER_TOKEN = 4
-
-
-@dataclass(slots=True)
-class Calls:
-    """The calls of a model.
-
-    Attributes:
-        made: Calls made, repeated ones included.
-        cached: Replies that came from the cache and cost no call.
-        failed: Prompts for which the last attempt failed too, or returned no text.
-        prompt_tokens: The tokens of the prompts of the calls made.
-        reply_tokens: The tokens of their replies.
-        seconds: The total duration of the calls; calls under way at once all count.
-    """
-
-    made: int = 0
-    cached: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    reply_tokens: int = 0
-    seconds: float = 0.0
-
-    def __str__(self) -> str:
-        tokens = self.prompt_tokens + self.reply_tokens
-        failed_note = f", {self.failed:,} prompts failed" if self.failed else ""
-        return (
-            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed_note}; "
-            f"about {tokens:,} tokens"
-        )
-
-
-class BudgetSpentError(RuntimeError):
-    """The budget is spent, so no call was made."""
-
-
-class Spending:
-    """Counts calls and tokens, and refuses calls once the budget is spent."""
-
-    def __init__(
-        self, calls: Calls, budget: int | None, token_budget: int | None, count_tokens: Callable[[str], int] | None
-    ) -> None:
-        """Set the budgets; None sets no limit."""
-        self._calls = calls
-        self._budget = _read_budget(budget, "budget")
-        self._token_budget = _read_budget(token_budget, "token_budget")
-        if count_tokens is not None and not callable(count_tokens):
-            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
-        self._count_tokens = count_tokens or _estimate_tokens
-
-    def start(self, prompt: str) -> None:
-        """Count a call before it is made."""
-        tokens = self._count_and_check(prompt)
-        if self._budget is not None and self._calls.made >= self._budget:
-            raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
-        if self._token_budget is not None and self._tokens + tokens > self._token_budget:
-            raise BudgetSpentError(
-                f"of the budget of {self._token_budget:,} tokens {self._tokens:,} are spent, and the prompt has "
-                f"{tokens:,}"
-            )
-        self._calls.made += 1
-        self._calls.prompt_tokens += tokens
-
-    def end(self, reply: str) -> None:
-        """Count the tokens of a reply."""
-        self._calls.reply_tokens += self._count_and_check(reply)
-
-    def _count_and_check(self, text: str) -> int:
-        count = self._count_tokens(text)
-        if isinstance(count, bool) or not isinstance(count, Real) or not count >= 0:
-            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count!r}")
-        return count
-
-    @property
-    def _tokens(self) -> int:
-        return self._calls.prompt_tokens + self._calls.reply_tokens
-
-
-def _read_budget(budget: int | None, argument: str) -> int | None:
-    return None if budget is None else positive_integer(budget, argument, or_none=True)
-
-
-def _estimate_tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
-
-
 # Models: anything that turns a prompt into a reply.
 
 # The argument by which a model takes the JSON schema of its reply.
@@ -450,46 +361,3 @@ def find_model_name(model: Any) -> str | None:
         if isinstance(name, str) and name.strip():
             return name
     return None
-
-
-KIND = "replies of models"
-
-
-class ReplyCache:
-    """Replies by the name of the model and the exact prompt; each is written as it arrives."""
-
-    def __init__(self, path: str | PathLike[str] | None) -> None:
-        """Read the replies cached so far."""
-        self._log = None if path is None else AppendLog(path, KIND)
-        self._reply_by_prompt: dict[str, str] = {}
-        if self._log is None:
-            return
-        for line, entry in enumerate(self._log.read_entries(), start=2):
-            prompt_fingerprint = entry.get("asked")
-            reply = entry.get("reply")
-            if isinstance(prompt_fingerprint, str) and "unusable" in entry:
-                continue
-            if not isinstance(prompt_fingerprint, str) or not isinstance(reply, str):
-                raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")
-            self._reply_by_prompt[prompt_fingerprint] = reply
-
-    def get(self, model: str | None, prompt: str) -> str | None:
-        """Return the reply to a prompt, or None if there is none yet."""
-        return self._reply_by_prompt.get(_prompt_fingerprint(model, prompt))
-
-    def store(self, model: str | None, prompt: str, reply: str) -> None:
-        """Keep a reply."""
-        prompt_fingerprint = _prompt_fingerprint(model, prompt)
-        if self._log is not None:
-            self._log.append({"asked": prompt_fingerprint, "model": model, "reply": reply})
-        self._reply_by_prompt[prompt_fingerprint] = reply
-
-    def store_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
-        """Write down a reply that must not be given back."""
-        if self._log is not None:
-            prompt_fingerprint = _prompt_fingerprint(model, prompt)
-            self._log.append({"asked": prompt_fingerprint, "model": model, "unusable": reply, "reason": reason})
-
-
-def _prompt_fingerprint(model: str | None, prompt: str) -> str:
-    return fingerprint(["prompt", model, prompt])

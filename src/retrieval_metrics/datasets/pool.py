@@ -38,7 +38,7 @@ from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table, shorten
-from retrieval_metrics.retrieval.sync_async import run_until_complete
+from retrieval_metrics.retrieval.event_loop import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator

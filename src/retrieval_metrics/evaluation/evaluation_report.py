@@ -30,52 +30,64 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
+# The name of the system in a report of one evaluation: the sections take scores by system, and show no name if it is
+# empty.
+SINGLE_SYSTEM = ""
+
 # The number of queries listed of scores whose rankings are unknown.
-MAX_GIVEN_QUERIES = 50
+MAX_LISTED_QUERIES = 50
 
 
 def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, options: ReportOptions) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
-    main = choose_leading_metric(scores.metrics)
-    if scores.origin is None and main.definition.is_given:
-        page.write(path, title or "Evaluation", _parts_of_given_scores(scores, main, options))
+    leading_metric = choose_leading_metric(scores.metrics)
+    if scores.origin is None and leading_metric.definition.is_given:
+        page.write(path, title or "Evaluation", _sections_without_rankings(scores, leading_metric, options))
         return
-    data = QueryData({"": scores}, scores.metrics, main, ("", ""), options)
+    data = QueryData({SINGLE_SYSTEM: scores}, scores.metrics, leading_metric, (SINGLE_SYSTEM, SINGLE_SYSTEM), options)
     page_data = data.page_data()
-    stage_flow = find_stage_flow(scores, main)
-    lead = page.paragraph(format_value_counts(scores, main), lead=True)
-    unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({"": scores})]
-    parts = [page.paragraph(warning) for warning in system_wide_warnings({"": scores})]
-    parts.append(page.side_by_side("".join([lead, *unjudged]), charts.grid(charts.counts(values_chart(scores, main)))))
+    stage_flow = find_stage_flow(scores, leading_metric)
+    lead = page.paragraph(format_value_counts(scores, leading_metric), lead=True)
+    unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({SINGLE_SYSTEM: scores})]
+    parts = [page.paragraph(warning) for warning in system_wide_warnings({SINGLE_SYSTEM: scores})]
+    parts.append(
+        page.side_by_side("".join([lead, *unjudged]), charts.grid(charts.counts(values_chart(scores, leading_metric))))
+    )
     if stage_flow is not None:
-        parts.append(page.section(f"Where it got lost, for {main}", charts.flow(stage_flow)))
+        parts.append(page.section(f"Where it got lost, for {leading_metric}", charts.flow(stage_flow)))
     parts += [
-        page.section(f"What went wrong, for {main}", page.table(outcomes_table(data, "number"))),
-        page.section("All metrics", page.table(plain_summary_table(scores)), cutoff_chart({"": scores}, main)),
+        page.section(f"What went wrong, for {leading_metric}", page.table(outcomes_table(data, "number"))),
+        page.section(
+            "All metrics",
+            page.table(plain_summary_table(scores)),
+            cutoff_chart({SINGLE_SYSTEM: scores}, leading_metric),
+        ),
         queries_section(data, page_data.values),
-        *format_about_section({"": scores}, {}, page_data.text_length),
+        *format_about_section({SINGLE_SYSTEM: scores}, {}, page_data.text_length),
     ]
     page.write(path, title or "Retrieval evaluation", parts, page_data.values)
 
 
-def _parts_of_given_scores(scores: Scores, main: Metric, options: ReportOptions) -> list[str]:
-    """Return the report of scores that were given, of which no ranking is known."""
+def _sections_without_rankings(scores: Scores, leading_metric: Metric, options: ReportOptions) -> list[str]:
+    """Return the sections of a report of scores that were given, without rankings."""
     value_charts = [charts.counts(values_chart(scores, metric)) for metric in scores.metrics]
     return [
-        page.paragraph(format_value_counts(scores, main), lead=True),
+        page.paragraph(format_value_counts(scores, leading_metric), lead=True),
         page.table(plain_summary_table(scores)),
         charts.grid(*value_charts),
-        page.section(f"The worst queries in {main}", page.table(_worst_given_table(scores, main, options))),
-        *format_about_section({"": scores}, {}, None),
+        page.section(
+            f"The worst queries in {leading_metric}", page.table(_list_worst_queries(scores, leading_metric, options))
+        ),
+        *format_about_section({SINGLE_SYSTEM: scores}, {}, None),
     ]
 
 
-def _worst_given_table(scores: Scores, main: Metric, options: ReportOptions) -> Table:
-    """Return the worst queries of given scores, with their texts if these are known."""
-    column = main.definition.sign * scores.column(main)
+def _list_worst_queries(scores: Scores, leading_metric: Metric, options: ReportOptions) -> Table:
+    """Return a table of the worst queries of given scores, with their texts if these are known."""
+    column = leading_metric.definition.sign * scores.column(leading_metric)
     # NaN comes last.
     n_defined = int((~np.isnan(column)).sum())
-    worst_rows = np.argsort(column, kind="stable")[: min(n_defined, MAX_GIVEN_QUERIES)].tolist()
+    worst_rows = np.argsort(column, kind="stable")[: min(n_defined, MAX_LISTED_QUERIES)].tolist()
     texts = options.queries
     header = ["query"]
     if texts:

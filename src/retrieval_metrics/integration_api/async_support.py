@@ -2,8 +2,8 @@
 
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics.retrieval.event_loop import run_until_complete
 from retrieval_metrics.retrieval.retrieve import WORKERS
-from retrieval_metrics.retrieval.sync_async import run_until_complete
 
 __all__ = [
     "WORKERS",

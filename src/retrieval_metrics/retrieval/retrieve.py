@@ -52,7 +52,8 @@ from retrieval_metrics.retrieval.call_policy import (
     is_event_loop_error,
     run_concurrently,
 )
-from retrieval_metrics.retrieval.sync_async import RetrieverFunctions, choose_function, run_until_complete
+from retrieval_metrics.retrieval.event_loop import run_until_complete
+from retrieval_metrics.retrieval.sync_async import RetrieverFunctions, choose_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
