@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, often, rankings, truths
-from retrieval_metrics.metrics.base.score import is_two_valued
 from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.value_bounds import is_two_valued
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
 SPELLINGS = [

@@ -11,8 +11,8 @@ from retrieval_metrics.comparison.comparison_wording import format_metric_mismat
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
-from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

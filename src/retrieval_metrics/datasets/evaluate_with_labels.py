@@ -27,8 +27,8 @@ from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import name_runs
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics, with_relevance_threshold
-from retrieval_metrics.metrics.base.score import bounds as score_bounds
-from retrieval_metrics.metrics.base.score import share_binary
+from retrieval_metrics.metrics.base.value_bounds import bounds as score_bounds
+from retrieval_metrics.metrics.base.value_bounds import share_binary
 from retrieval_metrics.statistics import Sums, corrected_mean, spending_levels
 
 if TYPE_CHECKING:

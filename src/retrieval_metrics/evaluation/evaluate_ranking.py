@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.metrics.base.definition import require_known_scale
+from retrieval_metrics.metrics.base.grade_scale import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score

@@ -22,7 +22,7 @@ from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import as_matching
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
-from retrieval_metrics.metrics.base.definition import require_known_scale
+from retrieval_metrics.metrics.base.grade_scale import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import as_rules

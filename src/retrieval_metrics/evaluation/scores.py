@@ -13,10 +13,10 @@ from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_cl
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
-from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
-from retrieval_metrics.metrics.base.score import ideal_values, is_two_valued
+from retrieval_metrics.metrics.base.value_bounds import ideal_values, is_two_valued
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from retrieval_metrics.evaluation.summary import means
 from retrieval_metrics.metrics.base.given_metrics import as_given_metric
 from retrieval_metrics.metrics.base.metric import Metric, as_metric, choose_leading_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
-from retrieval_metrics.metrics.base.score import is_two_valued
+from retrieval_metrics.metrics.base.value_bounds import is_two_valued
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 

@@ -12,7 +12,7 @@ import numpy as np
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
 from retrieval_metrics.evaluation.scores import ByMetric, Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
-from retrieval_metrics.metrics.base import score as metric_scoring
+from retrieval_metrics.metrics.base import value_bounds
 from retrieval_metrics.statistics.means import Sums, Units
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def mean_interval_of_sums(record: Record, metric: Metric, sums: Sums, level: flo
     # Imported here because what has no intervals, such as a single row, needs no statistics.
     from retrieval_metrics.statistics import interval_from_sums
 
-    binary = metric_scoring.share_binary(metric, sums, record.sums("two_valued", metric))
+    binary = value_bounds.share_binary(metric, sums, record.sums("two_valued", metric))
     return interval_from_sums(sums, level=level, binary=binary, bounds=metric_bounds(record, metric, sums))
 
 
@@ -206,7 +206,7 @@ def metric_bounds(record: Record, metric: Metric, sums: Sums) -> tuple[float, fl
     """Return the smallest and the largest value that a metric can have on queries, given the sums of its values."""
     ideal_sums = record.sums("ideal", metric)
     largest_ideal = ideal_sums.largest if ideal_sums is not None and ideal_sums.count else None
-    return metric_scoring.bounds(metric, sums.smallest, sums.largest, largest_ideal)
+    return value_bounds.bounds(metric, sums.smallest, sums.largest, largest_ideal)
 
 
 def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:

@@ -26,7 +26,7 @@ from retrieval_metrics.inputs.frame_columns import column_names
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
-from retrieval_metrics.metrics.base.definition import divides_by_largest_grade, require_known_scale
+from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade, require_known_scale
 from retrieval_metrics.metrics.base.metric import Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
 from retrieval_metrics.metrics.base.user_metrics import defined_metrics

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import is_relevant
-from retrieval_metrics.metrics.base.definition import (
-    PER,
-    REL,
-    Definition,
-    TieOrderValues,
-    choice,
-    hits_per_group,
-    mean_over_groups,
-    needs_one_at_first_rank,
-)
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues, choice
+from retrieval_metrics.metrics.base.group_ranking import PER, hits_per_group, mean_over_groups
+from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block, blocks_of, hit_probability
+from retrieval_metrics.metrics.base.two_valued import needs_one_at_first_rank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

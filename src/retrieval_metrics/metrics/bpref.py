@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import count_above, is_relevant
-from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.definition import REL, Definition
+from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block
+from retrieval_metrics.metrics.base.two_valued import needs_one_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

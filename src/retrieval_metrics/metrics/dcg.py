@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, compute_gain
-from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_discounted_gain
+from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.gains import GAIN, GAINS, compute_gain
+from retrieval_metrics.metrics.base.rank_weights import mean_discounted_gain
+from retrieval_metrics.metrics.base.single_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains, IntArray

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, exponential, largest_grade
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.gains import exponential
+from retrieval_metrics.metrics.base.grade_scale import MAX_GRADE, largest_grade
+from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:

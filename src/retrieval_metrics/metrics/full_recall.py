@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 from retrieval_metrics.metrics.recall import count_found_groups
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.matching.rank_rows import count_above, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.single_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, Gains, IntArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, choice
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.single_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, Gains

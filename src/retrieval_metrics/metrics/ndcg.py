@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import ordinals, within
-from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, choice, compute_gain, is_first_only
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.definition import Definition, choice
+from retrieval_metrics.metrics.base.gains import GAIN, GAINS, compute_gain
+from retrieval_metrics.metrics.base.single_ranking import score_one
+from retrieval_metrics.metrics.base.two_valued import is_first_only
 from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg
 
 if TYPE_CHECKING:

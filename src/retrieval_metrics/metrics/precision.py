@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import REL, Definition, choice, is_first_only
-from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_n_relevant
+from retrieval_metrics.metrics.base.definition import REL, Definition, choice
+from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
+from retrieval_metrics.metrics.base.single_ranking import score_one
+from retrieval_metrics.metrics.base.two_valued import is_first_only
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import cut_rows
-from retrieval_metrics.metrics.base.definition import (
-    MAX_GRADE,
-    Definition,
-    Parameter,
-    largest_grade,
-    make_number_reader,
-)
-from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_rank_weights
+from retrieval_metrics.metrics.base.definition import Definition, Parameter, make_number_reader
+from retrieval_metrics.metrics.base.grade_scale import MAX_GRADE, largest_grade
+from retrieval_metrics.metrics.base.rank_weights import mean_rank_weights
+from retrieval_metrics.metrics.base.single_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains, IntArray

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import within
-from retrieval_metrics.metrics.base.definition import REL, Definition, needs_one_document
-from retrieval_metrics.metrics.base.score import score_one
-from retrieval_metrics.metrics.base.ties import mean_n_relevant
+from retrieval_metrics.metrics.base.definition import REL, Definition
+from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
+from retrieval_metrics.metrics.base.single_ranking import score_one
+from retrieval_metrics.metrics.base.two_valued import needs_one_document
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.metrics.base.definition import (
-    PER,
-    REL,
-    Definition,
-    hits_per_group,
-    is_first_only,
-    mean_over_groups,
-)
-from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.definition import REL, Definition
+from retrieval_metrics.metrics.base.group_ranking import PER, hits_per_group, mean_over_groups
+from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block
+from retrieval_metrics.metrics.base.two_valued import is_first_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

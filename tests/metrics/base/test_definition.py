@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrieval_metrics.metrics.base.definition import exponential
+from retrieval_metrics.metrics.base.gains import exponential
 
 
 def test_the_exponential_gain_of_any_grade() -> None:

@@ -15,7 +15,7 @@ from generated import cutoffs
 from retrieval_metrics.matching.ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.metrics.base.rules import STANDARD
-from retrieval_metrics.metrics.base.score import bounds, ideal_values
+from retrieval_metrics.metrics.base.value_bounds import bounds, ideal_values
 
 
 @pytest.mark.parametrize(

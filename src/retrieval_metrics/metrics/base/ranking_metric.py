@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import is_new, within
-from retrieval_metrics.metrics.base.definition import largest_grade
+from retrieval_metrics.metrics.base.grade_scale import largest_grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ import numpy as np
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judged_columns import Items
 from retrieval_metrics.matching.judged_run import JudgedRun
-from retrieval_metrics.matching.rank_rows import is_new, is_relevant
+from retrieval_metrics.matching.rank_rows import is_new
 from retrieval_metrics.metrics.base.definition import TieOrderValues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray
     from retrieval_metrics.metrics.base.definition import Definition
@@ -140,35 +140,3 @@ def _list_orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
     untied = np.ones_like(document)
     all_items = Items(document, copies.document_query[document], rank, copies.document_grade[document], untied, rank)
     return JudgedRun(copies, all_items, np.full(n_orders, judged.n_retrieved[query]))
-
-
-# Mean weights of ranks, for metrics that sum a gain times a weight of the rank over documents.
-
-
-def mean_rank_weights(
-    judged: JudgedRun, weight: Callable[[FloatArray], FloatArray], cut: int | IntArray | None
-) -> FloatArray:
-    """Return for each item the mean weight of the ranks of its block; ranks beyond the cut weigh 0."""
-    items = judged.items
-    n_above = items.rank - 1
-    last_rank = n_above + items.tied
-    if cut is not None:
-        last_kept_rank = np.broadcast_to(cut, judged.n_queries)[items.query]
-        n_above = np.minimum(n_above, last_kept_rank)
-        last_rank = np.minimum(last_rank, last_kept_rank)
-    weights = weight(np.arange(1.0, last_rank.max(initial=0) + 1))
-    weight_down_to_rank = np.concatenate([[0.0], np.cumsum(weights)])
-    mean: FloatArray = (weight_down_to_rank[last_rank] - weight_down_to_rank[n_above]) / items.tied
-    return mean
-
-
-def mean_n_relevant(judged: JudgedRun, cut: int | IntArray | None, rel: float | None) -> FloatArray:
-    """Return the mean number of relevant documents within the cut, shape (queries,)."""
-    weight = mean_rank_weights(judged, np.ones_like, cut) * is_relevant(judged.items.grade, rel)
-    return judged.sum_by_query(judged.items.query, weight)
-
-
-def mean_discounted_gain(judged: JudgedRun, gain: FloatArray, cut: int | None) -> FloatArray:
-    """Return the mean sum of gain / log2(rank + 1) within the cut, shape (queries,)."""
-    weight = mean_rank_weights(judged, lambda rank: 1 / np.log2(rank + 1), cut)
-    return judged.sum_by_query(judged.items.query, gain * weight)

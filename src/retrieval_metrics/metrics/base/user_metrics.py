@@ -11,7 +11,8 @@ from inspect import signature
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, Parameter
+from retrieval_metrics.metrics.base.definition import Definition, Parameter
+from retrieval_metrics.metrics.base.grade_scale import MAX_GRADE
 from retrieval_metrics.metrics.base.metric import Metric, clear_name_cache, parse_computable_metric
 from retrieval_metrics.metrics.base.ranking_metric import RankingMetric
 from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS, add, remove
