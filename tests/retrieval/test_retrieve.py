@@ -319,17 +319,6 @@ def test_a_cancelled_retrieval_stops_at_once_although_a_thread_hangs() -> None:
     assert queries == ["text 0", "text 1"]
 
 
-def test_threads_are_used_again() -> None:
-    threads = set()
-
-    def retriever(text: str) -> list[str]:
-        threads.add(threading.get_ident())
-        return [text]
-
-    rm.retrieve(retriever, QUERIES, workers=3)
-    assert 1 <= len(threads) <= 3
-
-
 class RefusedError(Exception):
     """As the errors of many clients: it cannot be made from its message alone, so it cannot be unpickled."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from retrieval_metrics.statistics import detectable_difference, queries_needed, sign_flip_test
-from retrieval_metrics.statistics.paired import min_significant_units
+from retrieval_metrics.statistics.difference_intervals import min_significant_units
 from retrieval_metrics.statistics.power import min_units_for_power, paired_t_power
 
 DIFFERENCES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=50).filter(

@@ -19,7 +19,7 @@ from retrieval_metrics.matching.ids import count_common_queries
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import RULE_SETS, as_rules
 from retrieval_metrics.reports.tables import Printed, Table
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

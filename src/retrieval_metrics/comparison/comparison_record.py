@@ -15,7 +15,7 @@ from retrieval_metrics.evaluation.budget_coverage import unequal_depth_note, une
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

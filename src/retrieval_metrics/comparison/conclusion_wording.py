@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.conclusions import Conclusion, ConclusionKind
     from retrieval_metrics.statistics.noninferiority import MarginOutcome, MarginTest
-    from retrieval_metrics.statistics.paired import RareChange
+    from retrieval_metrics.statistics.rare_changes import RareChange
 
 # A sentence that names more than this is hard to read; the tables have all of them.
 MAX_NAMES = 4

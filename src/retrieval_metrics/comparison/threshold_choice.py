@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation.summary import intervals, means, sum_clustered
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.statistics import Interval, interval_from_sums
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from retrieval_metrics.evaluation.summary import LEVEL, mean_interval_of_sums, s
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.score import score
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

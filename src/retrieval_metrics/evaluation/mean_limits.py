@@ -10,7 +10,7 @@ from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.summary import independent_sums, mean_interval_of_sums
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.value_bounds import share_binary
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Record

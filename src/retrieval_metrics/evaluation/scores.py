@@ -17,7 +17,7 @@ from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
 from retrieval_metrics.metrics.base.value_bounds import ideal_values, is_two_valued
-from retrieval_metrics.statistics.means import ExactSums, Sums
+from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -13,7 +13,8 @@ from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
 from retrieval_metrics.evaluation.scores import ByMetric, Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base import value_bounds
-from retrieval_metrics.statistics.means import Sums, Units
+from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.units import Units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from retrieval_metrics.inputs.clusters import Clusters
-from retrieval_metrics.statistics.means import ExactSums, Interval
+from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.statistics.noninferiority import MarginTest
 from retrieval_metrics.statistics.paired import PairedDifference
+from retrieval_metrics.statistics.sums import ExactSums
 
 RecordT = TypeVar("RecordT", bound=type)
 

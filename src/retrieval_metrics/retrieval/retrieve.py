@@ -46,12 +46,8 @@ from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import progress
-from retrieval_metrics.retrieval.call_policy import (
-    TWO_LOOPS_HINT,
-    FunctionCaller,
-    is_event_loop_error,
-    run_concurrently,
-)
+from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
+from retrieval_metrics.retrieval.error_causes import TWO_LOOPS_HINT, is_event_loop_error
 from retrieval_metrics.retrieval.event_loop import run_until_complete
 from retrieval_metrics.retrieval.sync_async import RetrieverFunctions, choose_function
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.statistics.means import settings_table, sum_by_cluster
-from retrieval_metrics.statistics.paired import min_significant_units
+from retrieval_metrics.statistics.difference_intervals import min_significant_units
+from retrieval_metrics.statistics.units import sum_by_cluster
+from retrieval_metrics.statistics.value_arrays import settings_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

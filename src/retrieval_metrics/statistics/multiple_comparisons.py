@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.statistics.means import ROUNDING, finite
 from retrieval_metrics.statistics.sign_flips import (
     MAX_ENUMERATION,
     enumerate_sums,
@@ -15,6 +14,7 @@ from retrieval_metrics.statistics.sign_flips import (
     scale_to_one,
     sum_rounding,
 )
+from retrieval_metrics.statistics.value_arrays import ROUNDING, finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.statistics.means import ROUNDING, vector
+from retrieval_metrics.statistics.value_arrays import ROUNDING, vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
-    from retrieval_metrics.statistics.means import Sums
+    from retrieval_metrics.statistics.sums import Sums
 
 
 def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:
