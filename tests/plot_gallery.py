@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import matplotlib.style
 import numpy as np
+from matplotlib.text import Annotation, Text
 
 import retrieval_metrics as rm
 from browsing import LOOKS, Browser
@@ -246,6 +247,30 @@ def photographed(folder: Path, browser: Browser) -> None:
             (folder / f"{report.stem}-{look.width}-{look.scheme}.png").write_bytes(b64decode(shot["data"]))
     finally:
         browser.driver.quit()
+
+
+def words_of(figure: Figure) -> list[Text]:
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    return [text for text in texts if not isinstance(text, Annotation) or text.get_text()]
+
+
+def shown(figure: Figure) -> list[tuple[str, np.ndarray]]:
+    """The words of a figure with the corners of their boxes in inches, without ticks outside the axes' limits."""
+    figure.draw_without_rendering()
+    hidden = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+                inside = low - 1e-9 <= tick.get_loc() <= high + 1e-9
+                hidden |= set() if inside and tick.label1.get_visible() else {tick.label1}
+                hidden.add(tick.label2)
+    words = []
+    for text in words_of(figure):
+        if text not in hidden and text.axes not in {axes for axes in figure.axes if not axes.get_visible()}:
+            box = text.get_window_extent()
+            words.append((text.get_text(), np.array([box.x0, box.y0, box.x1, box.y1]) / figure.dpi))
+    return words
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from situations import chunk
 
 import retrieval_metrics as rm
 from retrieval_metrics.metrics.base.definition import Definition
-from retrieval_metrics.reports.charts import COLOURS
+from retrieval_metrics.reports.line_styles import COLOURS
 
 WIDTH = 344
 LEFT = 10

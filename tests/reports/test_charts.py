@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.comparison_charts import sorted_changes
 from retrieval_metrics.evaluation.evaluation_charts import evaluation_mean_charts
-from retrieval_metrics.reports import charts as draw
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
 
 NAN = float("nan")
@@ -30,13 +28,6 @@ def test_a_scale_has_0_and_every_end(
     assert ChartRows.scaled("", "", rows, least).ends == ends
 
 
-@pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
-def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
-    rows = [ChartRow("a", sum(ends) / 2, rm.types.Interval(*ends), "")]
-    drawn = [draw.rows(ChartRows.scaled("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
-    assert drawn == [1, int(ends[0] < 0)]
-
-
 def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:
     values = {
         "seconds": {f"q{index}": 0.002 + index / 10_000 for index in range(9)},
@@ -50,21 +41,3 @@ def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:
     assert [row.name for row in charts[1].rows] == ["faith"]
     assert charts[0].ends[1] < 0.01
     assert charts[1].ends == (0, 1)
-
-
-def test_gains_come_first_also_where_a_lower_value_is_better() -> None:
-    values = {
-        "slow": {f"q{index}": 2.0 + index % 3 for index in range(12)},
-        "fast": {f"q{index}": 3.0 for index in range(12)},
-    }
-    evaluations = {
-        name: rm.Evaluation.from_scores({"seconds": scores}, bounds=(0, 10), lower_is_better="seconds")
-        for name, scores in values.items()
-    }
-    changes = sorted_changes(rm.compare(evaluations).difference("seconds"))
-    assert changes.changes.tolist() == [-1.0] * 4 + [0.0] * 4 + [1.0] * 4
-    assert changes.counts == (4, 4, 4)
-    assert [name for name, _ in changes.gained] == ["q2", "q5", "q8"]
-    assert [name for name, _ in changes.dropped] == ["q0", "q3", "q6"]
-    drawn = draw.changes(changes)  # a loss goes up, and its query is named above
-    assert drawn.index("q0") < drawn.index("<svg") < drawn.index("q2")

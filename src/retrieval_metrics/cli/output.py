@@ -18,7 +18,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT, save_text
-from retrieval_metrics.reports.tables import Table, escaped, format_one_line
+from retrieval_metrics.reports.display_text import escaped, format_one_line
+from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     import argparse

@@ -18,15 +18,10 @@ from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, precisi
 from retrieval_metrics.evaluation.evaluation_plots import require_plot_kind
 from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.line_panels import cutoffs_panel, points_panel
 from retrieval_metrics.reports.name_key import NameKey
-from retrieval_metrics.reports.plots import (
-    changes_panel,
-    cutoffs_panel,
-    figure,
-    points_panel,
-    rows_panel,
-    shares_panel,
-)
+from retrieval_metrics.reports.plots import figure
+from retrieval_metrics.reports.row_panels import changes_panel, rows_panel, shares_panel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

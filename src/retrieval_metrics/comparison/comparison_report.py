@@ -31,7 +31,7 @@ from retrieval_metrics.evaluation.report_sections import (
 )
 from retrieval_metrics.evaluation.value_counts import values_table
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
-from retrieval_metrics.reports import charts, numbers, page
+from retrieval_metrics.reports import numbers, page, svg_charts
 from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
 
@@ -86,7 +86,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
     order = systems_in_order(comparison, main)
     means = []
     for chart in system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order)):
-        means.append(charts.rows(key(chart)))
+        means.append(svg_charts.rows(key(chart)))
     main_means = means.pop(comparison.metrics.index(main))
     unjudged = [page.paragraph(key(sentence)) for sentence in unjudged_sentences(comparison.scores)]
     answer = _answer(comparison, main, main_means, key)
@@ -98,7 +98,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
     parts = [
         answer,
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
-        charts.grid(*means),
+        svg_charts.grid(*means),
         page.section("How sure", *_difference_parts(comparison.differences.tables, comparison.pairs.index(pair))),
     ]
     sentences = comparison.conclusions.sentences
@@ -118,13 +118,13 @@ def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: Na
     if not has_few_sentences:
         sentences = [*comparison.conclusions.caveats, *comparison.ranking.sentences]
     words = page.sentences(key(sentences))
-    changes = charts.changes(key(main_pair_changes(comparison, main)))
+    changes = svg_charts.changes(key(main_pair_changes(comparison, main)))
     drawn = [main_means]
     key_lines = [*key.lines, *drawn_systems_notes(comparison), *star_notes(comparison)]
     if key_lines:
         drawn.append(page.sentences(key_lines))
     drawn.append(changes)
-    return page.side_by_side(words, charts.grid(*drawn), picture_leads=not has_few_sentences)
+    return page.side_by_side(words, svg_charts.grid(*drawn), picture_leads=not has_few_sentences)
 
 
 def _title(comparison: ComparisonRecord) -> str:

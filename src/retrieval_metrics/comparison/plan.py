@@ -144,14 +144,16 @@ class Plan(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.reports.plots import Panel, count_name_rows, figure
+        from retrieval_metrics.reports.line_panels import count_name_rows
+        from retrieval_metrics.reports.plots import Panel, figure
 
         names = [scenario.label for scenario in self.scenarios]
         return figure([Panel(self._draw, count_name_rows(names))])
 
     def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
-        from retrieval_metrics.reports.plots import add_title, label_line_ends, line_dashes, simplify_axes
+        from retrieval_metrics.reports.line_panels import label_line_ends, line_dashes
+        from retrieval_metrics.reports.line_styles import TIED_COLOUR, line_style
+        from retrieval_metrics.reports.plots import add_title, simplify_axes
 
         sizes = np.geomspace(min(self.target * 4, self.max_difference), self.target / 8, N_CURVE_POINTS).tolist()
         max_questions = 3 * max(scenario.n_questions for scenario in self.scenarios)

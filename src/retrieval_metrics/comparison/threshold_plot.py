@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
-from retrieval_metrics.reports.plots import (
-    SMALL_FONT_SIZE,
-    Panel,
-    figure,
-    line_dashes,
-    simplify_axes,
-    start_y_at_zero,
-)
+from retrieval_metrics.reports.line_panels import line_dashes, start_y_at_zero
+from retrieval_metrics.reports.line_styles import TIED_COLOUR, line_style
+from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, figure, simplify_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

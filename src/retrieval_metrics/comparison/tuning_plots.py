@@ -12,20 +12,11 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 from retrieval_metrics.comparison.tuning_curves import find_curve, make_grid
 from retrieval_metrics.comparison.tuning_report import gain_rows
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
+from retrieval_metrics.reports.line_panels import count_name_rows, label_line_ends, line_dashes
+from retrieval_metrics.reports.line_styles import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
 from retrieval_metrics.reports.name_key import NameKey
-from retrieval_metrics.reports.plots import (
-    SMALL_FONT_SIZE,
-    Panel,
-    add_title,
-    count_name_rows,
-    figure,
-    label_line_ends,
-    line_dashes,
-    rows_panel,
-    simplify_axes,
-    wrap_text,
-)
+from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, add_title, figure, simplify_axes, wrap_text
+from retrieval_metrics.reports.row_panels import rows_panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.tuning_curves import make_grid
 from retrieval_metrics.evaluation.about_section import format_about_section
-from retrieval_metrics.reports import charts as draw
-from retrieval_metrics.reports import numbers, page
+from retrieval_metrics.reports import numbers, page, svg_charts
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
 from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
@@ -29,7 +28,7 @@ def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | Pat
     key = NameKey([setting.name for setting in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
-        draw.grid(draw.rows(key(gain_rows(tuning, MAX_DRAWN)))),
+        svg_charts.grid(svg_charts.rows(key(gain_rows(tuning, MAX_DRAWN)))),
     ]
     if key.lines:
         parts.append(page.sentences(key.lines))

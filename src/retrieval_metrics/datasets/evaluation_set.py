@@ -26,7 +26,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import shorten
+from retrieval_metrics.reports.display_text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -11,7 +11,8 @@ from retrieval_metrics.datasets.generation_wording import generation_notes
 from retrieval_metrics.datasets.question_kinds import KINDS
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.reports.tables import Printed, Table, shorten
+from retrieval_metrics.reports.display_text import shorten
+from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

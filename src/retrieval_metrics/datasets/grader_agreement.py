@@ -175,7 +175,8 @@ class Agreement(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.reports.plots import figure, rows_panel
+        from retrieval_metrics.reports.plots import figure
+        from retrieval_metrics.reports.row_panels import rows_panel
 
         second = self.names[1]
         n_by_grade = dict(zip(self.grades, self.confusion.sum(axis=0).astype(int), strict=True))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.reports.tables import Printed, Table, shorten
+from retrieval_metrics.reports.display_text import shorten
+from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -37,7 +37,8 @@ from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import Table, shorten
+from retrieval_metrics.reports.display_text import shorten
+from retrieval_metrics.reports.tables import Table
 from retrieval_metrics.retrieval.event_loop import run_until_complete
 
 if TYPE_CHECKING:

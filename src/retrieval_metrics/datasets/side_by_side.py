@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.reports import numbers, page
-from retrieval_metrics.reports.tables import shorten
+from retrieval_metrics.reports.display_text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

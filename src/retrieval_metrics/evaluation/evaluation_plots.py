@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, evaluation_mean_charts, precision_recall_points
 from retrieval_metrics.metrics.base.metric import as_metric
-from retrieval_metrics.reports.plots import cutoffs_panel, figure, points_panel, rows_panel
+from retrieval_metrics.reports.line_panels import cutoffs_panel, points_panel
+from retrieval_metrics.reports.plots import figure
+from retrieval_metrics.reports.row_panels import rows_panel
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Record, Scores, Totals

@@ -6,8 +6,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import shorten
 from retrieval_metrics.reports.numbers import format_count, format_query_count, join_names
-from retrieval_metrics.reports.tables import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

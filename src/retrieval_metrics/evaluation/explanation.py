@@ -29,8 +29,9 @@ from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
+from retrieval_metrics.reports.display_text import format_one_line, shorten
 from retrieval_metrics.reports.numbers import format_count, format_query_count
-from retrieval_metrics.reports.tables import Printed, Table, format_one_line, shorten
+from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import IntArray, QueryId

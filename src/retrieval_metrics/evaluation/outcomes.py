@@ -11,7 +11,7 @@ import numpy as np
 
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.reports.tables import shorten
+from retrieval_metrics.reports.display_text import shorten
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray

@@ -15,7 +15,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
 )
 from retrieval_metrics.evaluation.static_queries import format_static_queries
 from retrieval_metrics.metrics.base.metric import Metric
-from retrieval_metrics.reports import charts, page
+from retrieval_metrics.reports import page, svg_charts
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> str:
     has_unknown_run = any(scores.origin is None for scores in systems.values())
     if has_unknown_run or not metric.definition.takes_cutoff:
         return ""
-    return charts.grid(charts.cutoffs(cutoff_lines(systems, metric)))
+    return svg_charts.grid(svg_charts.cutoffs(cutoff_lines(systems, metric)))
 
 
 def queries_section(data: QueryData, page_data: Mapping[str, Any]) -> str:

@@ -9,16 +9,9 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import TIED_COLOUR, line_style
-from retrieval_metrics.reports.plots import (
-    SMALL_FONT_SIZE,
-    Panel,
-    add_title,
-    figure,
-    simplify_axes,
-    start_y_at_zero,
-    wrap_text,
-)
+from retrieval_metrics.reports.line_panels import start_y_at_zero
+from retrieval_metrics.reports.line_styles import TIED_COLOUR, line_style
+from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, add_title, figure, simplify_axes, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

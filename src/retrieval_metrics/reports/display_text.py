@@ -1,0 +1,75 @@
+"""Escape texts for display: no control characters, and no broken lines."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+# Control characters except tab and line feed, and marks that change the direction of the text around them.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+# Control characters except tab, and line feeds.
+_BREAKS = re.compile(CONTROL.pattern.replace(r"\x08", r"\x08\n"))
+
+# How the signs of a ranking are written where only ASCII can be.
+ASCII_SIGNS = str.maketrans({"▲": "+", "▼": "-"})
+
+
+def for_terminal(text: str) -> str:
+    """Return a text with `+` and `-` in place of triangles, if the terminal cannot show these."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(ASCII_SIGNS)
+    return text
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with control characters written as Python escapes; line breaks stay.
+
+    Example:
+        >>> print(escaped("q\x1b[31m7"))
+        q\x1b[31m7
+    """
+    return CONTROL.sub(_as_escape, text)
+
+
+def _as_escape(character: re.Match[str]) -> str:
+    return character[0].encode("unicode_escape").decode()
+
+
+def format_one_line(text: str) -> str:
+    r"""Return a text as one line, with control characters escaped.
+
+    Example:
+        >>> print(format_one_line("two\nlines"))
+        two\nlines
+    """
+    return _BREAKS.sub(_as_escape, text.replace("\t", " "))
+
+
+SHORT_LENGTH = 60
+
+# How many times the length is read, so that enough is left when runs of white space are collapsed.
+_READ_FACTOR = 4
+
+
+def shorten(text: str, length: int = SHORT_LENGTH) -> str:
+    r"""Return the beginning of a text on one line.
+
+    Example:
+        >>> shorten("The with statement\n wraps a block", 20)
+        'The with statement…'
+        >>> shorten("short")
+        'short'
+        >>> print(shorten("a\x1b[31mb"))
+        a\x1b[31mb
+    """
+    line = format_one_line(" ".join(text[: length * _READ_FACTOR].split()))
+    if len(line) <= length and len(text) <= length * _READ_FACTOR:
+        return line
+    beginning = line[: length - 1]
+    last_space = beginning.rfind(" ")
+    if last_space > length // 2:
+        beginning = beginning[:last_space]
+    return f"{beginning}…"
