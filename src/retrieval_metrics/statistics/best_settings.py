@@ -1,4 +1,4 @@
-"""Which of several settings may be the best: multiple comparisons with the best."""
+"""Find which of several settings may be the best: multiple comparisons with the best."""
 
 from __future__ import annotations
 
@@ -50,8 +50,12 @@ def find_possibly_best(
     df = max(n_units - 1, 1)
     critical = stats.t.isf(stats.norm.sf(np.quantile(largest, level, axis=0)), df)
     # A setting that is worse by a constant is worse on every question.
-    is_worse_by_constant = (np.isinf(spread) & (gaps > 0)).any(axis=1) & (n_units >= min_significant_units(level))
-    possibly_best: NDArray[np.bool_] = (deficit <= critical) & ~is_worse_by_constant | (means == means.max())
+    is_worse_by_constant = (np.isinf(spread) & (gaps > 0)).any(axis=1)
+    if n_units < min_significant_units(level):
+        is_worse_by_constant[:] = False
+    is_within_chance = (deficit <= critical) & ~is_worse_by_constant
+    is_best_here = means == means.max()
+    possibly_best: NDArray[np.bool_] = is_within_chance | is_best_here
     return possibly_best
 
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.units import Units
 
 
+# A number of units this close above a whole number is that number, up to rounding.
+COUNT_TOLERANCE = 1e-9
+
+
 def min_significant_units(level: float) -> int:
     """Return how many queries, or clusters, a two-sided sign-flip test needs before it can reject at 1 - level.
 
@@ -21,7 +25,7 @@ def min_significant_units(level: float) -> int:
         >>> min_significant_units(0.95), min_significant_units(0.99)  # 2 / 2^6 = .031, 2 / 2^8 = .0078
         (6, 8)
     """
-    return max(2, math.ceil(1 - math.log2(1 - level) - 1e-9))
+    return max(2, math.ceil(1 - math.log2(1 - level) - COUNT_TOLERANCE))
 
 
 def difference_interval(
@@ -74,12 +78,12 @@ def difference_interval(
         return Interval(0.0, 0.0)
     student = student_critical_value(units.effective_units, level)
     squares = float(units.totals @ units.totals)
-    reached = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
+    observed = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
     widest = max(critical, student, simultaneous)
-    low, high = _ends(units, widest, span)
-    if critical < reached <= widest:
-        excluding_0 = [value for value in (critical, student, simultaneous) if critical <= value < reached]
-        narrower = _ends(units, max(excluding_0), span)
+    low, high = _find_ends(units, widest, span)
+    if critical < observed <= widest:
+        values_excluding_0 = [value for value in (critical, student, simultaneous) if critical <= value < observed]
+        narrower = _find_ends(units, max(values_excluding_0), span)
         if units.mean > 0:
             low = narrower.low
         else:
@@ -87,7 +91,7 @@ def difference_interval(
     return Interval(low, high)
 
 
-def _ends(units: Units, critical: float, span: float) -> Interval:
+def _find_ends(units: Units, critical: float, span: float) -> Interval:
     """Return the smallest and the largest mean whose standardised sum does not exceed the critical value."""
     mean = units.mean
     sizes = units.sizes
@@ -98,19 +102,25 @@ def _ends(units: Units, critical: float, span: float) -> Interval:
     leading = float(sizes.sum()) ** 2 - squared * float(sizes @ sizes)
     if math.isinf(critical) or not leading:
         return Interval(-span, span)
-    half = squared * float(residuals @ sizes)
-    discriminant = half**2 + leading * squared * float(residuals @ residuals)
-    if leading < 0:  # unequal clusters: one end at most, both roots on its side of the mean
-        if discriminant <= 0:
-            return Interval(-span, span)
-        root = math.sqrt(discriminant)
-        roots = (mean + (-half - root) / leading, mean + (-half + root) / leading)
-        ends = Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
-        # Beyond both roots lie more means that are not rejected; if 0 is one of them, the interval reaches it.
-        is_0_rejected = min(roots) < 0 < max(roots)
-        return ends if ends.low <= 0 <= ends.high or is_0_rejected else Interval(-span, span)
+    half_linear = squared * float(residuals @ sizes)
+    discriminant = half_linear**2 + leading * squared * float(residuals @ residuals)
+    is_one_sided = leading < 0
+    if is_one_sided and discriminant <= 0:
+        return Interval(-span, span)
     root = math.sqrt(discriminant)
-    return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
+    with_minus = mean + (-half_linear - root) / leading
+    with_plus = mean + (-half_linear + root) / leading
+    if not is_one_sided:
+        return Interval(max(with_minus, -span), min(with_plus, span))
+    # With clusters of unequal size there is one end at most, and both roots are on its side of the mean.
+    ends = Interval(-span, min(with_minus, with_plus, span))
+    if half_linear < 0:
+        ends = Interval(max(with_minus, with_plus, -span), span)
+    # Beyond both roots lie more means that are not rejected; if 0 is one of them, the interval reaches it.
+    is_0_rejected = min(with_minus, with_plus) < 0 < max(with_minus, with_plus)
+    if ends.low <= 0 <= ends.high or is_0_rejected:
+        return ends
+    return Interval(-span, span)
 
 
 def student_critical_value(count: float, level: float = 0.95) -> float:

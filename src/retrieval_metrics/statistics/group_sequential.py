@@ -1,4 +1,4 @@
-"""How much of the error each look at growing data may spend, so that all looks together keep one level."""
+"""Divide the error between several looks at growing data, so that all looks together keep one level."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ N_GRID_POINTS = 801
 
 # Standard deviations after which a sum is as good as impossible.
 MAX_BOUND = 8.0
+
+# A bound is found up to this.
+BOUND_TOLERANCE = 1e-9
 
 
 def spending_levels(looks: Sequence[int], level: float = 0.95) -> tuple[float, ...]:
@@ -91,7 +94,7 @@ def _find_bound(
 
     low = 0.0
     high = MAX_BOUND
-    while high - low > 1e-9:
+    while high - low > BOUND_TOLERANCE:
         middle = (low + high) / 2
         edge = middle * root
         outside = float(weights @ (ndtr((grid - edge) / sigma) + ndtr((-edge - grid) / sigma)))

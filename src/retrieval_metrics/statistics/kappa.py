@@ -1,4 +1,4 @@
-"""Agreement of two graders or more beyond chance: kappa, alpha and shares, with intervals by cluster."""
+"""Measure the agreement of two or more graders beyond chance, with intervals by cluster."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
     total = table.sum()
     if not total:
         return math.nan
-    cost = _costs(len(table), weights)
+    cost = _disagreement_costs(len(table), weights)
     chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
     if not chance:
         return math.nan
     return float(1 - (cost * table).sum() / chance)
 
 
-def _costs(grades: int, weights: Weights) -> NDArray[np.float64]:
+def _disagreement_costs(n_grades: int, weights: Weights) -> NDArray[np.float64]:
     """Return what each disagreement costs, shape (grades, grades)."""
-    grade = np.arange(grades)
+    grade = np.arange(n_grades)
     distance: NDArray[np.float64] = np.abs(grade[:, None] - grade[None, :]).astype(np.float64)
     match weights:
         case None:
@@ -106,11 +106,11 @@ def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float
     proportion(level, "level")
     counts = np.asarray(tables, dtype=np.float64)
     total = counts.sum(axis=0)
-    disagreements = np.einsum("qij,ij->q", counts, _costs(len(total), weights))
-    return _by_cluster(counts, lambda table: cohens_kappa(table, weights), disagreements, level)
+    disagreements = np.einsum("qij,ij->q", counts, _disagreement_costs(len(total), weights))
+    return _estimate_by_cluster(counts, lambda table: cohens_kappa(table, weights), disagreements, level)
 
 
-def _by_cluster(
+def _estimate_by_cluster(
     counts: NDArray[np.float64],
     measure: Callable[[NDArray[np.float64]], float],
     disagreements: NDArray[np.float64],
@@ -162,7 +162,7 @@ def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: fl
     """
     proportion(level, "level")
     counts = np.asarray(tables, dtype=np.float64)
-    cost = _costs(counts.shape[1], weights)
+    cost = _disagreement_costs(counts.shape[1], weights)
     disagreements = np.einsum("qij,ij->q", counts, cost)
 
     def alpha(table: NDArray[np.float64]) -> float:
@@ -172,7 +172,7 @@ def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: fl
             return math.nan
         return float(1 - (grade_counts.sum() - 1) * (cost * table).sum() / chance)
 
-    return _by_cluster(counts, alpha, disagreements, level)
+    return _estimate_by_cluster(counts, alpha, disagreements, level)
 
 
 def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> AgreementEstimate:

@@ -29,6 +29,10 @@ MAX_STRETCH = 2.0
 FAR_OUTSIDE_SHARE = 0.25
 
 
+# A labelled query that alone determines a parameter has leverage 1, by which a residual cannot be divided.
+MAX_LEVERAGE = 1 - 1e-9
+
+
 class FittedLine(NamedTuple):
     """A regression of people's values on the model's, as far as it does not depend on people's.
 
@@ -45,6 +49,25 @@ class FittedLine(NamedTuple):
     share: NDArray[np.float64]
     leverage: NDArray[np.float64]
     has_slope: bool
+
+
+class OutsideValues(NamedTuple):
+    """The model's values far outside the labelled ones.
+
+    Attributes:
+        count: How many there are.
+        mean_distance: The sum of their distances from the labelled values, divided by the number of all queries.
+    """
+
+    count: int
+    mean_distance: float
+
+
+class BetweenClusters(NamedTuple):
+    """The variance between clusters, and how many clusters hold labelled queries."""
+
+    variance: float
+    n_labelled: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +159,7 @@ class DrawnSample:
         design = (self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64)
         return self._fit(design, has_slope=False)
 
-    def measure_outside(self, defined: NDArray[np.bool_]) -> tuple[int, float]:
+    def measure_outside(self, defined: NDArray[np.bool_]) -> OutsideValues:
         """Return how many of the model's values lie far outside those labelled in their stratum, and by how much."""
         count = 0
         total = 0.0
@@ -145,7 +168,8 @@ class DrawnSample:
         for stratum in np.unique(self.strata):
             labelled = labelled_values[(labelled_strata == stratum) & defined & ~np.isnan(labelled_values)]
             values = self.model[(self.strata == stratum) & ~np.isnan(self.model)]
-            low = high = self.centre
+            low = self.centre
+            high = self.centre
             if labelled.size:
                 low = labelled.min()
                 high = labelled.max()
@@ -153,21 +177,22 @@ class DrawnSample:
             far = distances[np.abs(distances) > FAR_OUTSIDE_SHARE * (high - low) + ROUNDING]
             count += len(far)
             total += float(far.sum())
-        return count, total / len(self.model)
+        return OutsideValues(count, total / len(self.model))
 
     def _fit(self, design: NDArray[np.float64], *, has_slope: bool) -> FittedLine:
         rows = design[self.labelled]
         inverse = np.linalg.inv(rows.T @ (rows * self.weights[:, None])).astype(np.float64)
         share = (rows @ inverse @ design.mean(axis=0)) * self.weights
         leverage = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
-        return FittedLine(design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9), has_slope)
+        return FittedLine(design, inverse, share, np.clip(leverage, 0.0, MAX_LEVERAGE), has_slope)
 
-    def between_clusters(self, contributions: NDArray[np.float64]) -> tuple[float, int]:
+    def estimate_between_clusters(self, contributions: NDArray[np.float64]) -> BetweenClusters:
         """Return the variance of the sums of contributions by cluster, and how many clusters hold labelled queries."""
         clusters: NDArray[np.int64] = self.clusters  # type: ignore[assignment]  # only asked where there are some
         sums = np.bincount(clusters, contributions)
         n_labelled = len(np.unique(clusters[self.labelled]))
-        return float(sums @ sums) * n_labelled / max(n_labelled - 1, 1), n_labelled
+        variance = float(sums @ sums) * n_labelled / max(n_labelled - 1, 1)
+        return BetweenClusters(variance, n_labelled)
 
 
 def _require_labels_in_each_stratum(strata: NDArray[np.int64], labelled: NDArray[np.int64]) -> None:

@@ -139,7 +139,7 @@ def interval_from_sums(
         )
     if not 0 <= binary <= 1:
         raise ValueError(f"binary must be a share of queries, from 0 to 1, got {binary!r}")
-    ends = _ends(sums.smallest, sums.largest, bounds)
+    ends = _place_half_observations(sums.smallest, sums.largest, bounds)
     if binary == 1:
         if sums.total != sums.total_of_squares or sums.smallest not in (0, 1) or sums.largest not in (0, 1):
             raise ValueError(
@@ -182,7 +182,7 @@ def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float, binary
     return Interval(low_end + width * low, low_end + width * high)
 
 
-def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def _place_half_observations(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Return the positions of the two half observations: the bounds, or one observed range beyond the values."""
     lower, upper = bounds
     spread = largest - smallest

@@ -1,4 +1,4 @@
-"""The sign-flip test of several hypotheses together, which corrects for their number."""
+"""Test several hypotheses together by sign flips, corrected for their number."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ MAX_NUMBERS_AT_ONCE = 2**20
 
 # Standardised sums this close differ by rounding only.
 SUM_TOLERANCE = 1e-9
+
+# A share of choices that exceeds alpha by less than this, relative to alpha, does so by rounding only.
+ALPHA_TOLERANCE = 1e-9
 
 
 class JointTest(NamedTuple):
@@ -185,9 +188,16 @@ def _find_critical_value(
     # Values that differ by rounding are one value, which all of their choices reach.
     ends_of_ties = np.append(np.flatnonzero(np.diff(furthest_first) < -tolerance), len(order) - 1)
     shares = np.cumsum(weights[order])[ends_of_ties]
-    n_within_alpha = int(np.searchsorted(shares, alpha * (1 + 1e-9), side="right"))
+    n_within_alpha = int(np.searchsorted(shares, alpha * (1 + ALPHA_TOLERANCE), side="right"))
     index = ends_of_ties[min(n_within_alpha, len(ends_of_ties) - 1)]
     return float(furthest_first[index]) + tolerance
+
+
+class _WeightedSums(NamedTuple):
+    """Sums under some choices of signs, shape (choices, columns), and the weight of each choice."""
+
+    sums: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
 
 class _SignChoices(NamedTuple):
@@ -253,17 +263,17 @@ class _SignChoices(NamedTuple):
         """How much the observed choice counts besides the others; the choices that are listed hold it."""
         return 0.0 if self.counts is not None else 1 / (self.resamples + 1)
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def blocks(self) -> Iterator[_WeightedSums]:
         """Yield the standardised sums of some choices, shape (choices, hypotheses), and the weights of the choices."""
         block_size = max(1, MAX_NUMBERS_AT_ONCE // max(len(self.rows), len(self.plus)))
         if self.counts is None:
-            column_sums = self._draw(block_size)
+            column_sums = self._draw_column_sums(block_size)
         else:
-            column_sums = self._enumerate(self.counts, block_size)
+            column_sums = self._enumerate_column_sums(self.counts, block_size)
         for sums, weights in column_sums:
-            yield np.abs(sums[:, self.plus] - sums[:, self.minus]) / self.scale, weights
+            yield _WeightedSums(np.abs(sums[:, self.plus] - sums[:, self.minus]) / self.scale, weights)
 
-    def _draw(self, block_size: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def _draw_column_sums(self, block_size: int) -> Iterator[_WeightedSums]:
         """Yield the sums of the columns under random signs, shape (choices, c), and the weights of the choices."""
         random = np.random.default_rng(self.seed)
         n_rows = len(self.rows)
@@ -272,12 +282,11 @@ class _SignChoices(NamedTuple):
             size = min(block_size, self.resamples - start)
             random_bytes = np.frombuffer(random.bytes(size * ((n_rows + 7) // 8)), np.uint8).reshape(size, -1)
             signs = np.unpackbits(random_bytes, axis=1, count=n_rows).astype(np.float64)
-            yield 2 * (signs @ self.rows) - total, np.full(size, 1 / (self.resamples + 1))
+            weights = np.full(size, 1 / (self.resamples + 1))
+            yield _WeightedSums(2 * (signs @ self.rows) - total, weights)
 
-    def _enumerate(
-        self, counts: NDArray[np.int64], block_size: int
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Yield the sums of the columns for all choices of signs, and their probabilities; equal rows, equal sums."""
+    def _enumerate_column_sums(self, counts: NDArray[np.int64], block_size: int) -> Iterator[_WeightedSums]:
+        """Yield the sums of the columns for all choices of signs, and their probabilities, each distinct row once."""
         sums = np.zeros((1, self.rows.shape[1]))
         weights = np.ones(1)
         for row, count in zip(self.rows, counts.tolist(), strict=True):
@@ -285,7 +294,7 @@ class _SignChoices(NamedTuple):
             sums = (sums[:, None, :] + shifts).reshape(-1, len(row))
             weights = np.multiply.outer(weights, heads_probabilities(count)).ravel()
         for start in range(0, len(sums), block_size):
-            yield sums[start : start + block_size], weights[start : start + block_size]
+            yield _WeightedSums(sums[start : start + block_size], weights[start : start + block_size])
 
 
 def _count_distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -294,8 +303,8 @@ def _count_distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], 
     leading_columns = (np.abs(scaled) > ROUNDING).argmax(axis=1)
     leading_entries = scaled[np.arange(len(scaled)), leading_columns]
     rounded = (scaled * np.sign(leading_entries)[:, None]).round(12) + 0.0  # no negative zeros, whose bytes differ
-    _, first, counts = np.unique(rounded, axis=0, return_index=True, return_counts=True)
-    return first, counts
+    _, first_indices, counts = np.unique(rounded, axis=0, return_index=True, return_counts=True)
+    return first_indices, counts
 
 
 def _step_down(
@@ -332,7 +341,7 @@ def _step_down(
         np.concatenate(largest_blocks), np.concatenate(weight_blocks), alpha, SUM_TOLERANCE
     )
     critical = np.full(len(moving), first_critical)
-    later_steps = np.flatnonzero((corrected <= alpha * (1 + 1e-9)) & (choices.observed <= critical))
+    later_steps = np.flatnonzero((corrected <= alpha * (1 + ALPHA_TOLERANCE)) & (choices.observed <= critical))
     if len(later_steps):
         critical[later_steps] = _critical_values_of_steps(choices, later_steps, alpha)
     # A hypothesis is rejected if both its own test and the joint one reject it.

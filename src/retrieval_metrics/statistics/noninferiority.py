@@ -1,4 +1,4 @@
-"""Whether a system is no worse than a baseline by more than a margin."""
+"""Test whether a system is no worse than a baseline by more than a margin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MarginTest(NamedTuple):
 def within_margins(
     samples: Sequence[Units], spans: Sequence[float], margin: float, *, alpha: float = 0.05
 ) -> list[MarginTest]:
-    """Test for each sample of paired differences whether its mean is above -margin, below it, or cannot be told.
+    """Test for each sample of paired differences whether its mean is above -margin or below it.
 
     The lower bound is the largest mu that both Student's t and Johnson's, which is adjusted for the skewness of the
     sample, reject in favour of a larger mean. With n differences of mean m, standard deviation s and third central

@@ -1,4 +1,4 @@
-"""What choosing the best of several settings is worth on new questions."""
+"""Estimate what choosing the best of several settings is worth on new questions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class OutOfBagEstimate(NamedTuple):
 
     Attributes:
         best: The setting with the best mean on these questions; the default if none is better than it.
-        mean: The mean of what is chosen, on new questions.
+        mean: The mean of the chosen setting on new questions.
         mean_interval: Its confidence interval.
-        gain: The same minus the default.
+        gain: The mean of the chosen setting minus that of the default, on new questions.
         gain_interval: Its confidence interval.
-        selection_rates: Shape (settings,), in which share of the resamples each setting is the best.
+        selection_rates: Shape (settings,), the share of the resamples in which each setting is the best.
     """
 
     best: int
@@ -82,9 +82,9 @@ def out_of_bag(
         np.add.at(times_drawn, (np.arange(size)[:, None], drawn), 1.0)
         is_out_of_bag = times_drawn == 0
         # A resample that holds every question leaves none to score on.
-        usable = is_out_of_bag.any(axis=1)
-        in_bag_weights = times_drawn[usable]
-        out_of_bag_weights = is_out_of_bag[usable].astype(np.float64)
+        is_usable = is_out_of_bag.any(axis=1)
+        in_bag_weights = times_drawn[is_usable]
+        out_of_bag_weights = is_out_of_bag[is_usable].astype(np.float64)
         in_bag_means = (in_bag_weights @ totals) / (in_bag_weights @ sizes)[:, None]
         selected = _best_settings(in_bag_means, default, keep=keep)
         out_of_bag_means = (out_of_bag_weights @ totals) / (out_of_bag_weights @ sizes)[:, None]

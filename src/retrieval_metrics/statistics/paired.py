@@ -184,22 +184,22 @@ def paired_differences(
     defined = ~np.isnan(array)
     labels = None if clusters is None else cluster_numbers(clusters)
     if contrasts is not None:
-        contrasts = contrasts._replace(columns=_sum_by_cluster(contrasts.columns, labels))
+        contrasts = contrasts._replace(columns=_sum_exactly_by_cluster(contrasts.columns, labels))
     test = joint_sign_flips(
-        _sum_by_cluster(np.where(defined, array, 0.0), labels),
+        _sum_exactly_by_cluster(np.where(defined, array, 0.0), labels),
         alpha=1 - level,
         resamples=resamples,
         seed=seed,
         contrasts=contrasts,
         advance=advance,
     )
-    described = []
+    paired = []
     for hypothesis, (mask, span) in enumerate(zip(defined.T, spans, strict=True)):
         column = array[mask, hypothesis]
         critical = float(test.critical[hypothesis])
         units = Units.from_values(column, None if labels is None else labels[mask])
-        t_statistic, effect_size = _students_t(column, units)
-        described.append(
+        t_test = _compute_t_test(column, units)
+        paired.append(
             PairedDifference(
                 count=len(column),
                 clusters=len(units.sizes),
@@ -210,14 +210,14 @@ def paired_differences(
                 critical_value=critical,
                 p_randomisation=float(test.p_values[hypothesis]),
                 exact=bool(test.exact[hypothesis]),
-                t_statistic=t_statistic,
-                effect_size=effect_size,
+                t_statistic=t_test.t_statistic,
+                effect_size=t_test.effect_size,
                 wins=int((column > 0).sum()),
                 ties=int((column == 0).sum()),
                 losses=int((column < 0).sum()),
             )
         )
-    return PairedDifferences(described, test.corrected.tolist())
+    return PairedDifferences(paired, test.corrected.tolist())
 
 
 def is_significant(p_value: float, level: float) -> bool:
@@ -238,32 +238,41 @@ def subtract_baseline(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.floa
 
 
 def subtract_exactly(values: NDArray[np.float64], baseline: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return value minus baseline, exactly 0 where they differ by rounding only, NaN where one is."""
+    """Return value minus baseline, exactly 0 where they differ by rounding only, NaN where either is NaN."""
     differences = values - baseline
     rounding = ROUNDING * np.maximum(np.abs(values), np.abs(baseline))
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
-def _sum_by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """Return the sums of the clusters, exactly 0 where they differ from it by rounding only."""
+def _sum_exactly_by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """Return the sums of the clusters, exactly 0 where a sum differs from 0 by rounding only."""
     if labels is None:
         return array
-    sums, magnitudes = np.zeros((2, int(labels.max(initial=-1)) + 1, array.shape[1]))
+    n_clusters = int(labels.max(initial=-1)) + 1
+    sums = np.zeros((n_clusters, array.shape[1]))
+    magnitudes = np.zeros_like(sums)
     np.add.at(sums, labels, array)
     np.add.at(magnitudes, labels, np.abs(array))
     return np.where(np.abs(sums) <= ROUNDING * magnitudes, 0.0, sums)
 
 
-def _students_t(differences: NDArray[np.float64], units: Units) -> tuple[float, float]:
+class _TTest(NamedTuple):
+    """Student's t of paired differences, and their effect size."""
+
+    t_statistic: float
+    effect_size: float
+
+
+def _compute_t_test(differences: NDArray[np.float64], units: Units) -> _TTest:
     """Return Student's t and the effect size, also if the differences do not vary."""
     if len(units.sizes) < MIN_UNITS_FOR_SPREAD or not differences.any():
-        return 0.0, 0.0
+        return _TTest(0.0, 0.0)
     mean = units.mean
     deviation = float(differences.std(ddof=1))
     if deviation <= ROUNDING * abs(mean):
-        return math.copysign(math.inf, mean), math.copysign(math.inf, mean)
+        return _TTest(math.copysign(math.inf, mean), math.copysign(math.inf, mean))
     standard_error = math.sqrt(units.variance_of_mean)
     if not mean:
-        return 0.0, 0.0
+        return _TTest(0.0, 0.0)
     t_statistic = mean / standard_error if standard_error else math.copysign(math.inf, mean)
-    return t_statistic, mean / deviation
+    return _TTest(t_statistic, mean / deviation)

@@ -1,4 +1,4 @@
-"""Which differences a sample can detect, and how many queries it takes to detect one."""
+"""Compute which differences a sample can detect, and how many queries it takes to detect one."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ SPREAD_CONFIDENCE = 0.8
 
 # A difference that takes more queries is refused.
 MAX_UNITS = 2**40
+
+# A standard deviation that is smaller than this share of the difference hides nothing.
+NEGLIGIBLE_DEVIATION = 1e-6
 
 
 class Detectable(NamedTuple):
@@ -118,6 +121,7 @@ def detectable_difference(
 
 
 def _infinite_above(span: float, difference: float) -> float:
+    """Return the difference, or infinity if it is larger than the largest possible one."""
     return difference if difference <= span else math.inf
 
 
@@ -205,10 +209,14 @@ def min_units_for_power(
 
     def suffices(n: int) -> bool:
         remaining = difference - step / n
-        if remaining <= 0 or (step and betainc(min_units, n - min_units + 1, remaining / step) < power):
+        if remaining <= 0:
+            return False
+        if step and betainc(min_units, n - min_units + 1, remaining / step) < power:
             return False
         deviation = math.sqrt(variance + max(remaining * (step - remaining), 0.0))
-        return deviation <= remaining * 1e-6 or paired_t_power(remaining / deviation, n, alpha) >= power
+        if deviation <= remaining * NEGLIGIBLE_DEVIATION:
+            return True
+        return paired_t_power(remaining / deviation, n, alpha) >= power
 
     enough = min_units
     while not suffices(enough):

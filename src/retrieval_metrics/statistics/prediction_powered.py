@@ -1,4 +1,4 @@
-"""A mean estimated from a model's values on all queries and people's on some: prediction-powered inference."""
+"""Estimate a mean from a model's values on all queries and people's on some: prediction-powered inference."""
 
 from __future__ import annotations
 
@@ -293,17 +293,19 @@ def corrected_mean(
     estimate = _estimate(sample, line, defined, span)
     if not line.has_slope:
         return estimate
-    n_outside, distance = sample.measure_outside(defined)
+    outside = sample.measure_outside(defined)
     human_only = _estimate(sample, sample.fit_means(), defined, span)
-    return replace(estimate, n_outside=n_outside, extrapolated=estimate.slope * distance, human_only=human_only)
+    return replace(
+        estimate, n_outside=outside.count, extrapolated=estimate.slope * outside.mean_distance, human_only=human_only
+    )
 
 
 def _estimate(sample: DrawnSample, line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
     """Return the estimate with its variance, from one regression; `defined` are the labels with a value."""
     count = int(defined.sum())
-    length = len(defined)
-    rows = line.design[sample.labelled]
-    n_parameters = rows.shape[1]
+    n_labelled = len(defined)
+    labelled_design = line.design[sample.labelled]
+    n_parameters = labelled_design.shape[1]
     weights = sample.weights
     values = np.where(defined, sample.human, 0.0)
     share = float(line.share @ defined)
@@ -311,22 +313,22 @@ def _estimate(sample: DrawnSample, line: FittedLine, defined: NDArray[np.bool_],
     rounding = ROUNDING * max(1.0, float(np.abs(values).max()))
     all_equal = float(np.ptp(values[defined])) <= rounding
     outcomes = np.where(defined & (not all_equal), sample.human - mean, 0.0)
-    coefficients = line.inverse @ rows.T @ (weights * outcomes)
-    residuals = outcomes - rows @ coefficients
+    coefficients = line.inverse @ labelled_design.T @ (weights * outcomes)
+    residuals = outcomes - labelled_design @ coefficients
     residuals[np.abs(residuals) <= rounding] = 0.0
     sampled = _sampling_variance(sample, line, residuals)
     predicted = line.design @ coefficients
     explained = float(predicted.var(ddof=1)) / len(predicted)
     variance = sampled + explained
     degrees = count - n_parameters
-    independent = count / length / float(line.share @ line.share)
+    independent = count / n_labelled / float(line.share @ line.share)
     if sample.clusters is not None:
         contributions = predicted / len(predicted)
         contributions[sample.labelled] += line.share * residuals / np.sqrt(1 - line.leverage)
-        between, n_clusters = sample.between_clusters(contributions)
-        variance = max(variance, between)
-        degrees = min(count, n_clusters) - n_parameters
-        independent = min(independent, n_clusters)
+        between_clusters = sample.estimate_between_clusters(contributions)
+        variance = max(variance, between_clusters.variance)
+        degrees = min(count, between_clusters.n_labelled) - n_parameters
+        independent = min(independent, between_clusters.n_labelled)
     if degrees < 1:
         raise ValueError(
             f"the labelled queries come from too few clusters to show a variance: {degrees + n_parameters} for "
@@ -358,20 +360,28 @@ def _estimate(sample: DrawnSample, line: FittedLine, defined: NDArray[np.bool_],
 
 
 def _sampling_variance(sample: DrawnSample, line: FittedLine, residuals: NDArray[np.float64]) -> float:
-    """Return the part of the variance that comes from so few labels: the larger of HC2's and that of the strata."""
+    """Return the part of the variance that comes from sampling labels: the larger of HC2's and that of the strata."""
     weights = sample.weights
-    length = len(residuals)
+    n_labelled = len(residuals)
     n_parameters = line.design.shape[1]
     strata = sample.strata[sample.labelled]
-    unexplained = float(weights @ residuals**2 / weights.sum()) * length / (length - n_parameters)
+    unexplained = float(weights @ residuals**2 / weights.sum()) * n_labelled / (n_labelled - n_parameters)
     robust = float(np.sum(line.share**2 * residuals**2 / (1 - line.leverage)))
     n_strata = len(np.unique(strata))
-    slope_cost = (n_parameters - n_strata) / length  # what the slope, which is common, costs each label
-    by_stratum = []
+    slope_cost = (n_parameters - n_strata) / n_labelled  # what the slope, which is common, costs each label
+    stratum_variances = []
     for stratum in np.unique(strata):
-        rows = strata == stratum
-        by_stratum.append(_stratum_variance(residuals[rows], weights[rows], line.share[rows], unexplained, slope_cost))
-    return max(robust, sum(by_stratum))
+        is_in_stratum = strata == stratum
+        stratum_variances.append(
+            _stratum_variance(
+                residuals[is_in_stratum],
+                weights[is_in_stratum],
+                line.share[is_in_stratum],
+                overall_variance=unexplained,
+                slope_cost=slope_cost,
+            )
+        )
+    return max(robust, sum(stratum_variances))
 
 
 def _stratum_variance(

@@ -49,7 +49,7 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
 
 
 def estimate_rare_change(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
-    """Return the `rare_change` of so many independent queries; all of them if there are none."""
+    """Return the `rare_change` of a number of independent queries; of none, the share is 1."""
     proportion(level, "level")
     positive_number(span, "span")
     share = 1 - (1 - level) ** (1 / count) if count else 1.0

@@ -1,4 +1,4 @@
-"""The sign-flip test of one hypothesis."""
+"""Test one hypothesis by sign flips."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def scale_to_one(differences: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def sum_rounding(count: int) -> float:
-    """Return by how much two equal sums of so many differences of at most 1 may differ."""
+    """Return how much two equal sums of `count` differences of at most 1 may differ by rounding."""
     return count * ROUNDING
 
 
