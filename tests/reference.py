@@ -153,11 +153,11 @@ def ndcg(
     gain: str = "linear",
     gains: str | None = None,
     ideal: str = "all",
-    level: str = "groups",
+    of: str = "groups",
 ) -> float:
     best = [max(group.values()) for group in truth]
     achieved = dcg(truth, ranking, k, gain, gains)
-    if level == "documents":  # each member of each group is needed; an item gains at its rank, once
+    if of == "documents":  # each member of each group is needed; an item gains at its rank, once
         best = [grade for group in truth for grade in group.values()]
         first = [
             document if document not in ranking[:position] else "" for position, document in enumerate(ranking[:k])

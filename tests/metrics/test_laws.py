@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, often, rankings, truths
 from retrieval_metrics.metrics.base.table import DEFINITIONS
-from retrieval_metrics.metrics.base.value_bounds import is_two_valued
+from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
 SPELLINGS = [
@@ -134,7 +134,7 @@ def test_what_the_judgments_say_is_two_valued_is_0_or_1(
     for metric in dict.fromkeys([*at_first, *at_cutoff]):
         scores = rm.evaluate({"q": truth}, {"q": ranking}, metric).scores
         assert scores.origin is not None
-        values = is_two_valued(metric, scores.origin.judged, scores.rules)
+        values = find_two_valued_queries(metric, scores.origin.judged, scores.rules)
         result = float(scores.column(metric)[0])
         assert values is None or not values[0] or result in {0.0, 1.0} or math.isnan(result), metric
 

@@ -16,7 +16,7 @@ from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
-from retrieval_metrics.metrics.base.value_bounds import ideal_values, is_two_valued
+from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
 from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Scores:
 
     def _two_valued(self, metric: Metric, origin: Origin) -> FloatArray | None:
         """Return the column of that name; a mean over runs or orders of equal scores can be a fraction all the same."""
-        is_two_valued_by_position = is_two_valued(metric, origin.judged, self.rules)
+        is_two_valued_by_position = find_two_valued_queries(metric, origin.judged, self.rules)
         if is_two_valued_by_position is None:
             return None
         two_valued = is_two_valued_by_position[self.positions].astype(np.float64)

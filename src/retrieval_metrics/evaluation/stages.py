@@ -24,7 +24,7 @@ from retrieval_metrics.evaluation.summary import means
 from retrieval_metrics.metrics.base.given_metrics import as_given_metric
 from retrieval_metrics.metrics.base.metric import Metric, as_metric, choose_leading_metric
 from retrieval_metrics.metrics.base.rules import STANDARD
-from retrieval_metrics.metrics.base.value_bounds import is_two_valued
+from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
@@ -234,7 +234,7 @@ def _is_lost_whole(scores: Scores, metric: Metric) -> FloatArray | None:
         return np.ones(len(scores.queries))
     rel = {name: value for name, value in metric.parameters if name == "rel"}
     judged = scores.require_origin("followed").judged
-    needs_one = is_two_valued(Metric("recall", metric.k, **rel), judged, STANDARD)
+    needs_one = find_two_valued_queries(Metric("recall", metric.k, **rel), judged, STANDARD)
     return None if needs_one is None else needs_one[scores.positions].astype(np.float64)
 
 

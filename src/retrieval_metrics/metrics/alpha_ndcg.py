@@ -65,53 +65,55 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
     # In rank order, so that the order of the judgments does not affect the rounding.
     order = np.lexsort((-gain, rank, query))
     achieved = discounted_gains(judged, query[order], rank[order], gain[order])
-    best = _ideal(judged, k if isinstance(k, int) else None, alpha, rel)
-    return achieved / np.where(best > 0, best, np.nan)
+    ideal_dcg = _compute_ideal_dcg(judged, k if isinstance(k, int) else None, alpha, rel)
+    return achieved / np.where(ideal_dcg > 0, ideal_dcg, np.nan)
 
 
-def _ideal(judged: JudgedRun, k: int | None, alpha: float, rel: float | None) -> FloatArray:
+def _compute_ideal_dcg(judged: JudgedRun, k: int | None, alpha: float, rel: float | None) -> FloatArray:
     """Return the alpha-DCG of the greedy ideal ranking of every query."""
     discount = (1.0 / np.log2(np.arange(2.0, len(judged.qrels.documents) + 3.0))).tolist()
-    best = np.zeros(judged.n_queries)
-    for query, groups in enumerate(_memberships(judged.qrels, rel)):
-        gains = _greedy_gains(groups, k, alpha)
-        best[query] = fsum(gain * discount[index] for index, gain in enumerate(gains))
-    return best
+    ideal_dcg = np.zeros(judged.n_queries)
+    for query, groups_by_document in enumerate(_iterate_memberships(judged.qrels, rel)):
+        gains = _pick_greedily(groups_by_document, k, alpha)
+        ideal_dcg[query] = fsum(gain * discount[index] for index, gain in enumerate(gains))
+    return ideal_dcg
 
 
-def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
+def _iterate_memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
     """Yield for each query the groups of each relevant document, with the documents by descending id."""
     relevant = is_relevant(qrels.member_grade, rel)
     members = zip(qrels.member_document[relevant].tolist(), qrels.member_group[relevant].tolist(), strict=True)
-    groups: dict[int, list[int]] = {}
+    groups_of_document: dict[int, list[int]] = {}
     for document, group in members:
-        groups.setdefault(document, []).append(group)
-    names: Any = qrels.documents
+        groups_of_document.setdefault(document, []).append(group)
+    document_ids: Any = qrels.documents
     for start, end in pairwise(qrels.bounds):
-        documents = [document for document in range(start, end) if document in groups]
+        documents = [document for document in range(start, end) if document in groups_of_document]
         if not qrels.has_pieces:  # pieces have no order other than the given one
-            documents.sort(key=lambda document: names[document], reverse=True)
-        yield [groups[document] for document in documents]
+            documents.sort(key=lambda document: document_ids[document], reverse=True)
+        yield [groups_of_document[document] for document in documents]
 
 
-def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[float]:
+def _pick_greedily(groups_by_document: list[list[int]], k: int | None, alpha: float) -> list[float]:
     """Return the gain of the document that gains most, then of the one that gains most after it, and so on."""
     from heapq import heapify, heappop, heapreplace
 
     n_satisfying: dict[int, int] = {}
     gains: list[float] = []
     # A document's gain only ever falls, so the best is found once the top of the heap is up to date.
-    heap = [(-float(len(groups_of_document)), document) for document, groups_of_document in enumerate(groups)]
+    heap = [
+        (-float(len(groups_of_document)), document) for document, groups_of_document in enumerate(groups_by_document)
+    ]
     heapify(heap)
     while heap and (k is None or len(gains) < k):
         former_loss, document = heap[0]
-        loss = -sum((1.0 - alpha) ** n_satisfying.get(group, 0) for group in groups[document])
+        loss = -sum((1.0 - alpha) ** n_satisfying.get(group, 0) for group in groups_by_document[document])
         if loss > former_loss:
             heapreplace(heap, (loss, document))
             continue
         heappop(heap)
         gains.append(-loss)
-        for group in groups[document]:
+        for group in groups_by_document[document]:
             n_satisfying[group] = n_satisfying.get(group, 0) + 1
     return gains
 
@@ -134,9 +136,9 @@ def mean_over_orders(
     rel: float | None = None,
 ) -> FloatArray:
     """Return alpha-NDCG over all orders of equal scores; as each document is a group, it is NDCG with binary gain."""
-    best = _ideal(judged, k, alpha, rel)
+    ideal_dcg = _compute_ideal_dcg(judged, k, alpha, rel)
     gain = is_relevant(judged.items.grade, rel).astype(np.float64)
-    return mean_discounted_gain(judged, gain, k) / np.where(best > 0, best, np.nan)
+    return mean_discounted_gain(judged, gain, k) / np.where(ideal_dcg > 0, ideal_dcg, np.nan)
 
 
 DEFINITION = Definition(

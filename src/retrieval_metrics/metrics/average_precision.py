@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import is_relevant
-from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues, choice
+from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues, make_choice
 from retrieval_metrics.metrics.base.group_ranking import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block, blocks_of, hit_probability
-from retrieval_metrics.metrics.base.two_valued import needs_one_at_first_rank
+from retrieval_metrics.metrics.base.two_valued import select_single_relevant_at_cutoff_1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,20 +55,23 @@ def score(
 ) -> FloatArray:
     """Return the average precision of every query, shape (queries,)."""
     if per == "group":
-        return _mean_of_groups(judged, k, rel, norm)
+        return _average_over_groups(judged, k, rel, norm)
     hits = judged.hits(rel).cut(k)
     total = judged.sum_by_query(hits.query, hits.ordinal / hits.row)
-    return total / np.maximum(judged.n_relevant(rel) if norm == "relevant" else judged.sum_by_query(hits.query), 1)
+    n_counted = judged.n_relevant(rel) if norm == "relevant" else judged.sum_by_query(hits.query)
+    return total / np.maximum(n_counted, 1)
 
 
-def _mean_of_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> FloatArray:
+def _average_over_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> FloatArray:
     hits = hits_per_group(judged, k, rel)
     qrels = judged.qrels
-    counted = qrels.member_group[is_relevant(qrels.member_grade, rel)] if norm == "relevant" else hits.group
-    groups = len(qrels.group_query)
-    size = np.maximum(np.bincount(counted, minlength=groups), 1)
-    of_group = np.bincount(hits.group, hits.ordinal / hits.rank, minlength=groups) / size
-    return mean_over_groups(judged, np.arange(groups), of_group, rel)
+    n_groups = len(qrels.group_query)
+    counted_group = hits.group
+    if norm == "relevant":
+        counted_group = qrels.member_group[is_relevant(qrels.member_grade, rel)]
+    n_counted = np.maximum(np.bincount(counted_group, minlength=n_groups), 1)
+    group_values = np.bincount(hits.group, hits.ordinal / hits.rank, minlength=n_groups) / n_counted
+    return mean_over_groups(judged, np.arange(n_groups), group_values, rel)
 
 
 def mean_over_orders(
@@ -91,27 +94,27 @@ def mean_over_orders(
             over_orders.highest[query] = values.highest
         return over_orders
 
-    def mean_of(query: int, blocks: Sequence[Block]) -> float:
+    def compute_mean(query: int, blocks: Sequence[Block]) -> float:
         total = 0.0
-        hits = 0
+        n_hits = 0
         for block in blocks:
-            total += _precisions(block.n_above, hits, block.size, block.n_relevant, block.within(k))
-            hits += block.n_relevant
-        needed = hits if norm == "retrieved" else judged.n_relevant(rel)[query]
-        return total / float(max(needed, 1))
+            total += _sum_expected_precisions(block.n_above, n_hits, block.size, block.n_relevant, block.within(k))
+            n_hits += block.n_relevant
+        n_counted = n_hits if norm == "retrieved" else judged.n_relevant(rel)[query]
+        return total / float(max(n_counted, 1))
 
-    return average_by_block(judged, rel, mean_of)
+    return average_by_block(judged, rel, compute_mean)
 
 
-def _precisions(above: int, hits_above: int, size: int, relevant: int, places: int) -> float:
+def _sum_expected_precisions(n_above: int, n_hits_above: int, size: int, n_relevant: int, n_places: int) -> float:
     """Return the mean sum of the precisions at the relevant documents among the first places of a block.
 
-    A place is relevant with probability r / b; given that, each earlier place of the block is relevant with probability
-    (r - 1) / (b - 1).
+    With b documents in the block, r of them relevant, a place is relevant with probability r / b. Given that, each
+    earlier place of the block is relevant with probability (r - 1) / (b - 1).
     """
-    place = np.arange(1.0, places + 1)
-    before = (place - 1) * ((relevant - 1) / (size - 1)) if size > 1 else 0.0
-    return float(np.sum((hits_above + 1 + before) / (above + place))) * relevant / size
+    place = np.arange(1.0, n_places + 1)
+    hits_before = (place - 1) * ((n_relevant - 1) / (size - 1)) if size > 1 else 0.0
+    return float(np.sum((n_hits_above + 1 + hits_before) / (n_above + place))) * n_relevant / size
 
 
 class _OrderValues(NamedTuple):
@@ -135,9 +138,10 @@ def _divide_by_hits(blocks: Sequence[Block], k: int) -> _OrderValues:
         if n_places < block.size:
             return _divide_by_hits_in_cut(block, total, n_hits, n_places)
         total = _OrderValues(
-            total.mean + _precisions(block.n_above, n_hits, block.size, block.n_relevant, n_places),
-            total.lowest + _sum_of_precisions(block.n_above + block.size - block.n_relevant, n_hits, block.n_relevant),
-            total.highest + _sum_of_precisions(block.n_above, n_hits, block.n_relevant),
+            total.mean + _sum_expected_precisions(block.n_above, n_hits, block.size, block.n_relevant, n_places),
+            total.lowest
+            + _sum_consecutive_precisions(block.n_above + block.size - block.n_relevant, n_hits, block.n_relevant),
+            total.highest + _sum_consecutive_precisions(block.n_above, n_hits, block.n_relevant),
         )
         n_hits += block.n_relevant
     divisor = max(n_hits, 1)
@@ -166,16 +170,16 @@ def _divide_by_known_hits(
     divisor = max(n_hits + n_hits_in_block, 1)
     if not n_hits_in_block:
         return _OrderValues(total.mean / divisor, total.lowest / divisor, total.highest / divisor)
-    first_if_last = block.n_above + n_places - n_hits_in_block
-    mean = total.mean + _precisions(block.n_above, n_hits, n_places, n_hits_in_block, n_places)
-    lowest = total.lowest + _sum_of_precisions(first_if_last, n_hits, n_hits_in_block)
-    highest = total.highest + _sum_of_precisions(block.n_above, n_hits, n_hits_in_block)
+    n_above_last_hits = block.n_above + n_places - n_hits_in_block
+    mean = total.mean + _sum_expected_precisions(block.n_above, n_hits, n_places, n_hits_in_block, n_places)
+    lowest = total.lowest + _sum_consecutive_precisions(n_above_last_hits, n_hits, n_hits_in_block)
+    highest = total.highest + _sum_consecutive_precisions(block.n_above, n_hits, n_hits_in_block)
     return _OrderValues(mean / divisor, lowest / divisor, highest / divisor)
 
 
-def _sum_of_precisions(above: int, hits: int, relevant: int) -> float:
-    """Return the sum of the precisions at consecutive relevant documents."""
-    return sum((hits + step) / (above + step) for step in range(1, relevant + 1))
+def _sum_consecutive_precisions(n_above: int, n_hits_above: int, n_relevant: int) -> float:
+    """Return the sum of the precisions at relevant documents that follow each other in the ranking."""
+    return sum((n_hits_above + step) / (n_above + step) for step in range(1, n_relevant + 1))
 
 
 DEFINITION = Definition(
@@ -186,7 +190,7 @@ DEFINITION = Definition(
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,
-        "norm": choice(
+        "norm": make_choice(
             "relevant",
             "the denominator: all relevant documents, or those found (`retrieved`)",
             {
@@ -197,6 +201,6 @@ DEFINITION = Definition(
         ),
         "per": PER,
     },
-    two_valued=needs_one_at_first_rank,
+    two_valued=select_single_relevant_at_cutoff_1,
     mean_over_orders=mean_over_orders,
 )

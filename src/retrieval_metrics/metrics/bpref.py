@@ -10,7 +10,7 @@ from retrieval_metrics.matching.rank_rows import count_above, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block
-from retrieval_metrics.metrics.base.two_valued import needs_one_document
+from retrieval_metrics.metrics.base.two_valued import select_single_relevant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,19 +48,19 @@ def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
 
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:
     """Return bpref of every query, shape (queries,)."""
-    relevant = judged.n_relevant(rel)
+    n_relevant = judged.n_relevant(rel)
     hits = judged.hits(rel)
     items = judged.items
-    nonrelevant_query = judged.qrels.document_query[_nonrelevant(judged.qrels.document_grade, rel)]
-    fewer = np.minimum(relevant, judged.sum_by_query(nonrelevant_query))
-    nonrelevant = _nonrelevant(items.grade, rel)
-    above = count_above(hits.query, hits.rank, items.query[nonrelevant], items.rank[nonrelevant])
-    above = np.minimum(above, relevant[hits.query])
-    term = 1 - above / np.maximum(fewer[hits.query], 1)
-    return judged.sum_by_query(hits.query, term) / np.maximum(relevant, 1)
+    nonrelevant_query = judged.qrels.document_query[_is_nonrelevant(judged.qrels.document_grade, rel)]
+    max_above = np.minimum(n_relevant, judged.sum_by_query(nonrelevant_query))
+    is_nonrelevant = _is_nonrelevant(items.grade, rel)
+    n_above = count_above(hits.query, hits.rank, items.query[is_nonrelevant], items.rank[is_nonrelevant])
+    n_above = np.minimum(n_above, n_relevant[hits.query])
+    term = 1 - n_above / np.maximum(max_above[hits.query], 1)
+    return judged.sum_by_query(hits.query, term) / np.maximum(n_relevant, 1)
 
 
-def _nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
+def _is_nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
     return (grade >= 0) & ~is_relevant(grade, rel)
 
 
@@ -76,20 +76,20 @@ def mean_over_orders(
     """
     qrels = judged.qrels
 
-    def mean(query: int, blocks: Sequence[Block]) -> float:
+    def compute_mean(query: int, blocks: Sequence[Block]) -> float:
         grades = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]]
-        relevant = float(judged.n_relevant(rel)[query])
-        fewer = max(min(relevant, float(np.sum(_nonrelevant(grades, rel)))), 1.0)
+        n_relevant = float(judged.n_relevant(rel)[query])
+        max_above = max(min(n_relevant, float(np.sum(_is_nonrelevant(grades, rel)))), 1.0)
         total = 0.0
         n_above = 0
         for block in blocks:
-            n_nonrelevant = int(np.sum(_nonrelevant(block.grades, rel)))
-            counts = np.minimum(n_above + np.arange(n_nonrelevant + 1), relevant)
-            total += block.n_relevant * float(np.mean(1 - counts / fewer))
+            n_nonrelevant = int(np.sum(_is_nonrelevant(block.grades, rel)))
+            possible_n_above = np.minimum(n_above + np.arange(n_nonrelevant + 1), n_relevant)
+            total += block.n_relevant * float(np.mean(1 - possible_n_above / max_above))
             n_above += n_nonrelevant
-        return total / max(relevant, 1.0)
+        return total / max(n_relevant, 1.0)
 
-    return average_by_block(judged, rel, mean)
+    return average_by_block(judged, rel, compute_mean)
 
 
 DEFINITION = Definition(
@@ -99,6 +99,6 @@ DEFINITION = Definition(
     plain_summary="how rarely a result judged not relevant is above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
-    two_valued=needs_one_document,
+    two_valued=select_single_relevant,
     mean_over_orders=mean_over_orders,
 )

@@ -49,17 +49,21 @@ def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -
 def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> FloatArray:
     """Return ERR of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
-    top = largest_grade(judged, max_grade)
-    satisfied = exponential(hits.grade) / (exponential(np.array([top])) + 1)
+    satisfied_chance = exponential(hits.grade) / _largest_grade_power(judged, max_grade)
     value = np.zeros(judged.n_queries)
-    unsatisfied = np.ones(judged.n_queries)
+    unsatisfied_chance = np.ones(judged.n_queries)
     # Hit by hit, all queries at once: the first hit of each, then the second, ...
     by_ordinal = np.argsort(hits.ordinal, kind="stable")
     for step in np.split(by_ordinal, np.flatnonzero(np.diff(hits.ordinal[by_ordinal])) + 1):
         query = hits.query[step]
-        value[query] += unsatisfied[query] * satisfied[step] / hits.row[step]
-        unsatisfied[query] *= 1 - satisfied[step]
+        value[query] += unsatisfied_chance[query] * satisfied_chance[step] / hits.row[step]
+        unsatisfied_chance[query] *= 1 - satisfied_chance[step]
     return value
+
+
+def _largest_grade_power(judged: JudgedRun, max_grade: float | None) -> float:
+    """Return 2^G for the largest grade G."""
+    return float(exponential(np.array([largest_grade(judged, max_grade)]))[0]) + 1
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> FloatArray:
@@ -67,25 +71,26 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | Non
 
     The probability of stopping at document i is that of passing i - 1 documents minus that of passing i.
     """
-    top = float(exponential(np.array([largest_grade(judged, max_grade)]))[0]) + 1
+    grade_power = _largest_grade_power(judged, max_grade)
 
-    def mean(_: int, blocks: Sequence[Block]) -> float:
+    def compute_mean(_: int, blocks: Sequence[Block]) -> float:
         total = 0.0
-        going = 1.0
+        reach_chance = 1.0
         for block in blocks:
-            goes_on = 1 - exponential(block.grades[block.grades > 0]) / top
-            means = _mean_products(goes_on)
-            previous = 1.0
+            pass_chances = 1 - exponential(block.grades[block.grades > 0]) / grade_power
+            mean_products = _mean_products(pass_chances)
+            previous_chance = 1.0
             for place in range(1, block.within(k) + 1):
-                passed = sum(
-                    hit_probability(block.size, len(goes_on), place, drawn) * mean for drawn, mean in enumerate(means)
-                )
-                total += going * (previous - passed) / (block.n_above + place)
-                previous = passed
-            going *= float(np.prod(goes_on))
+                terms = []
+                for n_drawn, mean_product in enumerate(mean_products):
+                    terms.append(hit_probability(block.size, len(pass_chances), place, n_drawn) * mean_product)
+                passed_chance = sum(terms)
+                total += reach_chance * (previous_chance - passed_chance) / (block.n_above + place)
+                previous_chance = passed_chance
+            reach_chance *= float(np.prod(pass_chances))
         return total
 
-    return average_by_block(judged, None, mean)
+    return average_by_block(judged, None, compute_mean)
 
 
 def _mean_products(factors: FloatArray) -> list[float]:

@@ -10,7 +10,7 @@ from retrieval_metrics.metrics import precision, recall
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.two_valued import needs_one_at_first_rank
+from retrieval_metrics.metrics.base.two_valued import select_single_relevant_at_cutoff_1
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
@@ -71,6 +71,6 @@ DEFINITION = Definition(
     aliases=("f1_score", "set_f"),
     parameters={"rel": REL, "norm": precision.NORM},
     reaches_one=False,
-    two_valued=needs_one_at_first_rank,
+    two_valued=select_single_relevant_at_cutoff_1,
     mean_over_orders=mean_over_orders,
 )

@@ -53,15 +53,15 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
     """Return full recall over all orders of equal scores: the probability that no block leaves out a needed one."""
 
-    def mean(query: int, blocks: Sequence[Block]) -> float:
+    def compute_mean(query: int, blocks: Sequence[Block]) -> float:
         if sum(block.n_relevant for block in blocks) < judged.n_relevant(rel)[query]:
             return 0.0
-        complete = 1.0
+        complete_chance = 1.0
         for block in blocks:
-            complete *= hit_probability(block.size, block.n_relevant, block.within(k), block.n_relevant)
-        return complete
+            complete_chance *= hit_probability(block.size, block.n_relevant, block.within(k), block.n_relevant)
+        return complete_chance
 
-    return average_by_block(judged, rel, mean)
+    return average_by_block(judged, rel, compute_mean)
 
 
 DEFINITION = Definition(

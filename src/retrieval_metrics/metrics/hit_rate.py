@@ -50,13 +50,13 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
     """Return the hit rate over all orders of equal scores: 1 minus the probability that every block misses."""
 
-    def mean(_: int, blocks: Sequence[Block]) -> float:
-        missed = 1.0
+    def compute_mean(_: int, blocks: Sequence[Block]) -> float:
+        miss_chance = 1.0
         for block in blocks:
-            missed *= hit_probability(block.size, block.n_relevant, block.within(k), 0)
-        return 1 - missed
+            miss_chance *= hit_probability(block.size, block.n_relevant, block.within(k), 0)
+        return 1 - miss_chance
 
-    return average_by_block(judged, rel, mean)
+    return average_by_block(judged, rel, compute_mean)
 
 
 def depends_on_one_document(**_: object) -> bool:

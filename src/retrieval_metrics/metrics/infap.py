@@ -48,11 +48,12 @@ def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
 
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:
     """Return inferred average precision of every query, shape (queries,)."""
-    return estimate_average_precision(judged, rel, judged.items.grade < -np.inf)
+    is_pooled = np.zeros(len(judged.items.grade), np.bool_)
+    return estimate_average_precision(judged, rel, is_pooled)
 
 
-def estimate_average_precision(judged: JudgedRun, rel: float | None, pooled: BoolArray) -> FloatArray:
-    """Return it with some of the items, which are not relevant, as pooled and not judged."""
+def estimate_average_precision(judged: JudgedRun, rel: float | None, is_pooled: BoolArray) -> FloatArray:
+    """Return inferred average precision if some of the items that are not relevant were pooled but not judged."""
     hits = judged.hits(rel)
     items = judged.items
 
@@ -60,8 +61,8 @@ def estimate_average_precision(judged: JudgedRun, rel: float | None, pooled: Boo
         return count_above(hits.query, hits.rank, items.query[mask], items.rank[mask])
 
     n_relevant_above = hits.ordinal - 1
-    n_judged_above = n_relevant_above + count_above_hits(~is_relevant(items.grade, rel) & ~pooled)
-    n_pooled_above = n_judged_above + count_above_hits(pooled)
+    n_judged_above = n_relevant_above + count_above_hits(~is_relevant(items.grade, rel) & ~is_pooled)
+    n_pooled_above = n_judged_above + count_above_hits(is_pooled)
     term = (1 + n_pooled_above * (n_relevant_above + EPSILON) / (n_judged_above + 2 * EPSILON)) / hits.row
     return judged.sum_by_query(hits.query, term) / np.maximum(judged.n_relevant(rel), 1)
 

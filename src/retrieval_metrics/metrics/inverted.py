@@ -56,24 +56,25 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
 
 
 def _find_first_rank(judged: JudgedRun, query: IntArray, rank: IntArray) -> FloatArray:
-    first = np.full(judged.n_queries, np.inf)
-    np.minimum.at(first, query, rank)
-    return first
+    first_rank = np.full(judged.n_queries, np.inf)
+    np.minimum.at(first_rank, query, rank)
+    return first_rank
 
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> TieOrderValues:
-    """Return it over all orders of equal scores; the first block that holds anything of the two kinds decides."""
+    """Return inversion over all orders of equal scores; the first block with a document of the two kinds decides."""
     items = judged.items
-    is_good = is_relevant(items.grade, rel)
-    is_bad = is_forbidden(judged.qrels.smallest_grade[items.document])
-    # The grades of the blocks tell the kinds apart: 2 is relevant, 1 forbidden alone.
-    kinds = judged.with_items(items._replace(grade=np.where(is_good, 2.0, is_bad.astype(np.float64))))
+    is_relevant_item = is_relevant(items.grade, rel)
+    is_forbidden_item = is_forbidden(judged.qrels.smallest_grade[items.document])
+    # The grades of the blocks tell the two kinds apart: 2 is relevant, 1 is forbidden and not relevant.
+    kind = np.where(is_relevant_item, 2.0, is_forbidden_item.astype(np.float64))
+    judged_by_kind = judged.with_items(items._replace(grade=kind))
     over_orders = TieOrderValues(*np.zeros((3, judged.n_queries)))
-    for query, blocks in blocks_of(kinds, None):
-        deciding = [block for block in blocks if block.n_relevant]
-        if not deciding:
+    for query, blocks in blocks_of(judged_by_kind, None):
+        deciding_blocks = [block for block in blocks if block.n_relevant]
+        if not deciding_blocks:
             continue
-        block = deciding[0]
+        block = deciding_blocks[0]
         n_forbidden = int((block.grades == 1).sum())
         n_drawn = block.within(k)
         hit_chance = 1 - hit_probability(block.size, block.n_relevant, n_drawn, 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, choice
+from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, make_choice
 from retrieval_metrics.metrics.base.single_ranking import score_one
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def score(
         return mean
     hits = judged.hits(rel)
     n_needed = np.floor(recall * judged.n_relevant(rel) + ROUNDING_ALLOWANCE[rounding])
-    reached = hits.ordinal >= n_needed[hits.query]
+    is_reached = hits.ordinal >= n_needed[hits.query]
     precision = np.zeros(judged.n_queries)
-    np.maximum.at(precision, hits.query[reached], (hits.ordinal / hits.row)[reached])
+    np.maximum.at(precision, hits.query[is_reached], (hits.ordinal / hits.row)[is_reached])
     return precision
 
 
@@ -91,7 +91,7 @@ DEFINITION = Definition(
         "recall": Parameter(
             _parse_recall, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)
         ),
-        "rounding": choice(
+        "rounding": make_choice(
             "up",
             "how r R becomes a number of documents: rounded up, or to the nearest (`nearest`), as in trec_eval 10",
             {

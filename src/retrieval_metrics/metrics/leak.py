@@ -11,7 +11,7 @@ from retrieval_metrics.matching.rank_rows import is_forbidden, within
 from retrieval_metrics.metrics.base.definition import Definition, Parameter, TieOrderValues, make_number_reader
 from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.ties import best_and_worst_orders
-from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_of_hits
+from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_hit_rate
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
@@ -55,12 +55,12 @@ def score(judged: JudgedRun, *, k: Cut, grade: float | None = None) -> FloatArra
 
 def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = None) -> TieOrderValues:
     """Return the leak over all orders of equal scores: the hit rate of what is forbidden."""
-    forbidden = is_forbidden(judged.qrels.smallest_grade[judged.items.document], grade)
-    sought = judged.with_items(judged.items._replace(grade=forbidden.astype(np.float64)))
-    forbidden_first, forbidden_last = best_and_worst_orders(judged, forbidden)
+    is_forbidden_item = is_forbidden(judged.qrels.smallest_grade[judged.items.document], grade)
+    judged_by_forbidden = judged.with_items(judged.items._replace(grade=is_forbidden_item.astype(np.float64)))
+    forbidden_first, forbidden_last = best_and_worst_orders(judged, is_forbidden_item)
     highest = score(forbidden_first, k=k, grade=grade)
     lowest = score(forbidden_last, k=k, grade=grade)
-    return TieOrderValues(mean_of_hits(sought, k=k), lowest, highest)
+    return TieOrderValues(mean_hit_rate(judged_by_forbidden, k=k), lowest, highest)
 
 
 GRADE = Parameter(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import ordinals, within
-from retrieval_metrics.metrics.base.definition import Definition, choice
+from retrieval_metrics.metrics.base.definition import Definition, make_choice
 from retrieval_metrics.metrics.base.gains import GAIN, GAINS, compute_gain
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.two_valued import is_first_only
+from retrieval_metrics.metrics.base.two_valued import select_all_at_cutoff_1
 from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
@@ -63,10 +61,10 @@ def score(
     of: str = "groups",
 ) -> FloatArray:
     """Return NDCG of every query, shape (queries,); NaN if the ideal is 0."""
-    query, row, grade = _rows(judged, k, of)
-    achieved = discounted_gains(judged, query, row, compute_gain(grade, gain, gains))
-    best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
-    share = achieved / np.where(best > 0, best, np.nan)
+    retrieved = _select_gaining_rows(judged, k, of)
+    achieved = discounted_gains(judged, retrieved.query, retrieved.rank, compute_gain(retrieved.grade, gain, gains))
+    best_dcg = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
+    share = achieved / np.where(best_dcg > 0, best_dcg, np.nan)
     if ideal in {"retrieved", "expanded"}:
         share = np.where(judged.n_retrieved > 0, share, 0.0)  # this ideal is empty because the list is
     if judged.credits_duplicates and ideal != "expanded":
@@ -86,48 +84,54 @@ def ideal_dcg(
     of: str = "groups",
 ) -> FloatArray:
     """Return the DCG of the ideal ranking of every query, shape (queries,)."""
-    return discounted_gains(judged, *_ideal(judged, k, ideal, of, lambda grade: compute_gain(grade, gain, gains)))
+    rows = _select_ideal_rows(judged, k, ideal, of)
+    return discounted_gains(judged, rows.query, rows.rank, compute_gain(rows.grade, gain, gains))
 
 
-def _rows(judged: JudgedRun, k: Cut, gaining: str) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return query, row and grade of what gains: groups or documents."""
-    if gaining == "groups":
+class _GainingRows(NamedTuple):
+    """The rows of rankings that gain something: their queries, ranks and grades."""
+
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+
+
+def _select_gaining_rows(judged: JudgedRun, k: Cut, of: str) -> _GainingRows:
+    """Return the retrieved rows that gain: one per hit of a group, or one per document."""
+    if of == "groups":
         hits = judged.hits().cut(k)
-        return hits.query, hits.row, hits.grade
+        return _GainingRows(hits.query, hits.row, hits.grade)
     items = judged.items
-    gains = items.grade > 0
+    is_gaining = items.grade > 0
     if k is not None:
-        gains &= within(items.query, items.rank, k)
-    return items.query[gains], items.rank[gains], items.grade[gains]
+        is_gaining &= within(items.query, items.rank, k)
+    return _GainingRows(items.query[is_gaining], items.rank[is_gaining], items.grade[is_gaining])
 
 
-def _ideal(
-    judged: JudgedRun, k: Cut, ideal: str, gaining: str, worth: Callable[[FloatArray], FloatArray]
-) -> tuple[IntArray, IntArray, FloatArray]:
-    query, grade, position = judged.ideal(of_documents=gaining == "documents")
+def _select_ideal_rows(judged: JudgedRun, k: Cut, ideal: str, of: str) -> _GainingRows:
+    """Return the rows of the ideal rankings, down to where these end."""
+    query, grade, rank = judged.ideal(of_documents=of == "documents")
     if ideal == "expanded":
-        query, grade, position = _with_repeated_hits(judged, k, query, grade)
+        query, rank, grade = _with_repeated_hits(judged, k, query, grade)
     # A budget does not cut the ideal: how many items fit depends on how texts are split; what is needed does not.
     cut = k if isinstance(k, int) and ideal != "uncut" else None
-    counted = np.ones(len(query), dtype=bool) if cut is None else position <= cut
+    is_counted = np.ones(len(query), dtype=bool) if cut is None else rank <= cut
     if ideal in {"retrieved", "expanded"}:
-        counted &= position <= judged.n_retrieved[query]
-    return query[counted], position[counted], worth(grade[counted])
+        is_counted &= rank <= judged.n_retrieved[query]
+    return _GainingRows(query[is_counted], rank[is_counted], grade[is_counted])
 
 
-def _with_repeated_hits(
-    judged: JudgedRun, k: Cut, query: IntArray, grade: FloatArray
-) -> tuple[IntArray, FloatArray, IntArray]:
+def _with_repeated_hits(judged: JudgedRun, k: Cut, query: IntArray, grade: FloatArray) -> _GainingRows:
     """Return an ideal ranking extended by every repeat of a relevant document among the first `k`."""
     items = judged.items
-    repeated = items.grade > 0
-    repeated[np.unique(items.document, return_index=True)[1]] = False
+    is_repeated = items.grade > 0
+    is_repeated[np.unique(items.document, return_index=True)[1]] = False
     if k is not None:
-        repeated &= within(items.query, items.rank, k)
-    query = np.concatenate([query, items.query[repeated]])
-    grade = np.concatenate([grade, items.grade[repeated]])
+        is_repeated &= within(items.query, items.rank, k)
+    query = np.concatenate([query, items.query[is_repeated]])
+    grade = np.concatenate([grade, items.grade[is_repeated]])
     best_first = np.lexsort((-grade, query))
-    return query[best_first], grade[best_first], ordinals(query[best_first])
+    return _GainingRows(query[best_first], ordinals(query[best_first]), grade[best_first])
 
 
 def mean_over_orders(
@@ -140,15 +144,15 @@ def mean_over_orders(
     of: str = "groups",
 ) -> FloatArray:
     """Return NDCG over all orders of equal scores, from the mean DCG; the ideal is the same for every order."""
-    best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
-    return mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
+    best_dcg = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
+    return mean_dcg(judged, k, gain, gains) / np.where(best_dcg > 0, best_dcg, np.nan)
 
 
-def has_one_relevant_grade(
+def select_one_grade_at_cutoff_1(
     judged: JudgedRun, *, k: Cut, ideal: str = "all", of: str = "groups", **_: object
 ) -> BoolArray | None:
     """Return the queries whose relevant documents all have one grade, at a cut-off of one document."""
-    if is_first_only(judged, k=k) is None or ideal == "uncut" or of == "documents":
+    if select_all_at_cutoff_1(judged, k=k) is None or ideal == "uncut" or of == "documents":
         return None
     query = judged.qrels.document_query
     grade = judged.qrels.document_grade
@@ -168,7 +172,7 @@ DEFINITION = Definition(
     parameters={
         "gain": GAIN,
         "gains": GAINS,
-        "ideal": choice(
+        "ideal": make_choice(
             "all",
             "where the ideal ranking ends: at k; nowhere (`uncut`); at k or the number retrieved, whichever is smaller "
             "(`retrieved`); the same with repeated hits added (`expanded`)",
@@ -180,13 +184,13 @@ DEFINITION = Definition(
             },
             acts_on="lengths",
         ),
-        "of": choice(
+        "of": make_choice(
             "groups",
             "each group gains once (`groups`), or each of its documents (`documents`)",
             {"groups": "each group gains once", "documents": "every document of a group gains"},
             acts_on="groups",
         ),
     },
-    two_valued=has_one_relevant_grade,
+    two_valued=select_one_grade_at_cutoff_1,
     mean_over_orders=mean_over_orders,
 )

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import REL, Definition, choice
+from retrieval_metrics.metrics.base.definition import REL, Definition, make_choice
 from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.two_valued import is_first_only
+from retrieval_metrics.metrics.base.two_valued import select_all_at_cutoff_1
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
@@ -68,7 +68,7 @@ def mean_over_orders(
     return mean_n_relevant(judged, k, rel) / n_places(judged, k, norm)
 
 
-NORM = choice(
+NORM = make_choice(
     "k",
     "the denominator: k; the number retrieved if that is smaller (`retrieved`); the distinct documents among them "
     "(`distinct`)",
@@ -89,6 +89,6 @@ DEFINITION = Definition(
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,
     ignores_groups=True,
-    two_valued=is_first_only,
+    two_valued=select_all_at_cutoff_1,
     mean_over_orders=mean_over_orders,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.two_valued import needs_one_document
+from retrieval_metrics.metrics.base.two_valued import select_single_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, Gains
@@ -43,8 +43,8 @@ def r_precision(gains: Gains, *, n_relevant: int) -> float:
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:
     """Return the R-precision of every query, shape (queries,)."""
     hits = judged.hits(rel)
-    relevant = judged.n_relevant(rel)
-    return judged.sum_by_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
+    n_relevant = judged.n_relevant(rel)
+    return judged.sum_by_query(hits.query[hits.row <= n_relevant[hits.query]]) / np.maximum(n_relevant, 1)
 
 
 def mean_over_orders(
@@ -54,8 +54,8 @@ def mean_over_orders(
     rel: float | None = None,
 ) -> FloatArray:
     """Return R-precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
-    relevant = judged.n_relevant(rel)
-    return mean_n_relevant(judged, relevant.astype(np.int64), rel) / np.maximum(relevant, 1)
+    n_relevant = judged.n_relevant(rel)
+    return mean_n_relevant(judged, n_relevant.astype(np.int64), rel) / np.maximum(n_relevant, 1)
 
 
 DEFINITION = Definition(
@@ -67,6 +67,6 @@ DEFINITION = Definition(
     parameters={"rel": REL},
     takes_cutoff=False,
     cuts_at_n_relevant=True,
-    two_valued=needs_one_document,
+    two_valued=select_single_relevant,
     mean_over_orders=mean_over_orders,
 )

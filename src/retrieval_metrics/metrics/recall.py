@@ -10,7 +10,7 @@ from retrieval_metrics.matching.rank_rows import within
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.two_valued import needs_one_document
+from retrieval_metrics.metrics.base.two_valued import select_single_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
@@ -47,7 +47,9 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 def count_found_groups(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
     """Return how many groups the first k items satisfy; the cut-off counts items, so one item may complete them all."""
     hits = judged.hits(rel)
-    return judged.sum_by_query(hits.query if k is None else hits.query[within(hits.query, hits.rank, k)])
+    if k is None:
+        return judged.sum_by_query(hits.query)
+    return judged.sum_by_query(hits.query[within(hits.query, hits.rank, k)])
 
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
@@ -72,6 +74,6 @@ DEFINITION = Definition(
     plain_summary="how much of what is relevant is in {first}",
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
-    two_valued=needs_one_document,
+    two_valued=select_single_relevant,
     mean_over_orders=mean_over_orders,
 )

@@ -8,7 +8,7 @@ from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.group_ranking import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.tie_blocks import average_by_block
-from retrieval_metrics.metrics.base.two_valued import is_first_only
+from retrieval_metrics.metrics.base.two_valued import select_all_at_cutoff_1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,11 +47,11 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
     """Return the reciprocal rank of every query, shape (queries,)."""
     if per == "group":
         hits = hits_per_group(judged, k, rel)
-        first = hits.ordinal == 1
-        return mean_over_groups(judged, hits.group[first], 1 / hits.rank[first], rel)
+        is_first = hits.ordinal == 1
+        return mean_over_groups(judged, hits.group[is_first], 1 / hits.rank[is_first], rel)
     hits_of_query = judged.hits(rel).cut(k)
-    first = hits_of_query.ordinal == 1
-    return judged.sum_by_query(hits_of_query.query[first], 1 / hits_of_query.row[first])
+    is_first = hits_of_query.ordinal == 1
+    return judged.sum_by_query(hits_of_query.query[is_first], 1 / hits_of_query.row[is_first])
 
 
 def mean_over_orders(
@@ -61,20 +61,20 @@ def mean_over_orders(
     if per == "group":
         return None
 
-    def mean(_: int, blocks: Sequence[Block]) -> float:
-        deciding = [block for block in blocks if block.n_relevant]
-        if not deciding:
+    def compute_mean(_: int, blocks: Sequence[Block]) -> float:
+        blocks_with_relevant = [block for block in blocks if block.n_relevant]
+        if not blocks_with_relevant:
             return 0.0
-        block = deciding[0]
+        block = blocks_with_relevant[0]
         total = 0.0
-        not_yet = 1.0
+        no_hit_chance = 1.0
         for place in range(1, min(block.within(k), block.size - block.n_relevant + 1) + 1):
             hit_chance = block.n_relevant / (block.size - place + 1)
-            total += not_yet * hit_chance / (block.n_above + place)
-            not_yet *= 1 - hit_chance
+            total += no_hit_chance * hit_chance / (block.n_above + place)
+            no_hit_chance *= 1 - hit_chance
         return total
 
-    return average_by_block(judged, rel, mean)
+    return average_by_block(judged, rel, compute_mean)
 
 
 def depends_on_one_document(*, per: str = "query", **_: object) -> bool:
@@ -90,6 +90,6 @@ DEFINITION = Definition(
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=depends_on_one_document,
-    two_valued=is_first_only,
+    two_valued=select_all_at_cutoff_1,
     mean_over_orders=mean_over_orders,
 )

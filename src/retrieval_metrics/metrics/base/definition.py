@@ -1,4 +1,4 @@
-"""The parts of a metric: its formula, its parameters, and what metrics share of them."""
+"""Define what a metric consists of: its formula, its parameters and its properties."""
 
 from __future__ import annotations
 
@@ -83,10 +83,11 @@ class Definition:
         takes_cutoff: Whether it can be cut off at k.
         bounded: Whether every value is in [0, 1].
         binary: Whether every value is 0 or 1.
-        two_valued: `two_valued(judged_run, *, k, **parameters)`: of which queries every ranking scores 0 or 1, because
-            of what is needed, as recall does where one document is; None, or a None returned: of none.
-        reaches_one: Whether the ranking with the largest value always scores 1, if no parameter ranks groups
-            separately; that of precision@5 scores 0.2 if one document is relevant.
+        two_valued: `two_valued(judged_run, *, k, **parameters)` returns a mask of the queries for which every ranking
+            scores 0 or 1, as recall does where one document is needed. There is no such query if it is None or returns
+            None.
+        reaches_one: Whether the best ranking always scores 1, unless a parameter ranks groups separately. For
+            precision@5, the best ranking scores 0.2 if one document is relevant.
         needs_relevant: Whether it is undefined for a query without a relevant document; otherwise `score` returns NaN
             where it is undefined.
         undefined_if: When it is undefined for every query, in words.
@@ -101,8 +102,8 @@ class Definition:
         mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
             in closed form, for judgments without groups of several (with them too, if `ignores_groups`). The judged run
             has all documents of a tie at its first rank; the values of queries without ties are ignored.
-            `TieOrderValues` if a better order does not always have a better value. None, or a None returned: there is
-            no closed form, and every order is tried.
+            It returns `TieOrderValues` if a better order does not always have a better value. If it is None or returns
+            None, there is no closed form and every order is tried.
         residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which
             unjudged and unseen documents could raise each value.
         recipe: For metrics of `define_metric`: how another process defines them.
@@ -148,7 +149,7 @@ class Definition:
 
     @property
     def worst(self) -> str:
-        """Which of its values are the worst, in a word."""
+        """The word for its worst values, `lowest` or `highest`."""
         return "lowest" if self.higher_is_better else "highest"
 
     def explicit_parameters(self, given_parameters: Mapping[str, Any]) -> dict[str, ParameterValue]:
@@ -176,8 +177,8 @@ class Definition:
         return f"{self.name} has no parameter {key!r}; it has: {known_parameters}{advice}"
 
 
-def choice(default: str, meaning: str, choices: Mapping[str, str], *, acts_on: ActsOn = "") -> Parameter:
-    """Return a parameter that is one of some words, each given with its sentence."""
+def make_choice(default: str, meaning: str, choices: Mapping[str, str], *, acts_on: ActsOn = "") -> Parameter:
+    """Return a parameter whose value is one of the words in `choices`, each described by a sentence."""
 
     def read(value: Any) -> ParameterValue:
         if value not in choices:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.metrics.base.definition import Parameter, ParameterValue, choice
+from retrieval_metrics.metrics.base.definition import Parameter, ParameterValue, make_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,7 +73,7 @@ def _read_gains(value: Any) -> ParameterValue:
     return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
 
 
-GAIN = choice(
+GAIN = make_choice(
     "linear",
     "the grade (`linear`), 2^grade - 1 (`exponential`) or 1 (`binary`)",
     {

@@ -82,13 +82,13 @@ def read_bounds(
 ) -> dict[str, tuple[float, float] | None]:
     """Return the bounds of each metric, None where they are not given."""
     if not isinstance(bounds, Mapping):
-        return dict.fromkeys(names, None if bounds is None else _read_pair(bounds))
+        return dict.fromkeys(names, None if bounds is None else _read_bounds_pair(bounds))
     _require_known_names("bounds", bounds, names)
-    pair_by_name: dict[str, tuple[float, float] | None] = dict.fromkeys(names)
+    bounds_by_name: dict[str, tuple[float, float] | None] = dict.fromkeys(names)
     for name in names:
         if bounds.get(name) is not None:
-            pair_by_name[name] = _read_pair(bounds[name])
-    return pair_by_name
+            bounds_by_name[name] = _read_bounds_pair(bounds[name])
+    return bounds_by_name
 
 
 def read_lower_is_better(names: Sequence[str], lower_is_better: str | Collection[str]) -> set[str]:
@@ -120,7 +120,7 @@ def _require_known_names(argument: str, given_names: Iterable[str], names: Seque
             raise ValueError(f"{argument} has {name!r}, which has no scores; the scores are {', '.join(names)}")
 
 
-def _read_pair(bounds: Any) -> tuple[float, float]:
+def _read_bounds_pair(bounds: Any) -> tuple[float, float]:
     """Return the smallest and the largest value, infinite where there is none."""
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2 or not all(map(_is_bound, bounds)):
         raise TypeError(f"bounds must be the smallest and the largest value, such as (0, 1), got {bounds!r}")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.matching.rank_rows import is_new, is_relevant, ordinals, within
-from retrieval_metrics.metrics.base.definition import choice
+from retrieval_metrics.metrics.base.definition import make_choice
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 
-PER = choice(
+PER = make_choice(
     "query",
     "one value per query, or the mean over its groups (`group`)",
     {

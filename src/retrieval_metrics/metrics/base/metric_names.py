@@ -1,4 +1,4 @@
-"""The names of metrics as they are spelled here and in other tools."""
+"""Read the names of metrics as they are spelled here and in other tools."""
 
 from __future__ import annotations
 
@@ -114,10 +114,13 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
     name_by_key = {_normalise_name(name): name for name in given_names}
     name_by_key.update(NAME_BY_ALIAS)
     close_keys = get_close_matches(key, name_by_key, n=4, cutoff=0.5)
-    # At a tie what can be computed comes first, whatever values were given earlier in the process.
-    close_keys.sort(
-        key=lambda close_key: (-SequenceMatcher(None, close_key, key).ratio(), close_key not in NAME_BY_ALIAS)
-    )
+
+    def closest_first(close_key: str) -> tuple[float, bool]:
+        is_given = close_key not in NAME_BY_ALIAS
+        # At a tie what can be computed comes first, whatever values were given earlier in the process.
+        return -SequenceMatcher(None, close_key, key).ratio(), is_given
+
+    close_keys.sort(key=closest_first)
     close_names = dict.fromkeys(name_by_key[close_key] for close_key in close_keys)
     if close_names:
         return f"did you mean {' or '.join(close_names)}?"

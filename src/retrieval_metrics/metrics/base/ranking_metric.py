@@ -1,4 +1,4 @@
-"""Metrics computed by a function of one ranking, as users define them."""
+"""Compute metrics that users define as a function of one ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule sets: what a library does in cases that the literature leaves open, as data."""
+"""Describe as data what libraries do in cases that the literature leaves open."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 Ties: TypeAlias = Literal["docid", "input", "expected"]
 UnjudgedRule: TypeAlias = Literal["nonrelevant", "condensed"]
-Empty: TypeAlias = Literal["zero", "undefined", "error"]
-NoRelevant: TypeAlias = Literal["undefined", "zero", "match", "error"]
-Repeated: TypeAlias = Literal["ignore", "count", "error"]
+EmptyRule: TypeAlias = Literal["zero", "undefined", "error"]
+NoRelevantRule: TypeAlias = Literal["undefined", "zero", "match", "error"]
+DuplicateRule: TypeAlias = Literal["ignore", "count", "error"]
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "missing": ("zero", "skip"),
-    "empty": get_args(Empty),
-    "no_relevant": get_args(NoRelevant),
+    "empty": get_args(EmptyRule),
+    "no_relevant": get_args(NoRelevantRule),
     "negative": ("nonrelevant", "unjudged"),
     "groups": ("credit", "flatten"),
-    "duplicates": get_args(Repeated),
+    "duplicates": get_args(DuplicateRule),
     "ties": get_args(Ties),
     "unjudged": get_args(UnjudgedRule),
     "grades": ("real", "integer"),
@@ -65,11 +65,11 @@ class Rules:
 
     name: str
     missing: Literal["zero", "skip"] = "zero"
-    empty: Empty = "zero"
-    no_relevant: NoRelevant = "undefined"
+    empty: EmptyRule = "zero"
+    no_relevant: NoRelevantRule = "undefined"
     negative: Literal["nonrelevant", "unjudged"] = "nonrelevant"
     groups: Literal["credit", "flatten"] = "credit"
-    duplicates: Repeated = "ignore"
+    duplicates: DuplicateRule = "ignore"
     ties: Ties = "docid"
     unjudged: UnjudgedRule = "nonrelevant"
     grades: Literal["real", "integer"] = "real"
@@ -82,13 +82,13 @@ class Rules:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 _refuse(name, getattr(self, name))
-        for metric, changed in self.exceptions.items():
-            if not set(changed) <= {"empty", "no_relevant", "duplicates"}:
+        for metric_name, changed_rules in self.exceptions.items():
+            if not set(changed_rules) <= {"empty", "no_relevant", "duplicates"}:
                 raise ValueError(
-                    f"the exceptions of {self.name} for {metric} must be among empty, no_relevant and duplicates, got "
-                    f"{sorted(changed)}"
+                    f"the exceptions of {self.name} for {metric_name} must be among empty, no_relevant and duplicates, "
+                    f"got {sorted(changed_rules)}"
                 )
-            for name, value in changed.items():
+            for name, value in changed_rules.items():
                 if value not in _CHOICES[name]:
                     _refuse(name, value)
 

@@ -1,4 +1,4 @@
-"""From a judged run, a metric and rules to values: of a run, of an ideal run, of one ranking."""
+"""Compute a metric of every query of a judged run under a rule set."""
 
 from __future__ import annotations
 
@@ -85,15 +85,15 @@ def _score_tied_queries(
     """Return mean, smallest and largest value; queries without ties keep their value, and NaN stays NaN."""
     over_orders = TieOrderValues(values.copy(), values.copy(), values.copy())
     tied = judged.tied_queries()
-    defined = tied[~np.isnan(values[tied])]
-    if not len(defined):
+    defined_tied = tied[~np.isnan(values[tied])]
+    if not len(defined_tied):
         return over_orders
     # Imported here because only ties need it.
     from retrieval_metrics.metrics.base.ties import score_over_orders
 
-    tied_values = score_over_orders(judged, defined, metric, parameters)
+    tied_values = score_over_orders(judged, defined_tied, metric, parameters)
     for column, tied_column in zip(over_orders, tied_values, strict=True):
-        column[defined] = tied_column[defined]
+        column[defined_tied] = tied_column[defined_tied]
     return over_orders
 
 

@@ -1,4 +1,4 @@
-"""The names under which hosts keep the scores of metrics."""
+"""Make the names under which hosts keep the scores of metrics."""
 
 from __future__ import annotations
 
@@ -39,28 +39,31 @@ def scored_name(
         if not isinstance(prefix, str):
             raise TypeError(f"prefix must be a text, got {prefix!r} ({type(prefix).__name__})")
         return f"{prefix}{name}"
-    parts = [name]
+    name_parts = [name]
     for option, value in chosen.items():
         value_text = _format_choice(value)
         if value_text != _format_choice(usual[option]):
-            parts.append(f"{option}-{value_text}")
-    return "-".join(parts)
+            name_parts.append(f"{option}-{value_text}")
+    return "-".join(name_parts)
 
 
 def _format_choice(value: object) -> str:
-    """Return a choice in the characters that every host allows: of a record its first field, and what is unusual."""
+    """Return the text of a choice in characters that every host allows.
+
+    A record is written as its first field, followed by the fields that differ from their defaults.
+    """
     if is_dataclass(value) and not isinstance(value, type):
-        first, *others = fields(value)
-        parts = [_format_choice(getattr(value, first.name))]
-        for field in others:
+        leading_field, *other_fields = fields(value)
+        field_texts = [_format_choice(getattr(value, leading_field.name))]
+        for field in other_fields:
             field_value = getattr(value, field.name)
             if field_value == field.default:
                 continue
             if field.repr:
-                parts.append(f"{field.name} {_format_choice(field_value)}")
+                field_texts.append(f"{field.name} {_format_choice(field_value)}")
             else:
-                parts.append(field.name)
-        return " ".join(parts)
+                field_texts.append(field.name)
+        return " ".join(field_texts)
     if callable(value):
         value = getattr(value, "__name__", type(value).__name__)
     return re.sub(r"[^\w.\-: ]", "_", str(value))

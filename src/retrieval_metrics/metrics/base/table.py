@@ -1,4 +1,4 @@
-"""The known metrics and their names.
+"""Keep the known metrics and their names.
 
 The built-in ones are added by `retrieval_metrics.metrics`, which Python imports before any module inside it.
 """
@@ -16,8 +16,8 @@ DEFINITIONS: dict[str, Definition] = {}
 # The canonical name for each spelling.
 NAME_BY_ALIAS: dict[str, str] = {}
 
-# The functions that have another name than the metric.
-_FUNCTIONS = {"mrr": "reciprocal_rank", "map": "average_precision"}
+# The functions whose name differs from that of the metric.
+_FUNCTION_BY_METRIC = {"mrr": "reciprocal_rank", "map": "average_precision"}
 
 
 def add(definition: Definition) -> None:
@@ -38,9 +38,9 @@ def remove(name: str) -> None:
 
 
 def suggest_call(name: str) -> str:
-    """Return what to write in place of a metric that is asked for as if it were a function; empty for other names."""
-    metric = NAME_BY_ALIAS.get(name.partition("_at_")[0])
-    if metric is None:
+    """Return what to write instead if a metric's name is used as a function of the package; "" for other names."""
+    metric_name = NAME_BY_ALIAS.get(name.partition("_at_")[0])
+    if metric_name is None:
         return ""
-    function = _FUNCTIONS.get(metric, metric)
-    return f"; write evaluate(qrels, run, {metric!r}), or for one ranking metrics.{function}(gains)"
+    function_name = _FUNCTION_BY_METRIC.get(metric_name, metric_name)
+    return f"; write evaluate(qrels, run, {metric_name!r}), or for one ranking metrics.{function_name}(gains)"

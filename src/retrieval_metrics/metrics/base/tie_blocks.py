@@ -1,4 +1,4 @@
-"""Blocks of documents with equal scores, query by query: for metrics that depend on several documents at once."""
+"""Average metrics that depend on several documents at once over the orders of each block of equal scores."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Block(NamedTuple):
 
 
 def average_by_block(
-    judged: JudgedRun, rel: float | None, mean_of: Callable[[int, Sequence[Block]], float]
+    judged: JudgedRun, rel: float | None, compute_mean: Callable[[int, Sequence[Block]], float]
 ) -> FloatArray:
     """Return the mean of a metric over all orders of equal scores, computed query by query, shape (queries,)."""
     mean = np.zeros(judged.n_queries)
     for query, blocks in blocks_of(judged, rel):
-        mean[query] = mean_of(query, blocks)
+        mean[query] = compute_mean(query, blocks)
     return mean
 
 

@@ -1,4 +1,4 @@
-"""The values of metrics over all orders of documents with equal scores."""
+"""Compute metrics over all orders of documents with equal scores."""
 
 from __future__ import annotations
 

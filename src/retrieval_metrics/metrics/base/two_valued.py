@@ -11,27 +11,30 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 
-def needs_one_document(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
-    """Return which queries need one document, or group: it is found or not."""
+def select_single_relevant(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
+    """Return which queries need a single document or group, which is found or not."""
     needs_one: BoolArray = judged.n_relevant(rel) == 1
     return needs_one
 
 
-def is_first_only(
+def select_all_at_cutoff_1(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
-    """Return all queries at a cut-off of one document: it is relevant or not."""
+    """Return all queries if the cut-off is one document, which is relevant or not; None for other cut-offs."""
     if k is None or isinstance(k, np.ndarray) or k != 1:
         return None
     if per == "group":
-        return needs_one_document(judged, rel=rel)
+        return select_single_relevant(judged, rel=rel)
     return np.ones(judged.n_queries, bool)
 
 
-def needs_one_at_first_rank(
+def select_single_relevant_at_cutoff_1(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
-    """Return the queries that need one document, at a cut-off of one; alternatives ranked separately are several."""
-    if per == "group" or is_first_only(judged, k=k) is None:
+    """Return the queries that need a single document if the cut-off is one document.
+
+    Return None for other cut-offs, and if alternatives are ranked separately, because each then counts by itself.
+    """
+    if per == "group" or select_all_at_cutoff_1(judged, k=k) is None:
         return None
-    return needs_one_document(judged, rel=rel)
+    return select_single_relevant(judged, rel=rel)

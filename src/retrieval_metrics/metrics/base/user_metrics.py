@@ -1,4 +1,4 @@
-"""Metrics of users, defined by `define_metric`."""
+"""Define metrics of users, with `define_metric`."""
 
 from __future__ import annotations
 

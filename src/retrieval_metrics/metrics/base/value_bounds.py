@@ -41,8 +41,8 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
     return 0.0, min(max(ideal, largest), 1.0) or 1.0
 
 
-def is_two_valued(metric: Metric, judged: JudgedRun, rules: Rules) -> BoolArray | None:
-    """Return of which queries every ranking scores 0 or 1, though the metric can be a fraction; None: of none."""
+def find_two_valued_queries(metric: Metric, judged: JudgedRun, rules: Rules) -> BoolArray | None:
+    """Return which queries score 0 or 1 under every ranking, though the metric can be a fraction; None if none does."""
     find_two_valued = metric.definition.two_valued
     if find_two_valued is None:
         return None
