@@ -11,8 +11,8 @@ from retrieval_metrics.reports.charts import ChartRow, ChartRows
 @pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
 def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
     rows = [ChartRow("a", sum(ends) / 2, rm.types.Interval(*ends), "")]
-    among_gains = svg_charts.rows(ChartRows.scaled("", "", rows, gains=True))
-    among_values = svg_charts.rows(ChartRows.scaled("", "", rows))
+    among_gains = svg_charts.draw_rows(ChartRows.scaled("", "", rows, gains=True))
+    among_values = svg_charts.draw_rows(ChartRows.scaled("", "", rows))
     assert among_gains.count('class="zero"') == 1
     assert among_values.count('class="zero"') == int(ends[0] < 0)
 
@@ -31,5 +31,5 @@ def test_gains_come_first_also_where_a_lower_value_is_better() -> None:
     assert changes.counts == (4, 4, 4)
     assert [name for name, _ in changes.gained] == ["q2", "q5", "q8"]
     assert [name for name, _ in changes.dropped] == ["q0", "q3", "q6"]
-    drawn = svg_charts.changes(changes)  # a loss goes up, and its query is named above
+    drawn = svg_charts.draw_changes(changes)  # a loss goes up, and its query is named above
     assert drawn.index("q0") < drawn.index("<svg") < drawn.index("q2")

@@ -9,7 +9,16 @@ import numpy as np
 from retrieval_metrics.comparison.system_ranking import SIGN_BY_STATUS, choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.evaluation_charts import mean_axis_label
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import MAX_LARGEST_CHANGES, ChartRow, ChartRows, Shares, SortedChanges
+from retrieval_metrics.reports.charts import (
+    MAX_LARGEST_CHANGES,
+    ChartRow,
+    ChartRows,
+    QueryChange,
+    QueryCounts,
+    Shares,
+    SharesRow,
+    SortedChanges,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,14 +101,14 @@ def sorted_changes(difference: Difference, *, is_reversed: bool = False) -> Sort
     mean = difference.mean
     interval = difference.interval
     paired = difference.paired
-    counts = (paired.wins, paired.ties, paired.losses)
+    counts = QueryCounts(paired.wins, paired.ties, paired.losses)
     if is_reversed:
         system = difference.baseline
         baseline = difference.system
         values = -values
         mean = -mean
         interval = interval._replace(low=-interval.high, high=-interval.low)
-        counts = (paired.losses, paired.ties, paired.wins)
+        counts = QueryCounts(paired.losses, paired.ties, paired.wins)
     sign = 1 if difference.higher_is_better else -1
     gains = sign * values
     return SortedChanges(
@@ -114,12 +123,12 @@ def sorted_changes(difference: Difference, *, is_reversed: bool = False) -> Sort
     )
 
 
-def _largest_changes(difference: Difference, values: FloatArray, gains: FloatArray) -> list[tuple[str, float]]:
+def _largest_changes(difference: Difference, values: FloatArray, gains: FloatArray) -> list[QueryChange]:
     """Return the queries with the largest gains above 0, with their changes."""
     largest = []
     for row in np.argsort(-gains, kind="stable")[:MAX_LARGEST_CHANGES].tolist():
         if gains[row] > 0:
-            largest.append((str(difference.queries[row]), float(values[row])))
+            largest.append(QueryChange(str(difference.queries[row]), float(values[row])))
     return largest
 
 
@@ -128,6 +137,7 @@ def win_shares(comparison: ComparisonRecord, pair: tuple[str, str]) -> Shares:
     rows = []
     for difference in comparison.differences.by_pair[pair]:
         paired = difference.paired
-        rows.append((difference.metric, (paired.wins, paired.ties, paired.losses)))
+        counts = QueryCounts(paired.wins, paired.ties, paired.losses)
+        rows.append(SharesRow(difference.metric, counts))
     system, baseline = pair
     return Shares(f"queries {system} won, tied and lost against {baseline}", rows)

@@ -86,7 +86,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
     order = systems_in_order(comparison, main)
     means = []
     for chart in system_mean_charts(comparison, comparison.metrics, select_drawn_systems(comparison, order)):
-        means.append(svg_charts.rows(key(chart)))
+        means.append(svg_charts.draw_rows(key(chart)))
     main_means = means.pop(comparison.metrics.index(main))
     unjudged = [page.paragraph(key(sentence)) for sentence in unjudged_sentences(comparison.scores)]
     answer = _answer(comparison, main, main_means, key)
@@ -98,7 +98,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
     parts = [
         answer,
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
-        svg_charts.grid(*means),
+        svg_charts.arrange_charts(*means),
         page.section("How sure", *_difference_parts(comparison.differences.tables, comparison.pairs.index(pair))),
     ]
     sentences = comparison.conclusions.sentences
@@ -118,13 +118,13 @@ def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: Na
     if not has_few_sentences:
         sentences = [*comparison.conclusions.caveats, *comparison.ranking.sentences]
     words = page.sentences(key(sentences))
-    changes = svg_charts.changes(key(main_pair_changes(comparison, main)))
+    changes = svg_charts.draw_changes(key(main_pair_changes(comparison, main)))
     drawn = [main_means]
     key_lines = [*key.lines, *drawn_systems_notes(comparison), *star_notes(comparison)]
     if key_lines:
         drawn.append(page.sentences(key_lines))
     drawn.append(changes)
-    return page.side_by_side(words, svg_charts.grid(*drawn), picture_leads=not has_few_sentences)
+    return page.side_by_side(words, svg_charts.arrange_charts(*drawn), picture_leads=not has_few_sentences)
 
 
 def _title(comparison: ComparisonRecord) -> str:

@@ -151,7 +151,7 @@ class Plan(Printed):
         return figure([Panel(self._draw, count_name_rows(names))])
 
     def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.reports.line_panels import label_line_ends, line_dashes
+        from retrieval_metrics.reports.line_panels import LineEnd, label_line_ends, line_dashes
         from retrieval_metrics.reports.line_styles import TIED_COLOUR, line_style
         from retrieval_metrics.reports.plots import add_title, simplify_axes
 
@@ -169,7 +169,7 @@ class Plan(Printed):
             style = line_style(index)
             axes.plot(xs, ys, color=style.colour, linestyle=line_dashes(index), linewidth=1.8)
             axes.plot([scenario.n_questions], [self.target], marker=style.marker, color=style.colour, markersize=6)
-            line_ends.append((scenario.label, xs[-1], ys[-1]))
+            line_ends.append(LineEnd(scenario.label, xs[-1], ys[-1]))
         axes.axhline(self.target, color=TIED_COLOUR, linewidth=0.9, linestyle=":")
         axes.set_xscale("log")
         axes.set_xlabel("questions")

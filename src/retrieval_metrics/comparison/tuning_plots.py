@@ -12,7 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 from retrieval_metrics.comparison.tuning_curves import find_curve, make_grid
 from retrieval_metrics.comparison.tuning_report import gain_rows
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.line_panels import count_name_rows, label_line_ends, line_dashes
+from retrieval_metrics.reports.line_panels import LineEnd, count_name_rows, label_line_ends, line_dashes
 from retrieval_metrics.reports.line_styles import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
 from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, add_title, figure, simplify_axes, wrap_text
@@ -80,7 +80,7 @@ def _draw_curve(tuning: TuningResult, curve: Curve, key: NameKey, axes: Axes) ->
         line_ends = []
         for name, points in curve.lines.items():
             last_value, last_setting = points[-1]
-            line_ends.append((name, last_value, last_setting.gain))
+            line_ends.append(LineEnd(name, last_value, last_setting.gain))
         label_line_ends(axes, line_ends)
 
 

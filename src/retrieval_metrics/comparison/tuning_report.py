@@ -28,7 +28,7 @@ def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | Pat
     key = NameKey([setting.name for setting in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
-        svg_charts.grid(svg_charts.rows(key(gain_rows(tuning, MAX_DRAWN)))),
+        svg_charts.arrange_charts(svg_charts.draw_rows(key(gain_rows(tuning, MAX_DRAWN)))),
     ]
     if key.lines:
         parts.append(page.sentences(key.lines))

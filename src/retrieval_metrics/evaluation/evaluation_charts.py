@@ -30,7 +30,18 @@ from retrieval_metrics.evaluation.stage_losses import (
 from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.charts import ChartRow, ChartRows, CutoffLines, Line, Point, PointLines, StageFlow
+from retrieval_metrics.reports.charts import (
+    ChartRow,
+    ChartRows,
+    CutoffLines,
+    Line,
+    Point,
+    PointLine,
+    PointLines,
+    StageFlow,
+    StageLoss,
+    StageShares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,20 +113,21 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     if isnan(found):
         return None
     left = 1 - shares[NOT_RETRIEVED]
-    never_retrieved = [(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    parts = [(", ".join(find_first_stages(scores)), left, never_retrieved)]
+    never_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
+    stage_shares = [StageShares(", ".join(find_first_stages(scores)), left, never_retrieved)]
     for stage in stages:
         losses = []
         for fate in (DROPPED, BELOW_CUTOFF):
             share = shares.get(loss_column(fate, stage.name))
             if share is not None:
-                losses.append((LOSS_LABELS[fate].removesuffix(" by"), share))
-        left -= sum(share for _, share in losses)
+                losses.append(StageLoss(LOSS_LABELS[fate].removesuffix(" by"), share))
+        left -= sum(loss.share for loss in losses)
         if losses:
-            parts.append((stage.name, left, losses))
+            stage_shares.append(StageShares(stage.name, left, losses))
     if shares.get(CUTOFF_FULL):
-        parts.append((f"the first {metric.k}", found, [(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])]))
-    return StageFlow(format_stage_flow(found), parts)
+        loss = StageLoss(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])
+        stage_shares.append(StageShares(f"the first {metric.k}", found, [loss]))
+    return StageFlow(format_stage_flow(found), stage_shares)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:
@@ -130,6 +142,6 @@ def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:
         for k in cutoffs:
             label = str(k) if k in NAMED_CUTOFFS else ""
             points.append(Point(label, recalls[k], precisions[k], precision_intervals[k]))
-        lines.append((name, points))
+        lines.append(PointLine(name, points))
     labels = ("mean recall@k", "mean precision@k")
     return PointLines("precision against recall", lines, labels, "the numbers are k")

@@ -50,10 +50,10 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
     lead = page.paragraph(format_value_counts(scores, leading_metric), lead=True)
     unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({SINGLE_SYSTEM: scores})]
     parts = [page.paragraph(warning) for warning in system_wide_warnings({SINGLE_SYSTEM: scores})]
-    drawn_values = svg_charts.counts(values_chart(scores, leading_metric))
-    parts.append(page.side_by_side("".join([lead, *unjudged]), svg_charts.grid(drawn_values)))
+    drawn_values = svg_charts.draw_value_counts(values_chart(scores, leading_metric))
+    parts.append(page.side_by_side("".join([lead, *unjudged]), svg_charts.arrange_charts(drawn_values)))
     if stage_flow is not None:
-        parts.append(page.section(f"Where it got lost, for {leading_metric}", svg_charts.flow(stage_flow)))
+        parts.append(page.section(f"Where it got lost, for {leading_metric}", svg_charts.draw_stage_flow(stage_flow)))
     parts += [
         page.section(f"What went wrong, for {leading_metric}", page.table(outcomes_table(data, "number"))),
         page.section(
@@ -69,11 +69,11 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
 
 def _sections_without_rankings(scores: Scores, leading_metric: Metric, options: ReportOptions) -> list[str]:
     """Return the sections of a report of scores that were given, without rankings."""
-    value_charts = [svg_charts.counts(values_chart(scores, metric)) for metric in scores.metrics]
+    value_charts = [svg_charts.draw_value_counts(values_chart(scores, metric)) for metric in scores.metrics]
     return [
         page.paragraph(format_value_counts(scores, leading_metric), lead=True),
         page.table(plain_summary_table(scores)),
-        svg_charts.grid(*value_charts),
+        svg_charts.arrange_charts(*value_charts),
         page.section(
             f"The worst queries in {leading_metric}", page.table(_list_worst_queries(scores, leading_metric, options))
         ),

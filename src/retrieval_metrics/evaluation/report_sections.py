@@ -38,7 +38,7 @@ def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> str:
     has_unknown_run = any(scores.origin is None for scores in systems.values())
     if has_unknown_run or not metric.definition.takes_cutoff:
         return ""
-    return svg_charts.grid(svg_charts.cutoffs(cutoff_lines(systems, metric)))
+    return svg_charts.arrange_charts(svg_charts.draw_cutoffs(cutoff_lines(systems, metric)))
 
 
 def queries_section(data: QueryData, page_data: Mapping[str, Any]) -> str:

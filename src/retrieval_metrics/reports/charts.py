@@ -1,4 +1,4 @@
-"""Charts in reports: drawn as SVG by the package itself."""
+"""Describe what the charts of reports and plots show, before anything draws it."""
 
 from __future__ import annotations
 
@@ -108,16 +108,46 @@ class CutoffLines(NamedTuple):
         return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
 
 
+class StageLoss(NamedTuple):
+    """The share of what is needed that a stage lost, with the way in which it lost it."""
+
+    label: str
+    share: float
+
+
+class StageShares(NamedTuple):
+    """The share of what is needed that is left after a stage, and the shares that the stage lost."""
+
+    name: str
+    left: float
+    losses: Sequence[StageLoss]
+
+
 class StageFlow(NamedTuple):
     """What is left of what is needed after each stage, and what the stage lost.
 
     Attributes:
         title: What stands above.
-        stages: The name of each stage, the share that is left after it, and the shares that it lost, each in words.
+        stages: The stages, in order.
     """
 
     title: str
-    stages: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
+    stages: Sequence[StageShares]
+
+
+class QueryCounts(NamedTuple):
+    """How many queries one system won, tied and lost against another."""
+
+    won: int
+    tied: int
+    lost: int
+
+
+class QueryChange(NamedTuple):
+    """A query with the change of its value."""
+
+    query: str
+    change: float
 
 
 class SortedChanges(NamedTuple):
@@ -139,15 +169,14 @@ class SortedChanges(NamedTuple):
     sign: int
     mean: float
     interval: Interval
-    counts: tuple[int, int, int]
-    gained: Sequence[tuple[str, float]]
-    dropped: Sequence[tuple[str, float]]
+    counts: QueryCounts
+    gained: Sequence[QueryChange]
+    dropped: Sequence[QueryChange]
 
     @property
     def counts_note(self) -> tuple[str, str, str]:
         """How many queries were won, tied and lost, in words."""
-        won, tied, lost = self.counts
-        return f"{won:,} won", f"{tied:,} tied", f"{lost:,} lost"
+        return f"{self.counts.won:,} won", f"{self.counts.tied:,} tied", f"{self.counts.lost:,} lost"
 
     @property
     def label(self) -> str:
@@ -163,11 +192,18 @@ class SortedChanges(NamedTuple):
         return f"{self.label}, dashed" if self.label else ""
 
 
+class SharesRow(NamedTuple):
+    """The queries won, tied and lost under a name, such as that of a metric."""
+
+    name: str
+    counts: QueryCounts
+
+
 class Shares(NamedTuple):
     """How many queries one system won, tied and lost against another, a row for each name."""
 
     title: str
-    rows: Sequence[tuple[str, tuple[int, int, int]]]
+    rows: Sequence[SharesRow]
 
 
 class Point(NamedTuple):
@@ -179,18 +215,25 @@ class Point(NamedTuple):
     interval: Interval
 
 
+class PointLine(NamedTuple):
+    """Points joined by a line, and its name; a line of one point is a single mark."""
+
+    name: str
+    points: Sequence[Point]
+
+
 class PointLines(NamedTuple):
-    """Points joined by lines.
+    """Several lines of points on the same axes.
 
     Attributes:
         title: What stands above.
-        lines: The name of each line, and its points; a line of one point is a single mark.
+        lines: The lines.
         labels: What the two axes are.
         note: What the names of the points are; they stand where there are few lines.
     """
 
     title: str
-    lines: Sequence[tuple[str, Sequence[Point]]]
+    lines: Sequence[PointLine]
     labels: tuple[str, str]
     note: str
 

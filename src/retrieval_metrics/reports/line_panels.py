@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib import rcParams
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         CutoffLines,
         Line,
         Point,
+        PointLine,
         PointLines,
     )
 
@@ -82,7 +83,7 @@ def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
             ends = []
             for line in lines:
                 last_k = max(line.means)
-                ends.append((line.name, last_k, line.means[last_k]))
+                ends.append(LineEnd(line.name, last_k, line.means[last_k]))
             label_line_ends(axes, ends)
 
     return Panel(draw, count_name_rows([line.name for line in lines]), small)
@@ -107,23 +108,31 @@ def _draw_means(axes: Axes, series: int, line: Line, chart: CutoffLines) -> None
         axes.vlines(x, low, high, color=style.colour, linewidth=1.2)
 
 
-def label_line_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
+class LineEnd(NamedTuple):
+    """The name of a line, and the point where it ends."""
+
+    name: str
+    x: float
+    y: float
+
+
+def label_line_ends(axes: Axes, ends: Sequence[LineEnd]) -> None:
     """Write a name at the end of each line, in its colour's marker, apart from those of lines that end close to it."""
     low, high = axes.get_ylim()
     right = axes.get_xlim()[1]
-    names = [wrap_text(name, MAX_END_NAME_LETTERS) for name, _, _ in ends]
+    names = [wrap_text(end.name, MAX_END_NAME_LETTERS) for end in ends]
     n_lines = [name.count("\n") + 1 for name in names]
     panel_height = max(PANEL_HEIGHT, HEIGHT_AROUND_CURVES + LINE_HEIGHT * (sum(n_lines) + 2))
     inches = panel_height - HEIGHT_AROUND_CURVES
     sizes = [count * (high - low) * LINE_HEIGHT / inches for count in n_lines]
-    heights = spread_apart([y for _, _, y in ends], sizes, (low, high))
+    heights = spread_apart([end.y for end in ends], sizes, (low, high))
     axes.set(xlim=axes.get_xlim(), ylim=(low, high))  # the marks beside the lines do not stretch the axes
     beside_axes = offset_copy(axes.transData, axes.get_figure(root=True), x=9, y=0, units="points")
     for series, height in heights.items():
         style = line_style(series)
-        _, x, y = ends[series]
+        end = ends[series]
         axes.annotate(
-            "", (x, y), xytext=(right, height), textcoords=beside_axes, annotation_clip=False,
+            "", (end.x, end.y), xytext=(right, height), textcoords=beside_axes, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": style.colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
         axes.plot(
@@ -188,21 +197,21 @@ def points_panel(chart: PointLines) -> Panel:
     lines = chart.lines
 
     def draw(axes: Axes) -> None:
-        for series, (_, points) in enumerate(lines):
-            _draw_points(axes, series, points, with_intervals=chart.named)
+        for series, line in enumerate(lines):
+            _draw_points(axes, series, line.points, with_intervals=chart.named)
         start_y_at_zero(axes)
         x_label, y_label = chart.labels
         if chart.named:
             _name_points(axes, lines)
             x_label = f"{x_label}\n({chart.note})"
-        if any(name for name, _ in lines):
-            label_line_ends(axes, [(name, points[-1].x, points[-1].y) for name, points in lines])
+        if any(line.name for line in lines):
+            label_line_ends(axes, [LineEnd(line.name, line.points[-1].x, line.points[-1].y) for line in lines])
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         add_title(axes, chart.title)
         simplify_axes(axes, grid="y")
 
-    return Panel(draw, max(8.0, count_name_rows([name for name, _ in lines])))
+    return Panel(draw, max(8.0, count_name_rows([line.name for line in lines])))
 
 
 def _draw_points(axes: Axes, series: int, points: Sequence[Point], *, with_intervals: bool) -> None:
@@ -220,7 +229,7 @@ def _draw_points(axes: Axes, series: int, points: Sequence[Point], *, with_inter
         axes.vlines([point.x for point in marked_points], lows, highs, color=style.colour, linewidth=1.2)
 
 
-def _name_points(axes: Axes, lines: Sequence[tuple[str, Sequence[Point]]]) -> None:
+def _name_points(axes: Axes, lines: Sequence[PointLine]) -> None:
     """Write the names of points above them, but for those too close to one that is named."""
     left, right = axes.get_xlim()
     low, high = axes.get_ylim()
@@ -229,8 +238,8 @@ def _name_points(axes: Axes, lines: Sequence[tuple[str, Sequence[Point]]]) -> No
     def is_close(point: Point, neighbour: Point) -> bool:
         return abs(point.x - neighbour.x) < (right - left) / 10 and abs(point.y - neighbour.y) < (high - low) / 10
 
-    for _, points in lines:
-        for point in points:
+    for line in lines:
+        for point in line.points:
             if not point.name or not np.isfinite((point.x, point.y)).all():
                 continue
             if any(is_close(point, neighbour) for neighbour in named):

@@ -1,4 +1,4 @@
-"""Names that are too long for a chart: numbers stand in their place, and a key lists them."""
+"""Replace names that are too long for a chart by numbers, which a key below the chart lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consistent formatting of numbers and of what they count."""
+"""Format numbers, and what they count, the same way everywhere."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def _count_decimals_of_three_digits(number: float) -> int:
     return max(2 - floor(log10(abs(number))), 0)
 
 
-def format_distinct(first: float, second: float) -> tuple[str, str]:
+def format_distinct(number: float, other_number: float) -> tuple[str, str]:
     """Return two values with as many digits as it takes to see which is larger, and three at least.
 
     Example:
         >>> format_distinct(0.5, 1 / 3), format_distinct(0.79996, 0.8), format_distinct(0.5, 0.5)
         (('0.500', '0.333'), ('0.79996', '0.80000'), ('0.500', '0.500'))
     """
-    texts = format_value(first), format_value(second)
+    texts = format_value(number), format_value(other_number)
     for digits in range(4, 16):
-        if float(texts[0]) != float(texts[1]) or first == second:
+        if float(texts[0]) != float(texts[1]) or number == other_number:
             break
-        texts = f"{first:.{digits}f}", f"{second:.{digits}f}"
+        texts = f"{number:.{digits}f}", f"{other_number:.{digits}f}"
     return texts
 
 

@@ -1,4 +1,4 @@
-"""Figures of matplotlib: their layout, curves, and panels of rows."""
+"""Lay out the panels of a matplotlib figure, for notebooks and files."""
 
 from __future__ import annotations
 

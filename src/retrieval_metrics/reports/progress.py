@@ -1,4 +1,4 @@
-"""Progress bars."""
+"""Show progress bars, and announce work that takes long."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def track_steps(
     show_progress: bool,
     clock: Callable[[], float] = perf_counter,
 ) -> Iterator[Callable[[int], None]]:
-    """Yield the function that is told how many steps are done; 0 begins anew after what had to be prepared."""
+    """Yield the function to call with the number of steps done; 0 restarts the clock, after preparations."""
     start = clock()
     is_announced = False
     with progress(label, total, enabled=show_progress) as show:

@@ -11,6 +11,7 @@ from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.charts import SharesRow
 from retrieval_metrics.reports.line_styles import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
 from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, add_title, simplify_axes, wrap_text
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reports.charts import (
         ChartRow,
         ChartRows,
+        QueryChange,
         Shares,
         SortedChanges,
     )
@@ -91,15 +93,15 @@ def _draw_row(axes: Axes, y: float, row: ChartRow, *, note_offset: int) -> None:
 _SHARE_STYLES = ((GAIN, 1.0), (TIED_COLOUR, 0.45), (LOSS_COLOUR, 1.0))
 
 
-def _draw_shares(axes: Axes, rows: Sequence[tuple[str, tuple[int, int, int]]]) -> list[float]:
+def _draw_shares(axes: Axes, rows: Sequence[SharesRow]) -> list[float]:
     """Draw queries won, tied and lost as slim bars, each over the whole width, and return their places."""
-    middles = _name_rows(axes, [name for name, _ in rows])
-    for y, (_, counts) in zip(middles, rows, strict=True):
+    middles = _name_rows(axes, [row.name for row in rows])
+    for y, row in zip(middles, rows, strict=True):
         start = 0
-        for count, (colour, alpha) in zip(counts, _SHARE_STYLES, strict=True):
+        for count, (colour, alpha) in zip(row.counts, _SHARE_STYLES, strict=True):
             axes.barh(y, count, left=start, color=colour, height=0.5, linewidth=0, alpha=alpha)
             start += count
-    axes.set_xlim(0, max([sum(counts) for _, counts in rows], default=1) or 1)
+    axes.set_xlim(0, max([sum(row.counts) for row in rows], default=1) or 1)
     axes.set_xticks([])
     axes.set_frame_on(False)
     return middles
@@ -122,15 +124,16 @@ def shares_panel(chart: Shares) -> Panel:
     """Return a panel of queries won, tied and lost."""
 
     def draw(axes: Axes) -> None:
-        for y, (_, (won, tied, lost)) in zip(_draw_shares(axes, chart.rows), chart.rows, strict=True):
+        for y, row in zip(_draw_shares(axes, chart.rows), chart.rows, strict=True):
+            counts = row.counts
             axes.annotate(
-                f"{won:,} / {tied:,} / {lost:,}", (1, y), xycoords=("axes fraction", "data"),
+                f"{counts.won:,} / {counts.tied:,} / {counts.lost:,}", (1, y), xycoords=("axes fraction", "data"),
                 xytext=(8, 0), textcoords="offset points", va="center", annotation_clip=False,
             )  # fmt: skip
         add_title(axes, chart.title)
         _add_shares_key(axes, ("won", "tied", "lost"), 6)
 
-    return Panel(draw, sum(_row_heights([name for name, _ in chart.rows])))
+    return Panel(draw, sum(_row_heights([row.name for row in chart.rows])))
 
 
 def changes_panel(chart: SortedChanges) -> Panel:
@@ -158,7 +161,7 @@ def changes_panel(chart: SortedChanges) -> Panel:
         simplify_axes(axes, grid="y")
         axes.spines["bottom"].set_visible(False)
         bar = axes.inset_axes((0, -0.2, 1, 0.13), transform=_inches_above(axes))
-        _draw_shares(bar, [("", chart.counts)])
+        _draw_shares(bar, [SharesRow("", chart.counts)])
         bar.set_yticks([])
         _add_shares_key(bar, chart.counts_note, 4)
         axes.set_xlabel(chart.dashed_label, labelpad=36)
@@ -203,13 +206,13 @@ def _annotate_corner(axes: Axes, words: str, horizontal: str, vertical: str) -> 
     )  # fmt: skip
 
 
-def _join_changes(changes: Sequence[tuple[str, float]]) -> str:
+def _join_changes(changes: Sequence[QueryChange]) -> str:
     """Return as many of the queries as a line holds, those that changed most first."""
     line = ""
-    for name, change in changes:
-        short_name = name
-        if len(name) > MAX_SHORT_NAME_LETTERS:
-            short_name = f"{name[: MAX_SHORT_NAME_LETTERS - 1]}…"
+    for query, change in changes:
+        short_name = query
+        if len(query) > MAX_SHORT_NAME_LETTERS:
+            short_name = f"{query[: MAX_SHORT_NAME_LETTERS - 1]}…"
         entry = f"{short_name} {numbers.format_signed(change)}"
         longer = f"{line}, {entry}" if line else entry
         if len(longer) > MAX_LINE_LETTERS:

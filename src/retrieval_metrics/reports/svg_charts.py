@@ -15,7 +15,15 @@ from retrieval_metrics.statistics.means import Interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.reports.charts import ChartRows, CutoffLines, Line, SortedChanges, StageFlow, ValueCounts
+    from retrieval_metrics.reports.charts import (
+        ChartRows,
+        CutoffLines,
+        Line,
+        QueryChange,
+        SortedChanges,
+        StageFlow,
+        ValueCounts,
+    )
 
 
 # Units of the drawing, which is stretched to the available width; the changes of queries take less height.
@@ -46,7 +54,7 @@ _MARKS = {
 }
 
 
-def grid(*charts: str) -> str:
+def arrange_charts(*charts: str) -> str:
     """Return charts side by side if there is room, and below each other on a phone."""
     return f'<div class="charts">{"".join(charts)}</div>'
 
@@ -62,7 +70,7 @@ def _marker(series: int, x: float, y: float) -> str:
     return f'<g fill="{style.colour}" stroke="{style.colour}">{mark}</g>'
 
 
-def rows(chart: ChartRows) -> str:
+def draw_rows(chart: ChartRows) -> str:
     """Return values with their intervals."""
     low, high = chart.ends
 
@@ -91,7 +99,7 @@ def rows(chart: ChartRows) -> str:
     return _figure(chart.title, f"{chart.title}: {chart.label}", f'<div class="bars">{"".join(cells)}{scale}</div>')
 
 
-def counts(chart: ValueCounts) -> str:
+def draw_value_counts(chart: ValueCounts) -> str:
     """Return the number of queries for each value, as bars on one scale from 0."""
     largest = max([count for _, count in chart.rows], default=0) or 1
     cells = []
@@ -103,7 +111,7 @@ def counts(chart: ValueCounts) -> str:
     return _figure(chart.title, chart.title, f'<div class="bars">{"".join(cells)}</div>')
 
 
-def cutoffs(chart: CutoffLines) -> str:
+def draw_cutoffs(chart: CutoffLines) -> str:
     """Return a metric over its cut-off."""
     ks = list(chart.lines[0].means)
     top = _top_of_scale(chart)
@@ -138,7 +146,7 @@ def cutoffs(chart: CutoffLines) -> str:
     )
     label = escape(f"{chart.title}, {chart.label}")
     picture = f'<svg height="{HEIGHT}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
-    return _figure(chart.title, chart.title, above + picture + axis + key([line.name for line in chart.lines]))
+    return _figure(chart.title, chart.title, above + picture + axis + draw_key([line.name for line in chart.lines]))
 
 
 def _top_of_scale(chart: CutoffLines) -> float:
@@ -165,21 +173,21 @@ def _band(line: Line, position: Callable[[int, float], tuple[float, float]], col
     return f'<polygon points="{_join_points(lower + upper[::-1])}" fill="{colour}" opacity=".16"/>'
 
 
-def flow(chart: StageFlow) -> str:
+def draw_stage_flow(chart: StageFlow) -> str:
     """Draw what is left after each stage from left to right, and below each other where there is no room for that."""
     items = []
-    for name, left_share, losses in chart.stages:
-        lost_share = sum(share for _, share in losses)
+    for stage in chart.stages:
+        lost_share = sum(loss.share for loss in stage.losses)
         notes = ""
-        for words, share in losses:
-            if share:
-                notes += f"<em>\u2212{_format_percent(share)} {escape(words)}</em>"
+        for loss in stage.losses:
+            if loss.share:
+                notes += f"<em>\u2212{_format_percent(loss.share)} {escape(loss.label)}</em>"
         bar = (
             f'<i class="loss" style="flex-basis:{100 * lost_share:.2f}%"></i>'
-            f'<i class="left" style="flex-basis:{100 * left_share:.2f}%"></i>'
+            f'<i class="left" style="flex-basis:{100 * stage.left:.2f}%"></i>'
         )
-        left_note = f"<span>{_format_percent(left_share)} left</span>"
-        items.append(f"<li><b>{escape(name)}</b><div>{bar}</div>{left_note}{notes}</li>")
+        left_note = f"<span>{_format_percent(stage.left)} left</span>"
+        items.append(f"<li><b>{escape(stage.name)}</b><div>{bar}</div>{left_note}{notes}</li>")
     return _figure(chart.title, chart.title, f'<ol class="flow">{"".join(items)}</ol>')
 
 
@@ -195,7 +203,7 @@ def _dash_attribute(style: Style) -> str:
     return f' stroke-dasharray="{style.dash}"' if style.dash else ""
 
 
-def key(names: Sequence[str]) -> str:
+def draw_key(names: Sequence[str]) -> str:
     """Return the key of the lines; an empty text for a single line."""
     if len(names) == 1:
         return ""
@@ -210,7 +218,7 @@ def key(names: Sequence[str]) -> str:
     return f'<ul class="key">{"".join(items)}</ul>'
 
 
-def changes(chart: SortedChanges) -> str:
+def draw_changes(chart: SortedChanges) -> str:
     """Return the change of every query, the largest gain first, with those that moved most named."""
     words = escape("; ".join((chart.label, *chart.counts_note)))
     picture = (
@@ -265,9 +273,9 @@ def _change_shapes(chart: SortedChanges) -> str:
     return shapes
 
 
-def _name_changes(changes: Sequence[tuple[str, float]], style: str) -> str:
+def _name_changes(changes: Sequence[QueryChange], style: str) -> str:
     """Return a line with the names of queries and their changes."""
-    words = ", ".join(f"{name} {numbers.format_signed(change)}" for name, change in changes)
+    words = ", ".join(f"{moved.query} {numbers.format_signed(moved.change)}" for moved in changes)
     return f'<div class="{style}">{escape(words)}</div>'
 
 

@@ -1,4 +1,4 @@
-"""Tables of results, for terminals, files and notebooks."""
+"""Show results as tables, for terminals, files and notebooks."""
 
 from __future__ import annotations
 
