@@ -1,4 +1,4 @@
-"""The interface of pytrec_eval, with the values of trec_eval and errors where the original crashes.
+"""Provide the interface of pytrec_eval, with the values of trec_eval and errors where the original crashes.
 
 Code that imports pytrec_eval runs with this module in its place:
 
@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import pairwise, repeat
+from itertools import pairwise
 from math import exp, fsum, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -118,12 +118,9 @@ class RelevanceEvaluator:
     def _score_singly(
         self, queries: list[str], scores: Mapping[str, Mapping[str, float]]
     ) -> dict[str, dict[str, float]] | None:
-        """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
+        """Return the values of a few queries without columns, equal to the last bit; None if some ids are not text."""
         values: dict[str, dict[str, float]] = {}
-        requested = [
-            (name, SINGLE_QUERY_MEASURES[measure], cut)
-            for measure, name, cut in iterate_values(self._parameters_by_measure)
-        ]
+        requested = list(iterate_values(self._parameters_by_measure))
         finder = IdFinder([], [], [], PYTREC_EVAL.order)
         for query in queries:
             ranking = scores[query]
@@ -134,7 +131,9 @@ class RelevanceEvaluator:
             if ranking and not (judgments.has_text_ids and type(next(iter(ranking))) is str):
                 return None
             documents = FoundDocuments(finder, query, judgments, ranking, self._level)
-            values[query] = {name: compute(documents, cut) for name, compute, cut in requested}
+            values[query] = {
+                value.name: SINGLE_QUERY_MEASURES[value.measure](documents, value.parameter) for value in requested
+            }
         return values
 
     def _compute_columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, FloatArray]:
@@ -309,13 +308,21 @@ def _read_cut(name: str, text: str) -> int:
     return int(number)
 
 
-def iterate_values(
-    parameters_by_measure: Mapping[str, tuple[float, ...]],
-) -> Iterator[tuple[str, str, float | None]]:
-    """Yield the measure, the name and the parameter of each value."""
+class RequestedValue(NamedTuple):
+    """A value to compute: its measure, its name in the result, and its parameter if it has one."""
+
+    measure: str
+    name: str
+    parameter: float | None
+
+
+def iterate_values(parameters_by_measure: Mapping[str, tuple[float, ...]]) -> Iterator[RequestedValue]:
+    """Yield each value of the measures."""
     for measure, parameters in parameters_by_measure.items():
         names = measure_keys(measure, parameters)
-        yield from zip(repeat(measure), names, parameters or (None,))
+        # Only the first parameter of set_F counts, which is not part of its name.
+        for name, parameter in zip(names, parameters or (None,), strict=False):
+            yield RequestedValue(measure, name, parameter)
 
 
 def measure_keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
@@ -385,7 +392,7 @@ class MeasureValues:
     def columns(self, parameters_by_measure: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
         """Return the column of each value, by its name in trec_eval."""
         return {
-            name: self._column(measure, parameter) for measure, name, parameter in iterate_values(parameters_by_measure)
+            value.name: self._column(value.measure, value.parameter) for value in iterate_values(parameters_by_measure)
         }
 
     def _column(self, measure: str, parameter: float | None) -> FloatArray:
@@ -479,14 +486,14 @@ MAX_SINGLE_QUERIES = 64
 
 
 class QueryJudgments:
-    """The judgments of a query, as far as their grades are not negative.
+    """The judgments of a query whose grades are not negative.
 
     Attributes:
         documents: The judged documents.
         grades: The grade of each.
         has_text_ids: Whether the ids of the query and of all documents are str.
         n_relevant: How many documents are relevant.
-        ideal_dcg: The DCG of the ideal ranking, by cut-off, as far as it was computed.
+        ideal_dcg: The DCG of the ideal ranking by cut-off, for the cut-offs computed so far.
     """
 
     def __init__(self, query: str, grade_by_document: Mapping[str, int], level: int) -> None:

@@ -48,7 +48,7 @@ from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping
 from retrieval_metrics.inputs.items import Ranking as Ranking
 from retrieval_metrics.inputs.retrieved_run import MergedRanking as MergedRanking
 from retrieval_metrics.metrics.base.definition import ParameterValue as ParameterValue
-from retrieval_metrics.retrieval.retrieve import Judgeable as Judgeable
+from retrieval_metrics.retrieval.judgeable import Judgeable as Judgeable
 from retrieval_metrics.retrieval.selection import Selection as Selection
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference

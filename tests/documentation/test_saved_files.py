@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import retrieval_metrics as rm
-from retrieval_metrics.retrieval.retrieve import RUN_LOG_KIND as ANSWERS
+from retrieval_metrics.retrieval.answer_log import RUN_LOG_KIND as ANSWERS
 from retrieval_metrics.storage.load import READERS
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "saved-files.md").read_text(encoding="utf-8")

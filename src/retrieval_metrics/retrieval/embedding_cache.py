@@ -1,4 +1,4 @@
-"""Vectors of texts: each text is embedded once for all who use the same model, and its vector goes with the model."""
+"""Keep the vectors of texts, so that each text is embedded once for all who use the same model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.retrieval.vectors import Vectors
 
 # Models may embed documents and queries differently.
-Kind: TypeAlias = Literal["document", "query"]
+TextKind: TypeAlias = Literal["document", "query"]
 # The vector of a text that is being embedded; None if that failed.
 PendingVector: TypeAlias = "Future[Vectors | None]"
 
@@ -86,7 +86,7 @@ class VectorCache:
         self._lock = Lock()
 
     def vectors(
-        self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Iterable[Vectors]]
+        self, kind: TextKind, texts: Sequence[str], embed: Callable[[list[str]], Iterable[Vectors]]
     ) -> dict[str, Vectors]:
         """Return the vector of each text; `embed` makes those of some texts, in their order."""
         with closing(self._obtain(kind, texts, self._pending_in_threads)) as requests:
@@ -99,7 +99,7 @@ class VectorCache:
                 answer = request.result() if isinstance(request, Future) else embed(request)
 
     async def avectors(
-        self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]]
+        self, kind: TextKind, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]]
     ) -> dict[str, Vectors]:
         """Return the vector of each text; the asynchronous twin of `vectors`."""
         import asyncio

@@ -39,10 +39,9 @@ def fuse(
     * `method="scores"`: w times the score s as `norm` makes it over the documents of that list: `"minmax"` is
       (s - min) / (max - min), `"zscore"` is (s - min) / standard deviation, and None is s.
 
-    A document or a query that a run lacks adds 0, which is also
-    what the lowest score of a list is after norming, and all documents of a list whose scores are equal are at 1. Sums
-    are exact before they are rounded once, and equal sums are ordered by id, descending, as `evaluate` does. So the
-    order of the runs never matters.
+    A document or a query that a run lacks adds 0. After norming, the lowest score of a list is 0 as well; if all scores
+    of a list are equal, all are 1. Sums are exact before they are rounded once, and equal sums are ordered by id,
+    descending, as `evaluate` does. So the order of the runs never matters.
 
     Args:
         runs: The run of each retriever, by name, as `evaluate` takes them. Rankings in lists have ranks and no scores,

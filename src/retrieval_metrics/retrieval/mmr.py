@@ -1,10 +1,11 @@
-"""Maximal marginal relevance of one query and of many."""
+"""Select by maximal marginal relevance for one query."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.retrieval.mmr_selection import read_problem, select_by_mmr
+from retrieval_metrics.retrieval.mmr_problem import read_problem
+from retrieval_metrics.retrieval.mmr_selection import select_by_mmr
 from retrieval_metrics.retrieval.vectors import require_lambda
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.retrieval.mmr_selection import ProblemNames, read_problem, select_by_mmr
+from retrieval_metrics.retrieval.mmr_problem import ProblemNames, read_problem
+from retrieval_metrics.retrieval.mmr_selection import select_by_mmr
 from retrieval_metrics.retrieval.vectors import read_matrix, require_lambda, resolve_k
 
 if TYPE_CHECKING:
     from numpy import typing as npt
 
-    from retrieval_metrics.retrieval.mmr_selection import MmrProblem
+    from retrieval_metrics.retrieval.mmr_problem import MmrProblem
     from retrieval_metrics.retrieval.selection import Selection
 
 

@@ -1,9 +1,7 @@
-"""How MMR is computed: exact methods, chosen by size."""
+"""Select by MMR, with the exact method that is fastest for the size of the input."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,14 +18,13 @@ from retrieval_metrics.retrieval.unit_vectors import (
     exact_cosines,
     resolution,
 )
-from retrieval_metrics.retrieval.vectors import read_matrix, read_numbers, read_vector, resolve_k
+from retrieval_metrics.retrieval.vectors import resolve_k
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy import typing as npt
-
     from retrieval_metrics._internal.plain_types import FloatArray
+    from retrieval_metrics.retrieval.mmr_problem import MmrProblem
     from retrieval_metrics.retrieval.vectors import Indices, Vectors
 
 
@@ -50,9 +47,6 @@ _WIDE_BLOCK = 4096
 _MIN_COMPARED = 200
 # More candidates than this that seem to tie are settled at once.
 _MAX_CLOSE = 32
-# Queries of other lengths are scaled by a power of two, which changes no digit of a cosine.
-_MIN_LENGTH = 1e-90
-_MAX_LENGTH = 1e130
 
 
 def select_by_mmr(problems: Sequence[MmrProblem], k: int | None, lambda_mult: float) -> list[Selection]:
@@ -77,9 +71,9 @@ def select_by_mmr(problems: Sequence[MmrProblem], k: int | None, lambda_mult: fl
 
 def _select_few(problems: Mapping[int, MmrProblem], n_picks: int, lambda_mult: float) -> dict[int, Selection]:
     """Select for problems of few candidates, as many at once as fit in a cache; leave out those too close to tell."""
-    first = next(iter(problems.values()))
-    n, d = first.vectors.shape
-    is_shared = all(problem.vectors is first.vectors for problem in problems.values())
+    any_problem = next(iter(problems.values()))
+    n, d = any_problem.vectors.shape
+    is_shared = all(problem.vectors is any_problem.vectors for problem in problems.values())
     numbers_per_problem = n * (n if is_shared else max(n, d))
     n_at_once = max(1, _NUMBERS_AT_ONCE // numbers_per_problem)
     indices = list(problems)
@@ -142,21 +136,21 @@ def _solve_shared(
     problems: Mapping[int, MmrProblem], n_picks: int, lambda_mult: float
 ) -> Iterator[tuple[int, Selection]]:
     """Select for each of several problems that share their candidates."""
-    first = next(iter(problems.values()))
-    n = len(first.vectors)
+    any_problem = next(iter(problems.values()))
+    n = len(any_problem.vectors)
     block = _WIDE_BLOCK
     n_leaders = n
-    if n > _LAZY_CANDIDATES and first.vectors.nbytes * n_picks > _LAZY_BYTES:
+    if n > _LAZY_CANDIDATES and any_problem.vectors.nbytes * n_picks > _LAZY_BYTES:
         block = BLOCK
         n_leaders = max(_MIN_LEADERS, min(n_picks, _MAX_LEADERS, n // _CANDIDATES_PER_LEADER))
-    candidates = UnitVectors(first.vectors, first.name, block)
+    candidates = UnitVectors(any_problem.vectors, any_problem.name, block)
     for index, problem in problems.items():
         picks = MmrPicks(candidates, problem, n_picks, lambda_mult)
         rehearsal = ScoreBounds(picks, candidates, problem, n_leaders)
         while len(picks.rows) < n_picks:
             rehearsal.pick()
             if rehearsal.is_blurred:
-                double = UnitVectors(candidates.vectors.astype(DOUBLE), first.name)
+                double = UnitVectors(candidates.vectors.astype(DOUBLE), any_problem.name)
                 rehearsal = ScoreBounds(picks, double, problem, n_leaders)
         yield index, Selection.of(picks.rows, [lambda_mult * picks.scores[0], *picks.scores[1:]])
 
@@ -426,85 +420,3 @@ class MmrPicks:
         is_near = similarity >= (largest - self._candidates.resolution(0))[:, np.newaxis]
         row, pick = np.nonzero(is_near)
         np.maximum.at(redundancy, rows[row], exact_cosines(vectors, rows[row], vectors, new[pick]))
-
-
-# One query with its candidates: the checked input of `mmr` and `mmr_batch`.
-
-
-@dataclass(frozen=True)
-class MmrProblem:
-    """The candidates of one query, with the query or their given relevance.
-
-    Attributes:
-        name: The name of the candidates in error messages.
-        vectors: The candidates, shape (n, d).
-        query: The query, shape (d,), scaled if its squared length would be out of range; zeros if relevance is given.
-        unit: Its unit vector, shape (d,).
-        relevance: The relevance of each candidate, shape (n,), or None.
-    """
-
-    name: str
-    vectors: Vectors
-    query: FloatArray
-    unit: FloatArray
-    relevance: FloatArray | None
-
-    @property
-    def largest(self) -> float:
-        """A bound on the absolute value of every relevance."""
-        if self.relevance is None:
-            return 1.0
-        return float(np.abs(self.relevance).max())
-
-    def measured(self, candidates: UnitVectors) -> Vectors:
-        """Return the relevance of each candidate, in the precision of the vectors unless it is given."""
-        if self.relevance is not None:
-            return self.relevance
-        return candidates.products(self.unit) * candidates.inverse_lengths
-
-    def relevance_of(self, units: FloatArray, rows: Indices | slice) -> FloatArray:
-        """Return the float64 relevance of the candidates in these rows, given their unit vectors."""
-        if self.relevance is not None:
-            return self.relevance[rows]
-        relevance: FloatArray = units @ self.unit
-        return relevance
-
-    def exact_relevance(self, vectors: Vectors, rows: Indices) -> FloatArray:
-        """Return the relevance of some candidates from the definition, shape (rows,), given the vectors of all."""
-        if self.relevance is not None:
-            return self.relevance[rows]
-        return exact_cosines(vectors, rows, self.query[np.newaxis], np.zeros(len(rows), dtype=np.intp))
-
-
-class ProblemNames(NamedTuple):
-    """What error messages call the parts of a problem."""
-
-    query: str = "query"
-    candidates: str = "candidates"
-    relevance: str = "relevance"
-
-
-DEFAULT_NAMES = ProblemNames()
-
-
-def read_problem(
-    query: npt.ArrayLike | None,
-    candidates: npt.ArrayLike,
-    relevance: npt.ArrayLike | None,
-    names: ProblemNames = DEFAULT_NAMES,
-) -> MmrProblem:
-    """Return a checked problem; `names` are the names of the other three arguments in error messages."""
-    vectors = read_matrix(candidates, names.candidates)
-    n, d = vectors.shape
-    if relevance is not None:
-        relevance_array = read_numbers(relevance, names.relevance, (n,)).astype(np.float64)
-        return MmrProblem(names.candidates, vectors, np.zeros(d), np.zeros(d), relevance_array)
-    if query is None:
-        raise ValueError(f"{names.query} and {names.relevance} are both None; pass one of them")
-    query_vector = read_vector(query, names.query, d if n else None)
-    with np.errstate(over="ignore"):
-        length = math.sqrt(query_vector @ query_vector)
-    if not _MIN_LENGTH < length < _MAX_LENGTH:
-        query_vector = np.ldexp(query_vector, -np.frexp(np.abs(query_vector).max())[1])
-        length = math.sqrt(query_vector @ query_vector) or 1.0
-    return MmrProblem(names.candidates, vectors, query_vector, query_vector / length, None)

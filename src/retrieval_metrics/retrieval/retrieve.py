@@ -5,31 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from itertools import islice
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
-from retrieval_metrics._internal.validation import common_id_type, positive_integer, require_same_id_type
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.hosts import find_host
-from retrieval_metrics.inputs.items import Retrieved, get_match_key
-from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
-from retrieval_metrics.inputs.ranking_checks import (
-    ITEMS_HINT,
-    as_list,
-    describe_keys,
-    is_list_of_ids,
-    require_finite_scores,
-)
 from retrieval_metrics.inputs.ranking_codec import (
-    decode_error,
-    decode_ranking,
-    decode_stages,
     encode_error,
     encode_ranking,
     encode_stages,
@@ -37,18 +21,17 @@ from retrieval_metrics.inputs.ranking_codec import (
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
-    is_stage_mapping,
-    require_separate_stages,
     stages_to_runs,
 )
-from retrieval_metrics.matching.judge import judge
-from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import progress
+from retrieval_metrics.retrieval.answer_log import AnswerLog, StoredAnswer
+from retrieval_metrics.retrieval.answers import AnswerRankings, read_answer
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
 from retrieval_metrics.retrieval.error_causes import TWO_LOOPS_HINT, is_event_loop_error
 from retrieval_metrics.retrieval.event_loop import run_until_complete
+from retrieval_metrics.retrieval.judgeable import Judgeable
 from retrieval_metrics.retrieval.sync_async import RetrieverFunctions, choose_function
 
 if TYPE_CHECKING:
@@ -57,8 +40,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.hosts import HostAdapter, HostRetriever
-    from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
-    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.items import QueryTexts, Ranking, Retrieved, RunMapping
     from retrieval_metrics.matching.matching_options import MatchBy
 
     # A function of the text of a query, or a retriever of a framework.
@@ -69,8 +51,6 @@ if TYPE_CHECKING:
 WORKERS = 8
 # Failures with the same words, before any answer, after which no further query is asked.
 MAX_FAILURES_ALIKE = 3
-# What the first line of a file calls a journal of answers.
-RUN_LOG_KIND = "journal of a run"
 
 
 async def aretrieve(
@@ -171,9 +151,6 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
     return run_until_complete(forward_arguments("retrieve", aretrieve, args, options))
 
 
-# Ask a retriever many questions: several at a time, with a time limit for each, and a record of failures.
-
-
 class RetrievalTask:
     """One retriever, the questions it is asked, and its answers so far."""
 
@@ -215,7 +192,7 @@ class RetrievalTask:
         self._stages: dict[Any, StageRankings] = {}
         self._log = None if resume is None else AnswerLog(resume)
         if self._log is not None:
-            self._take_stored(self._log.stored(self.texts))
+            self._take_stored(self._log.read_answers(self.texts))
         self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
 
     def _take_stored(self, stored: Mapping[Any, StoredAnswer]) -> None:
@@ -229,7 +206,7 @@ class RetrievalTask:
             self._seconds[query] = answer.seconds
 
     @property
-    def done(self) -> int:
+    def n_asked(self) -> int:
         """How many queries have been asked."""
         return len(self._rankings) + len(self._errors)
 
@@ -240,10 +217,15 @@ class RetrievalTask:
             if self._rankings or len(self._errors) == MAX_FAILURES_ALIKE:
                 break
         if len(self._errors) == MAX_FAILURES_ALIKE and not self._rankings and self._fail_alike():
-            self._raise_first(f"the first {MAX_FAILURES_ALIKE} queries failed alike, so the others were not asked")
+            self._raise_first_failure(
+                f"the first {MAX_FAILURES_ALIKE} queries failed alike, so the others were not asked"
+            )
 
     def _fail_alike(self) -> bool:
-        """Whether all failures have the same words but for the query; a service may be slow only at its start."""
+        """Return whether all failures have the same words apart from the query.
+
+        Time-outs do not count as alike, because a service may be slow only at its start.
+        """
         if any(isinstance(error, TimeoutError) for error in self._errors.values()):
             return False
         failures = set()
@@ -251,7 +233,7 @@ class RetrievalTask:
             failures.add((type(error), _generalise(error, query, self.texts[query])))
         return len(failures) == 1
 
-    def _raise_first(self, reason: str) -> NoReturn:
+    def _raise_first_failure(self, reason: str) -> NoReturn:
         query, error = next(iter(self._errors.items()))
         error.add_note(f"{reason}; this is the failure of query {query!r}{self._system_note()}")
         if is_event_loop_error(error):
@@ -266,19 +248,19 @@ class RetrievalTask:
             await self._ask(query, text)
             advance()
 
-        await run_concurrently(self._waiting, ask, min(self._workers, len(self.texts) - self.done))
+        await run_concurrently(self._waiting, ask, min(self._workers, len(self.texts) - self.n_asked))
 
-    def run(self) -> RetrievedRun:
+    def make_run(self) -> RetrievedRun:
         """Return the rankings in the order of the queries."""
         if self.texts and len(self._errors) == len(self.texts):
-            self._raise_first(
+            self._raise_first_failure(
                 f"all {numbers.format_query_count(len(self.texts))} failed, so there is nothing to evaluate"
             )
-        lost = [query for query, error in self._errors.items() if is_event_loop_error(error)]
-        if lost:
+        failed_by_loop = [query for query, error in self._errors.items() if is_event_loop_error(error)]
+        if failed_by_loop:
             warn(
-                f"{len(lost)} of {numbers.format_query_count(len(self.texts))} failed{self._system_note()}, for "
-                f"example {lost[0]!r}: {TWO_LOOPS_HINT}",
+                f"{len(failed_by_loop)} of {numbers.format_query_count(len(self.texts))} failed{self._system_note()}, "
+                f"for example {failed_by_loop[0]!r}: {TWO_LOOPS_HINT}",
             )
         note = short_answers_note(self._rankings, self._functions, self._system_note())
         if note:
@@ -361,7 +343,7 @@ async def run_retrieval(tasks: Sequence[RetrievalTask], *, show_progress: bool) 
     with progress("retrieving", total, enabled=show_progress) as show:
 
         def advance() -> None:
-            show(sum(task.done for task in tasks))
+            show(sum(task.n_asked for task in tasks))
 
         try:
             for task in tasks:
@@ -372,7 +354,7 @@ async def run_retrieval(tasks: Sequence[RetrievalTask], *, show_progress: bool) 
         finally:
             for task in tasks:
                 task.end()
-    return [task.run() for task in tasks]
+    return [task.make_run() for task in tasks]
 
 
 def _generalise(error: Exception, query: QueryId, text: str) -> str:
@@ -386,7 +368,7 @@ def _read_judgeable(questions: Questions, match: MatchBy) -> Judgeable:
 
 
 def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunctions, system_note: str = "") -> str:
-    """Return for how many queries a store found fewer than it was asked for; nothing if that is all it holds.
+    """Return a note on queries for which a store found fewer than it was asked for; "" if that is all it holds.
 
     A store that is too small, or that filters before it searches, returns as many for every query.
 
@@ -402,14 +384,15 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
     if n_requested is None:
         return ""
     lengths = {query: len(ranking) for query, ranking in rankings.items()}
-    short = [query for query, length in lengths.items() if length < n_requested]
-    if not short or len(set(lengths.values())) == 1:
+    short_queries = [query for query, length in lengths.items() if length < n_requested]
+    if not short_queries or len(set(lengths.values())) == 1:
         return ""
     option = functions.candidate_option and f" ({functions.candidate_option})"
+    example = short_queries[0]
     return (
-        f"{len(short)} of {numbers.format_query_count(len(lengths))}{system_note} got fewer than k={n_requested}, for "
-        f"example {short[0]!r} {lengths[short[0]]}: the filter or the index of the store left no more of what it "
-        f"looked at; let it look at more{option}, or filter before the search"
+        f"{len(short_queries)} of {numbers.format_query_count(len(lengths))}{system_note} got fewer than "
+        f"k={n_requested}, for example {example!r} {lengths[example]}: the filter or the index of the store left no "
+        f"more of what it looked at; let it look at more{option}, or filter before the search"
     )
 
 
@@ -448,230 +431,3 @@ def resolve_retriever(retriever: Retriever) -> ResolvedRetriever:
         "a retriever must be a function of the text of a query, or a retriever of an installed host; got "
         f"{type(retriever).__name__}{hint}"
     )
-
-
-class AnswerRankings(NamedTuple):
-    """The answer of a retriever: ids, ids with scores, or items, best first; and its stages, if it tells any."""
-
-    ranking: Ranking
-    stages: StageRankings
-
-
-def read_answer(
-    answer: Any, query: QueryId, convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None = None
-) -> AnswerRankings:
-    """Return what the answer of a retriever holds.
-
-    Raises:
-        TypeError: If it is no ranking.
-        ValueError: If a score is not finite.
-    """
-    if answer is not None and convert is not None and not isinstance(answer, StageRankings):
-        answer = convert(answer)
-    stages = StageRankings()
-    if isinstance(answer, StageRankings) or is_stage_mapping(answer):
-        require_separate_stages(answer)
-        stages = StageRankings((name, _read_stage(ranking, name, query)) for name, ranking in answer.items())
-        answer = stages.answer
-    if answer is None:
-        raise TypeError(
-            f"the retriever returned None for query {query!r}; does it lack a return statement? If nothing was found, "
-            "return an empty list"
-        )
-    if stages:  # its rankings were read already
-        return AnswerRankings(answer, stages)
-    return AnswerRankings(_read_ranking(answer, query), stages)
-
-
-def _read_stage(ranking: Any, name: str, query: QueryId) -> Ranking | None:
-    """Return the ranking of a stage; None if the question did not reach it."""
-    if ranking is None:
-        return None
-    try:
-        return _read_ranking(ranking, query)
-    except (TypeError, ValueError) as error:
-        error.add_note(f"that is what it held after {name!r}")
-        raise
-
-
-def _read_ranking(answer: Any, query: QueryId) -> Ranking:
-    if isinstance(answer, Mapping):
-        _require_scores(answer, query)
-        return answer
-    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
-        _refuse_pairs(answer[0], query)
-    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], Mapping):
-        raise TypeError(f"the retriever returned {describe_keys(answer[0])} for query {query!r}; return {ITEMS_HINT}")
-    ranking = as_list(answer, query)
-    if not ranking or all(isinstance(item, Retrieved) for item in ranking):
-        return ranking
-    first = ranking[0]
-    if not isinstance(first, (str, Integral)):
-        host = find_host(first)
-        if host is not None:
-            return list(host.convert_items(ranking))
-        if not isinstance(first, Retrieved):
-            raise TypeError(
-                f"the retriever returned objects of type {type(first).__name__} for query {query!r}; return the ids of "
-                "the documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
-            )
-    common_id_type(set(map(type, ranking)), f"the document ids retrieved for query {query!r}")
-    return ranking
-
-
-def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
-    for name, value in answer.items():
-        if not isinstance(value, Real):
-            raise TypeError(
-                f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
-                f"{name!r}; a mapping must map document ids to scores, or steps to rankings, so return only the "
-                "documents in it"
-            )
-    common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
-    require_finite_scores(answer, query)
-
-
-def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> NoReturn:
-    if is_list_of_ids(pair) and all(isinstance(part, (str, Integral)) for part in pair):
-        raise TypeError(
-            f"the retriever returned lists such as {pair!r} for query {query!r}; return one list of ids, best first"
-        )
-    if pair and isinstance(pair[0], (str, Integral)):
-        example = repr(pair)
-        remedy = "dict(found), which is ids with scores"
-    else:
-        example = f"({', '.join(type(part).__name__ for part in pair)})"
-        remedy = "[document for document, score in found]"
-    raise TypeError(f"the retriever returned pairs such as {example} for query {query!r}; return {remedy}")
-
-
-class StoredAnswer(NamedTuple):
-    """An answer in the journal, with the stages that led to it, if there are any."""
-
-    ranking: Ranking
-    stages: StageRankings
-    seconds: float
-
-    @classmethod
-    def from_entry(cls, entry: Mapping[str, Any]) -> StoredAnswer:
-        """Read an entry without a failure."""
-        ranking = decode_ranking(entry)
-        return cls(ranking, decode_stages(entry, ranking), float(entry["seconds"]))
-
-
-class AnswerLog:
-    """A journal of answers; the last answer to a query counts."""
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        """Set the path; the first answer creates the file."""
-        self._log = AppendLog(path, RUN_LOG_KIND)
-
-    def stored(self, texts: Mapping[Any, str]) -> dict[Any, StoredAnswer]:
-        """Return the answer to each answered query, except those whose text has changed."""
-        answers: dict[Any, StoredAnswer] = {}
-
-        def read_entry(entry: dict[str, Any]) -> None:
-            query = entry["query"]
-            if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
-                answers[query] = StoredAnswer.from_entry(entry)
-
-        self._read(read_entry)
-        return answers
-
-    def run(self) -> RetrievedRun:
-        """Return all answers, and the failures without a later answer."""
-        rankings: dict[Any, Ranking] = {}
-        errors: dict[Any, Exception] = {}
-        seconds: dict[Any, float] = {}
-        stages: dict[Any, StageRankings] = {}
-
-        def read_entry(entry: dict[str, Any]) -> None:
-            query = entry["query"]
-            if "error" not in entry:
-                answer = StoredAnswer.from_entry(entry)
-                rankings[query] = answer.ranking
-                stages[query] = answer.stages
-                errors.pop(query, None)
-            elif not rankings.get(query):
-                rankings[query] = []
-                errors[query] = decode_error(entry)
-            seconds[query] = float(entry["seconds"])
-
-        self._read(read_entry)
-        return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(stages))
-
-    def _read(self, read_entry: Callable[[dict[str, Any]], None]) -> None:
-        for line, entry in enumerate(self._log.read_entries(), start=2):  # the first line says what the file is
-            try:
-                read_entry(entry)
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{self._log.path}, line {line}, holds no answer: {error!r}") from error
-
-    def store(self, query: QueryId, text: str, answer: Mapping[str, Any], seconds: float) -> None:
-        """Append an answer of `encode_ranking`, or a failure of `encode_error`, for which the query is asked again."""
-        question = question_fingerprint(text)
-        self._log.append({"query": encode_id(query), "question": question, **answer, "seconds": seconds})
-
-
-class Judgeable:
-    """Checks that rankings can be judged: that they have what the judgments are compared with."""
-
-    def __init__(self, qrels: Qrels, match: MatchBy) -> None:
-        """Set the judgments, and what their ids are compared with; judge that nothing was retrieved."""
-        empty_run: Any = dict.fromkeys(qrels.queries, ())
-        judge(qrels, empty_run, match, TIES_BY_ID)
-        self._qrels = qrels
-        self._key = get_match_key(match)
-        self._match_by = match if isinstance(match, str) or callable(match) else match.by
-
-    def check(self, ranking: Ranking, query: QueryId) -> None:
-        """Raise if a ranking cannot be judged.
-
-        Raises:
-            TypeError: If it holds only ids where more is needed, or ids of another type than those of the judgments.
-            ValueError: If it holds items without the values to compare.
-        """
-        keys = self._read_keys(ranking, query)
-        key_type = common_id_type({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
-        require_same_id_type(
-            self._qrels.document_kind, "document ids in the judgments", key_type, "those that were retrieved"
-        )
-
-    def _read_keys(self, ranking: Any, query: QueryId) -> list[Any]:
-        """Return what the judgments are compared with."""
-        has_items = not isinstance(ranking, Mapping) and all(isinstance(item, Retrieved) for item in islice(ranking, 1))
-        if not has_items:
-            if ranking and (self._qrels.has_pieces or self._match_by != "id"):
-                raise TypeError(
-                    f"the retriever returned only ids for query {query!r}, but the judgments or match= need more; "
-                    "return rm.Retrieved(id, text=..., source=...) for every document"
-                )
-            return list(ranking)
-        if self._qrels.document_kind is None:
-            return []
-        keys = []
-        for item in ranking:
-            key = self._key(item)
-            if key is not None:
-                keys.append(key)
-        if self._match_by == "id" and len(keys) < len(ranking):
-            raise ValueError(
-                f"{len(ranking) - len(keys)} of {len(ranking)} documents retrieved for query {query!r} have no id, and "
-                "the judgments are ids; store the documents with their ids, match by 'source', 'metadata:<name>' or a "
-                "callable, or judge by Quote, Text or Span"
-            )
-        if ranking and not keys:
-            self._refuse_without_keys(ranking[0], query)
-        return keys
-
-    def _refuse_without_keys(self, first: Retrieved, query: QueryId) -> NoReturn:
-        from difflib import get_close_matches
-
-        metadata = first.metadata or {}
-        names = ", ".join(map(repr, metadata)) or "nothing"
-        close = get_close_matches(str(self._match_by), [f"metadata:{name}" for name in metadata], n=1)
-        hint = f"; write match={close[0]!r}" if close else ""
-        raise ValueError(
-            f"no document retrieved for query {query!r} has a value for match={self._match_by!r}; the metadata of the "
-            f"first has {names}{hint}"
-        )

@@ -58,6 +58,8 @@ class _ThreadCall(NamedTuple):
 
 
 class _Thread:
+    """One thread, which calls the functions that it is given until it is told to end."""
+
     def __init__(self) -> None:
         # None ends the thread.
         self._calls: SimpleQueue[_ThreadCall | None] = SimpleQueue()

@@ -29,7 +29,7 @@ from retrieval_metrics.files.saved_format import (
     write_saved_file,
 )
 from retrieval_metrics.files.saved_records import decode_record
-from retrieval_metrics.retrieval.retrieve import RUN_LOG_KIND, AnswerLog
+from retrieval_metrics.retrieval.answer_log import RUN_LOG_KIND, AnswerLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +74,7 @@ def _read_run(document: SavedFile) -> Any:
 
 
 def _read_answers(document: SavedFile) -> Any:
-    return AnswerLog(document.name).run()
+    return AnswerLog(document.name).read_run()
 
 
 def _refuse_history(document: SavedFile) -> NoReturn:
