@@ -13,7 +13,7 @@ from retrieval_metrics.reports.charts import (
     MAX_LARGEST_CHANGES,
     ChartRow,
     ChartRows,
-    QueryChange,
+    NamedChange,
     QueryCounts,
     Shares,
     SharesRow,
@@ -123,12 +123,12 @@ def sorted_changes(difference: Difference, *, is_reversed: bool = False) -> Sort
     )
 
 
-def _largest_changes(difference: Difference, values: FloatArray, gains: FloatArray) -> list[QueryChange]:
+def _largest_changes(difference: Difference, values: FloatArray, gains: FloatArray) -> list[NamedChange]:
     """Return the queries with the largest gains above 0, with their changes."""
     largest = []
     for row in np.argsort(-gains, kind="stable")[:MAX_LARGEST_CHANGES].tolist():
         if gains[row] > 0:
-            largest.append(QueryChange(str(difference.queries[row]), float(values[row])))
+            largest.append(NamedChange(str(difference.queries[row]), float(values[row])))
     return largest
 
 

@@ -143,7 +143,7 @@ class QueryCounts(NamedTuple):
     lost: int
 
 
-class QueryChange(NamedTuple):
+class NamedChange(NamedTuple):
     """A query with the change of its value."""
 
     query: str
@@ -170,8 +170,8 @@ class SortedChanges(NamedTuple):
     mean: float
     interval: Interval
     counts: QueryCounts
-    gained: Sequence[QueryChange]
-    dropped: Sequence[QueryChange]
+    gained: Sequence[NamedChange]
+    dropped: Sequence[NamedChange]
 
     @property
     def counts_note(self) -> tuple[str, str, str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reports.charts import (
         ChartRow,
         ChartRows,
-        QueryChange,
+        NamedChange,
         Shares,
         SortedChanges,
     )
@@ -206,7 +206,7 @@ def _annotate_corner(axes: Axes, words: str, horizontal: str, vertical: str) -> 
     )  # fmt: skip
 
 
-def _join_changes(changes: Sequence[QueryChange]) -> str:
+def _join_changes(changes: Sequence[NamedChange]) -> str:
     """Return as many of the queries as a line holds, those that changed most first."""
     line = ""
     for query, change in changes:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         ChartRows,
         CutoffLines,
         Line,
-        QueryChange,
+        NamedChange,
         SortedChanges,
         StageFlow,
         ValueCounts,
@@ -273,7 +273,7 @@ def _change_shapes(chart: SortedChanges) -> str:
     return shapes
 
 
-def _name_changes(changes: Sequence[QueryChange], style: str) -> str:
+def _name_changes(changes: Sequence[NamedChange], style: str) -> str:
     """Return a line with the names of queries and their changes."""
     words = ", ".join(f"{moved.query} {numbers.format_signed(moved.change)}" for moved in changes)
     return f'<div class="{style}">{escape(words)}</div>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.hosts import HostRetriever
     from retrieval_metrics.inputs.items import Ranking
-    from retrieval_metrics.retrieval.sync_async import RetrieverFunctions
-
-    # A function of the text of a query, or a retriever of a framework.
-    Retriever: TypeAlias = Callable[..., object] | RetrieverFunctions | HostRetriever
 
 
 # What the first line of a file calls a journal of answers.

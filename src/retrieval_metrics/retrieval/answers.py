@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.inputs.hosts import find_host
@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.hosts import HostRetriever
     from retrieval_metrics.inputs.items import Ranking
-    from retrieval_metrics.retrieval.sync_async import RetrieverFunctions
-
-    # A function of the text of a query, or a retriever of a framework.
-    Retriever: TypeAlias = Callable[..., object] | RetrieverFunctions | HostRetriever
 
 
 class AnswerRankings(NamedTuple):

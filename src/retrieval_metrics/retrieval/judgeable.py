@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
 from retrieval_metrics.inputs.items import Retrieved, get_match_key
@@ -12,17 +12,10 @@ from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.hosts import HostRetriever
     from retrieval_metrics.inputs.items import Ranking
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.matching_options import MatchBy
-    from retrieval_metrics.retrieval.sync_async import RetrieverFunctions
-
-    # A function of the text of a query, or a retriever of a framework.
-    Retriever: TypeAlias = Callable[..., object] | RetrieverFunctions | HostRetriever
 
 
 class Judgeable:
