@@ -14,8 +14,8 @@ from retrieval_metrics.matching.text_normalisation import normalise
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.inputs.chunk_offsets import SourceText
     from retrieval_metrics.inputs.items import Span
+    from retrieval_metrics.inputs.source_text import SourceText
 
 # Spans are reported as doubtful only if those that fit the words of their source only with other line endings outnumber
 # those that fit only as written more than this many times: spans that cut words fit either way by chance.
@@ -43,7 +43,7 @@ def repair_line_endings(
 
     Example:
         >>> from retrieval_metrics import Span
-        >>> from retrieval_metrics.inputs.chunk_offsets import SourceText
+        >>> from retrieval_metrics.inputs.source_text import SourceText
         >>> sources = {"terms": SourceText("Terms\r\n\r\nRefunds take\r\nfive days.")}
         >>> repair_line_endings({0: Span("terms", 7, 30)}, sources, {0: ["refundstakefivedays."]})
         ({0: Span(source='terms', start=9, end=33)}, [])
@@ -57,7 +57,7 @@ def repair_line_endings(
         source = sources.get(span.source)
         if source is None:
             continue
-        moved = _move_across_newlines(span, source)
+        moved = _translate_span(span, source)
         if moved is None:
             continue
         quotes = quotes_by_span.get(position, ())
@@ -80,10 +80,10 @@ def has_same_text(quote: str, span_text: str) -> bool:
     return bool(span_text) and (quote in span_text or span_text in quote)
 
 
-def _move_across_newlines(span: Span, source: SourceText) -> Span | None:
+def _translate_span(span: Span, source: SourceText) -> Span | None:
     """Return the span with offsets that count both characters of a line ending; None if that changes nothing."""
-    start = source.find_across_newlines(span.start)
-    end = source.find_across_newlines(span.end)
+    start = source.translate_offset(span.start)
+    end = source.translate_offset(span.end)
     if (start, end) == (span.start, span.end) or end > len(source.text) or start >= end:
         return None
     return replace(span, start=start, end=end)

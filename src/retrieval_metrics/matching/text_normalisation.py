@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
+from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
