@@ -1,4 +1,4 @@
-"""What is retrieved and what is judged: items, pieces of a text, and what an id is compared with."""
+"""The objects that users retrieve and judge: items, and the pieces that can be judged instead of ids."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Retrieved:
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
             )
-        if self.start is self.end is None:  # the usual case, and items are made by the million
+        if self.start is None and self.end is None:  # the usual case, and items are made by the million
             return
         if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
             raise TypeError(
@@ -84,7 +84,7 @@ class Retrieved:
 
 
 def item_identity(item: Any) -> Any:
-    """Return what makes two items the same: their id; without one their place in a source; else their text."""
+    """Return a value that is equal for equal items: the id, or else the range in a source, or else the text."""
     if not isinstance(item, Retrieved):
         return item
     if item.id is not None:
@@ -208,12 +208,12 @@ class Metadata(Piece):
     """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
     An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
-    other names are looked up in the metadata. `~Metadata(tenant="acme")` is whatever lacks one of them: the items of
-    any other tenant, and those of none.
+    other names are looked up in the metadata. `~Metadata(tenant="acme")` stands for every item that lacks one of the
+    properties: the items of any other tenant, and those without a tenant.
 
     Attributes:
         values: Names and values, sorted by name.
-        negated: Whether it is what lacks them.
+        negated: Whether it stands for the items that lack one of the properties.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -292,7 +292,7 @@ def get_match_key(match: str | Key | KeyedMatching) -> Key:
 
 
 def _match_hint(by: Any) -> str:
-    if by in ("text", "content"):  # what was given may not be hashable
+    if by in ("text", "content"):  # a tuple, because the value may not be hashable
         return "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
     if isinstance(by, str) and by.isidentifier():
         return f"; if that is a key of the metadata, write match={METADATA_PREFIX + by!r}"
@@ -311,7 +311,7 @@ NumberById: TypeAlias = Mapping[str, float] | Mapping[int, float]
 # What can be relevant: a document by its id, or a piece such as a quote.
 Relevant: TypeAlias = "DocumentId | Piece"
 
-# Two literals that Python joins are no type to Pyright.
+# One literal, because Pyright does not read two literals that Python joins as a type.
 ByKind: TypeAlias = "Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
 Grades: TypeAlias = "NumberById | ByKind | Mapping[Piece, float] | Mapping[Relevant, float]"
 
