@@ -29,7 +29,7 @@ class SearchHistory(ABC):
 
     @abstractmethod
     def all_retrieved(self, query: QueryId) -> list[Retrieved]:
-        """Return every item that a search found for a query, whether or not it is in the final ranking."""
+        """Return every item that was found or read for a query, whether or not it is in the ranking."""
 
     @abstractmethod
     def search_notes(self, query: QueryId) -> list[tuple[str, str]]:
