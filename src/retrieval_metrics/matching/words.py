@@ -1,4 +1,4 @@
-"""Split texts into words that compare equal where texts differ only in typography."""
+"""Split texts into normalised words, so that texts which differ only in typography have equal words."""
 
 from __future__ import annotations
 
