@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
-    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
+    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
-    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric

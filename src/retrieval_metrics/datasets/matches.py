@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.items import Key, Relevant, RunMapping
+    from retrieval_metrics.inputs.items import Relevant, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.matching.matching_options import Matching
 

@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from retrieval_metrics._internal.plain_types import DocumentId
 
 
@@ -261,46 +259,6 @@ def _require_text(text: Any, owner: str) -> None:
         raise TypeError(f"{owner} must hold a str, got {text!r} ({type(text).__name__})")
     if not text.strip():
         raise ValueError(f"{owner} needs a text, got {text!r}")
-
-
-# What ids of the judgments are compared with: the id of a retrieved item, its source, or one of its properties.
-
-METADATA_PREFIX = "metadata:"
-
-
-class KeyedMatching(Protocol):
-    """Options that include what ids are compared with, such as `Matching`."""
-
-    @property
-    def by(self) -> str | Key:
-        """What an id of the judgments is compared with."""
-
-
-def get_match_key(match: str | Key | KeyedMatching) -> Key:
-    """Return the function that returns the value of an item to compare with ids."""
-    by = match if isinstance(match, str) or callable(match) else getattr(match, "by", match)
-    if callable(by):
-        return by
-    if by == "id":
-        return lambda item: item.id
-    if by == "source":
-        return lambda item: item.value("source")
-    if isinstance(by, str) and by.startswith(METADATA_PREFIX) and by != METADATA_PREFIX:
-        name = by.removeprefix(METADATA_PREFIX)
-        return lambda item: item.value(name)
-    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}")
-
-
-def _match_hint(by: Any) -> str:
-    if by in ("text", "content"):  # a tuple, because the value may not be hashable
-        return "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
-    if isinstance(by, str) and by.isidentifier():
-        return f"; if that is a key of the metadata, write match={METADATA_PREFIX + by!r}"
-    return ""
-
-
-if TYPE_CHECKING:
-    Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
 
 
 # Aliases of the shapes in which judgments and runs are accepted.

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, QueryId
-    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching

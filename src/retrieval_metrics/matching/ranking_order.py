@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.matching_options import Matching
 
 

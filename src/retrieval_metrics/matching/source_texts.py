@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.matching_options import Matching
 

@@ -15,8 +15,9 @@ from retrieval_metrics._internal.validation import common_id_type, positive_inte
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.hosts import find_host
-from retrieval_metrics.inputs.items import Retrieved, get_match_key
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.json_codec import encode_id
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.ranking_checks import (
