@@ -1,4 +1,4 @@
-"""Rows are cut and joined into batches of whole queries, and a document that a query has twice is found."""
+"""Rows are cut and joined into batches of whole queries, and repeated documents of a query are found."""
 
 from itertools import chain, pairwise
 from typing import Any

@@ -14,8 +14,8 @@ def item(number: int, text: str) -> Retrieved:
     return Retrieved(f"c{number}", text)
 
 
-def means(qrels: Any, ranking: Any, metrics: Any, **options: Any) -> dict[str, float]:
-    return dict(rm.evaluate({"q": qrels}, {"q": ranking}, metrics, **options).means)
+def means(judgments: Any, ranking: Any, metrics: Any, **options: Any) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics, **options).means)
 
 
 class TestChunksOfDocuments:

@@ -1,4 +1,4 @@
-"""A span means its words, in a text whose lines end otherwise than those it was written against."""
+"""A span is matched by its words, even in a text with other line endings than the one it was written against."""
 
 import random
 import warnings
