@@ -56,5 +56,5 @@ from retrieval_metrics.statistics.paired import PairedDifference as PairedDiffer
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics._internal.plain_types import BoolArray as BoolArray
     from retrieval_metrics._internal.plain_types import FloatArray as FloatArray
-    from retrieval_metrics.inputs.items import Key as Key
+    from retrieval_metrics.inputs.match_key import Key as Key
     from retrieval_metrics.matching.matching_options import MatchBy as MatchBy

@@ -1,4 +1,4 @@
-"""Files that grow by entries: with several processes, and after a crash."""
+"""Append-only logs keep every entry with several processes at once, and after a crash."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Files that are written whole: links, modes, devices, signals, and what a killed writer leaves."""
+"""Files are written atomically: with links, modes, devices and signals, and after a writer was killed."""
 
 import os
 import signal

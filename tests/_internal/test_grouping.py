@@ -1,4 +1,4 @@
-"""Pairs are grouped by their first values, in the order of their first occurrence."""
+"""Pairs are grouped by their first value, in the order in which each occurs first."""
 
 from retrieval_metrics._internal.grouping import group_pairs
 

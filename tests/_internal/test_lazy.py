@@ -1,4 +1,4 @@
-"""The names of the top level, of its types and of statistics: imported when they are first used."""
+"""The public names of the package are imported when they are first used."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""Missing packages and forks are named in one way."""
+"""Errors name the command that installs a missing package, and explain a fork after the use of polars."""
 
 import os
 import subprocess

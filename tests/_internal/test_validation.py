@@ -1,4 +1,4 @@
-"""Numbers are checked in one way."""
+"""Numbers of Python and numpy are checked, and errors name the argument and its value."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A warning names the line of the user."""
+"""A warning names the line of user code that led to it."""
 
 from typing import Any
 

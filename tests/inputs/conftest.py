@@ -1,4 +1,4 @@
-"""Tables in every form."""
+"""A fixture that builds the same table in every form that can be read."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rows are cut and joined into batches of whole queries, and a document that a query has twice is found."""
+"""Rows are cut and joined into batches of whole queries, and repeated documents of a query are found."""
 
 from itertools import chain, pairwise
 from typing import Any
@@ -41,7 +41,7 @@ def read_batch(batch: Batch) -> dict[Any, Any]:
 def test_rows_of_a_query_stand_together_in_their_order(pairs: list[tuple[str, str]]) -> None:
     batch = group_rows(*as_columns(pairs))
     assert read_batch(batch) == documents_by_query(pairs)
-    assert [batch.row_queries(row) for row in range(len(pairs))] == [query for query, _ in sort_into_queries(pairs)]
+    assert [batch.find_query(row) for row in range(len(pairs))] == [query for query, _ in sort_into_queries(pairs)]
 
 
 @given(rows.filter(bool), st.lists(st.integers(0, 12), max_size=3).map(sorted))

@@ -1,4 +1,4 @@
-"""Columns are found by their names, or asked for; what they hold is doubted where it contradicts itself."""
+"""Columns are found by their names; if a name is missing or ambiguous, the error asks for it."""
 
 from pathlib import Path
 

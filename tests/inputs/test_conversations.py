@@ -1,4 +1,4 @@
-"""What was said before a question is a list of messages, and stands before it line by line."""
+"""The conversation before a question is a list of messages, which precede its text line by line."""
 
 from typing import Any
 

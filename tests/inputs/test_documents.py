@@ -1,4 +1,4 @@
-"""Spans judged with the documents at hand, whatever splitters wrote: `documents=` takes the texts everywhere."""
+"""Spans are judged by the texts of `documents=`, whatever offsets a splitter recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equal questions, judgments and rankings have equal fingerprints, and others have others."""
+"""Equal questions, judgments and rankings have equal fingerprints, and different ones have different fingerprints."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Documents are recognised in the forms in which frameworks write them, and messages are not taken for any."""
+"""Documents are recognised in the forms that frameworks write, and messages are not taken for documents."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Objects of frameworks are told from plain ones, and a missing integration is named with its command."""
+"""Objects of frameworks are distinguished from plain ones, and an error names the command for a missing integration."""
 
 import pytest
 from langchain_core.documents import Document

@@ -1,4 +1,4 @@
-"""What is given in place of judgments or a run is told from them, with what to do."""
+"""Errors about arguments that are neither judgments nor a run say what to do with them."""
 
 from types import SimpleNamespace
 from typing import Any

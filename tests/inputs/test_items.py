@@ -1,4 +1,4 @@
-"""Items and pieces: what follows from their values, and which values they refuse."""
+"""Items and pieces derive attributes from their values, and refuse values that contradict each other."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Judgments as JSON: what is not understood is refused with its place."""
+"""Judgments are read from JSON, and an error names the place of what cannot be read."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Questions say where they come from."""
+"""The provenance of questions is read from rows, saved and checked."""
 
 import datetime as dt
 import json

@@ -1,4 +1,4 @@
-"""Judgments as users hold them."""
+"""Qrels keep the judgments of all queries in columns."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Datasets in the shapes their owners keep them in."""
+"""Questions and judgments are read from datasets of every shape."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Datasets in the shapes their owners keep them in."""
+"""Questions can be passed in place of their judgments."""
 
 import retrieval_metrics as rm
 

@@ -1,4 +1,4 @@
-"""What a retriever returned for many queries, with its stages and failures."""
+"""A retrieved run keeps the stages and the failures of its retriever."""
 
 import pickle
 from copy import deepcopy

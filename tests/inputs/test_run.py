@@ -1,4 +1,4 @@
-"""Scores in 32 bits, and runs that are streamed; the run itself stays as it was."""
+"""Runs in columns are read in memory or streamed from a file."""
 
 import os
 from pathlib import Path

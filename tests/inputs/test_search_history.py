@@ -1,4 +1,4 @@
-"""A run that was made of several searches tells of them; the answer of a retriever has nothing to tell."""
+"""A run that was merged from several searches has a search history; a run of a retriever has none."""
 
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.search_history import SearchHistory

@@ -1,4 +1,4 @@
-"""Scores in 32 bits; the run itself stays as it was."""
+"""Scores are compared in 32 bits without changing the run."""
 
 import warnings
 from typing import Any

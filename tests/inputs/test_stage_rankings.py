@@ -1,4 +1,4 @@
-"""What a retriever held after each of its steps."""
+"""The rankings after each stage of a retriever are collected, ordered and checked."""
 
 from itertools import permutations
 from typing import Any

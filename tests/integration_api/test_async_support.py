@@ -1,4 +1,4 @@
-"""A function and its asynchronous twin are written once: one declaration of arguments, one way of waiting."""
+"""A function and its asynchronous form share their arguments and their implementation."""
 
 import asyncio
 import inspect

@@ -1,4 +1,4 @@
-"""Blocks that are evaluated apart have the values of the whole."""
+"""Blocks that are scored separately have the same values and sums as the whole."""
 
 import warnings
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a gate compares: whether the questions are the same, and how items are matched with documents."""
+"""Fingerprints of questions and source texts for tests against saved evaluations."""
 
 import pytest
 

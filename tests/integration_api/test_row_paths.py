@@ -1,4 +1,4 @@
-"""Where the rows of a host have their judgments and what was retrieved is checked before any row is read."""
+"""The paths of judgments and documents in rows are checked before any row is read."""
 
 from types import SimpleNamespace
 from typing import Any

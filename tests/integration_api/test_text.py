@@ -1,4 +1,4 @@
-"""Results in files of a host: what `save` writes as a text, and back."""
+"""Integrations write results as text and read them back."""
 
 from pathlib import Path
 

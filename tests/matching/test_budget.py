@@ -1,4 +1,4 @@
-"""Budgets: as many items count as fit."""
+"""At a budget, as many of the first items count as fit into it."""
 
 import math
 from typing import Any, ClassVar
@@ -11,8 +11,8 @@ from retrieval_metrics import Retrieved
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
 
-def means(truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any = None) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, match=rm.Matching(sources=sources)).means)
+def means(judgments: Any, ranking: list[Retrieved], metrics: list[str], sources: Any = None) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics, match=rm.Matching(sources=sources)).means)
 
 
 class TestBudgets:

@@ -1,4 +1,4 @@
-"""To condense a ranking is to take the unjudged documents out of it, whatever a rule set makes of repeats."""
+"""A condensed ranking scores like the ranking without its unjudged documents, under every rule for duplicates."""
 
 import pytest
 from hypothesis import assume, given
@@ -18,13 +18,13 @@ REPEATING = [name for name in RULE_SETS if name not in {"trec_eval", "autorag"}]
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize("semantics", REPEATING)
 @given(
-    truth=st.dictionaries(st.sampled_from(JUDGED), st.integers(0, 2), min_size=1),
+    judgments=st.dictionaries(st.sampled_from(JUDGED), st.integers(0, 2), min_size=1),
     ranking=st.lists(st.sampled_from(JUDGED + UNJUDGED), max_size=12),
     k=cutoffs,
 )
-def test_condensing_is_taking_out(semantics: str, truth: dict[str, int], ranking: list[str], k: int | None) -> None:
+def test_condensing_is_taking_out(semantics: str, judgments: dict[str, int], ranking: list[str], k: int | None) -> None:
     metrics = [name + f"@{k}" * (k is not None) for name in METRICS]
-    qrels = {"q": truth | {"z": 1}, "other": {"a": 1}}
+    qrels = {"q": judgments | {"z": 1}, "other": {"a": 1}}
     left = [document for document in ranking if document in qrels["q"]]
     assume(left)  # some refuse an empty ranking
     condensed = rm.evaluate(qrels, {"q": ranking, "other": ["a"]}, metrics, rules=semantics, unjudged="condensed")

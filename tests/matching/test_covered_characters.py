@@ -1,4 +1,4 @@
-"""How many needed characters are covered, and how many are needed."""
+"""Coverage and density count the needed characters that the retrieved items cover."""
 
 import math
 from typing import Any, ClassVar
@@ -11,8 +11,8 @@ from retrieval_metrics import Quote, Retrieved, Span, Text
 unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
 
-def means(truth: Any, ranking: list[Retrieved], metrics: list[str]) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics).means)
+def means(judgments: Any, ranking: list[Retrieved], metrics: list[str]) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics).means)
 
 
 @unwarned
@@ -29,9 +29,9 @@ class TestCoverageAndDensity:
         }
 
     def test_of_alternatives_the_best_counts(self) -> None:
-        truth = [[Span("s", 0, 10), Span("s", 100, 120)], [Span("s", 30, 40)]]
+        judgments = [[Span("s", 0, 10), Span("s", 100, 120)], [Span("s", 30, 40)]]
         ranking = [Retrieved("a", source="s", start=95, end=125)]
-        assert means(truth, ranking, ["coverage", "density"]) == {"coverage": 20 / 30, "density": 20 / 30}
+        assert means(judgments, ranking, ["coverage", "density"]) == {"coverage": 20 / 30, "density": 20 / 30}
 
     def test_what_two_spans_share_is_needed_once(self) -> None:
         ranking = [Retrieved("a", source="s", start=0, end=20)]
@@ -42,9 +42,9 @@ class TestCoverageAndDensity:
 
     def test_of_alternatives_that_overlap_the_union_counts(self) -> None:
         # A[1:2] with A[1:3] needs 2 characters, with A[2:4] it needs 3; A[2:3] is one of either.
-        truth = [[Span("A", 1, 2)], [Span("A", 2, 4), Span("A", 1, 3)]]
+        judgments = [[Span("A", 1, 2)], [Span("A", 2, 4), Span("A", 1, 3)]]
         ranking = [Retrieved("a", source="A", start=2, end=3)]
-        assert means(truth, ranking, ["coverage", "density"]) == {"coverage": 1 / 2, "density": 1}
+        assert means(judgments, ranking, ["coverage", "density"]) == {"coverage": 1 / 2, "density": 1}
 
     def test_nothing_retrieved_covers_nothing(self) -> None:
         assert means(self.TRUTH, [], ["coverage", "density"]) == {"coverage": 0, "density": 0}
@@ -58,13 +58,13 @@ class TestCoverageAndDensity:
         result = means(self.TRUTH, ranking, ["coverage@1", "coverage@2", "density@2"])
         assert repr(result) == "{'coverage@1': 0.5, 'coverage@2': nan, 'density@2': nan}"
 
-    @pytest.mark.parametrize("truth", [["a"], [Quote("some words of a text")], [[Span("s", 0, 10)], ["a"]]])
-    def test_where_something_needed_has_no_place_they_are_undefined(self, truth: Any) -> None:
+    @pytest.mark.parametrize("judgments", [["a"], [Quote("some words of a text")], [[Span("s", 0, 10)], ["a"]]])
+    def test_where_something_needed_has_no_place_they_are_undefined(self, judgments: Any) -> None:
         ranking = [Retrieved("a", "text", source="s", start=0, end=10)]
-        assert all(map(math.isnan, means(truth, ranking, ["coverage", "density"]).values()))
+        assert all(map(math.isnan, means(judgments, ranking, ["coverage", "density"]).values()))
 
     def test_texts_are_covered_word_by_word(self) -> None:
-        truth = [Text("one two three four, five six seven eight.")]
+        judgments = [Text("one two three four, five six seven eight.")]
         ranking = [Retrieved("a", "one two three four five - other words"), Retrieved("b", "unrelated")]
-        result = means(truth, ranking, ["coverage@1", "density@1"])
+        result = means(judgments, ranking, ["coverage@1", "density@1"])
         assert result == pytest.approx({"coverage@1": 19 / 32, "density@1": 19 / 29})

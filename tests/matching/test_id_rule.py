@@ -1,4 +1,4 @@
-"""Ids that are judged beside pieces."""
+"""Ids that are judged alongside pieces are matched by the ids of items."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ METRICS = ("hit_rate", "full_recall", "recall", "precision", "mrr", "map", "ndcg
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-@given(truth=truths, ranking=rankings, k=cutoffs)
+@given(judgments=truths, ranking=rankings, k=cutoffs)
 def test_beside_a_piece_nobody_holds_they_score_as_beside_an_id_nobody_retrieved(
-    truth: list[dict[str, float]], ranking: list[str], k: int | None
+    judgments: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
     metrics = [rm.Metric(name, k) for name in METRICS]
     items = [Retrieved(document, "any text") for document in ranking]
-    beside: list[Any] = [*truth, {Quote("in none of the items"): 1}]
-    expected = rm.evaluate({"q": [*truth, {"never": 1.0}]}, {"q": ranking}, metrics).means
+    beside: list[Any] = [*judgments, {Quote("in none of the items"): 1}]
+    expected = rm.evaluate({"q": [*judgments, {"never": 1.0}]}, {"q": ranking}, metrics).means
     result = rm.evaluate({"q": beside}, {"q": items}, metrics).means
     assert dict(result) == pytest.approx(dict(expected), nan_ok=True, abs=1e-15)
 

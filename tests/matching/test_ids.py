@@ -1,4 +1,4 @@
-"""Where the judged documents stand: scores, ties, lists, repeats, and what is refused."""
+"""Judged documents are found by id in scored and listed rankings, and wrong rankings are refused."""
 
 import random
 from collections.abc import Callable
@@ -19,8 +19,8 @@ scored_runs = st.dictionaries(
 )
 
 
-def ranks(truth: Any, ranking: Any) -> dict[Any, int]:
-    judged = judge_by_id(rm.Qrels({"q": truth}), {"q": ranking}, TIES_BY_ID)
+def ranks(judgments: Any, ranking: Any) -> dict[Any, int]:
+    judged = judge_by_id(rm.Qrels({"q": judgments}), {"q": ranking}, TIES_BY_ID)
     documents = [judged.qrels.documents[position] for position in judged.items.document.tolist()]
     return dict(zip(documents, judged.items.rank.tolist(), strict=True))
 
@@ -34,8 +34,13 @@ def test_ranks_are_those_of_sorting_by_score_then_document_id_descending(run: di
 @given(scored_runs)
 def test_a_scored_run_and_its_ranking_are_the_same(run: dict[str, float]) -> None:
     order = sorted(run, key=lambda document: (run[document], document), reverse=True)
-    truth = ["d1", "d4", "d9"]
-    assert ranks(truth, run) == ranks(truth, order) == ranks(truth, tuple(order)) == ranks(truth, np.array(order))
+    judgments = ["d1", "d4", "d9"]
+    assert (
+        ranks(judgments, run)
+        == ranks(judgments, order)
+        == ranks(judgments, tuple(order))
+        == ranks(judgments, np.array(order))
+    )
 
 
 def test_integer_ids_tie_as_decimal_strings() -> None:

@@ -1,4 +1,4 @@
-"""Which kind of rankings meets which kind of judgments, and what is refused."""
+"""Each kind of rankings is joined with the kinds of judgments that it can satisfy, and others are refused."""
 
 import random
 from typing import Any
@@ -21,20 +21,20 @@ def item(number: int, text: str | None = None, **values: Any) -> Retrieved:
     return Retrieved(f"c{number}", text, **values)
 
 
-def means(truth: Any, ranking: Any, metrics: Any = METRICS, **options: Any) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, **options).means)
+def means(judgments: Any, ranking: Any, metrics: Any = METRICS, **options: Any) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics, **options).means)
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 class TestIds:
-    @given(truth=truths, ranking=rankings, k=cutoffs)
+    @given(judgments=truths, ranking=rankings, k=cutoffs)
     def test_items_matched_by_id_score_like_their_ids_to_the_last_bit(
-        self, truth: list[dict[str, float]], ranking: list[str], k: int | None
+        self, judgments: list[dict[str, float]], ranking: list[str], k: int | None
     ) -> None:
         metrics = [rm.Metric(name, k) for name in METRICS]
         items = [Retrieved(document, "any text") for document in ranking]
-        expected = rm.evaluate({"q": truth}, {"q": ranking, "r": []}, metrics)
-        result = rm.evaluate({"q": truth}, {"q": items, "r": []}, metrics)
+        expected = rm.evaluate({"q": judgments}, {"q": ranking, "r": []}, metrics)
+        result = rm.evaluate({"q": judgments}, {"q": items, "r": []}, metrics)
         assert repr(result.means) == repr(expected.means)
         assert result.counts == expected.counts
 
@@ -42,50 +42,21 @@ class TestIds:
     def test_matching_by_source_by_metadata_and_by_a_callable_is_matching_by_that_id(
         self, ranking: list[str], seed: int
     ) -> None:
-        truth = random.Random(seed).sample([f"d{number}" for number in range(12)], 4)
+        judgments = random.Random(seed).sample([f"d{number}" for number in range(12)], 4)
         items = [
             Retrieved(f"chunk{index}", source=document, metadata={"file": document})
             for index, document in enumerate(ranking)
         ]
-        expected = means(truth, ranking)
+        expected = means(judgments, ranking)
         for match in ("source", "metadata:file", "metadata:source", lambda item: item.source):
-            assert repr(means(truth, items, match=match)) == repr(expected)
+            assert repr(means(judgments, items, match=match)) == repr(expected)
 
     def test_scores_of_items_do_not_reorder_them(self) -> None:
         assert means(["a"], [Retrieved("a", score=0.1), Retrieved("b", score=9)], "mrr") == {"mrr": 1}
 
 
-class TestChunksOfDocuments:
-    ITEMS = (
-        Retrieved("a1", source="a.md"),
-        Retrieved("a2", source="a.md"),
-        Retrieved("b1", source="b.md"),
-    )
-
-    def test_a_repeat_keeps_its_place_and_earns_nothing(self) -> None:
-        result = rm.evaluate({"q": ["b.md"]}, {"q": list(self.ITEMS)}, "mrr", match="source")
-        assert result.means["mrr"] == pytest.approx(1 / 3)
-        assert result.counts["duplicates"] == 1
-
-    def test_collapsed_a_document_takes_one_place(self) -> None:
-        options = rm.Matching(by="source", deduplicate=True)
-        result = rm.evaluate({"q": ["b.md"]}, {"q": list(self.ITEMS)}, ["mrr", "precision"], match=options)
-        assert dict(result.means) == {"mrr": 1 / 2, "precision": 1 / 2}
-        assert result.counts["duplicates"] == 0
-
-    def test_items_without_a_source_keep_their_places(self) -> None:
-        items = [Retrieved("x"), Retrieved("y"), *self.ITEMS]
-        assert means(["a.md"], items, ["mrr"], match="source") == {"mrr": 1 / 3}
-        collapsed = rm.Matching(by="source", deduplicate=True)
-        assert means(["b.md"], items, ["mrr"], match=collapsed) == {"mrr": 1 / 4}
-
-    def test_pages_can_be_numbers(self) -> None:
-        items = [Retrieved("x", metadata={"page": 7}), Retrieved("y", metadata={"page": 3})]
-        assert means([3], items, ["mrr"], match="metadata:page") == {"mrr": 1 / 2}
-
-
 class TestWhatIsRefused:
-    def test_truth_of_pieces_with_rankings_of_ids(self) -> None:
+    def test_judged_pieces_with_rankings_of_ids(self) -> None:
         with pytest.raises(TypeError, match="the ranking of query 'q' holds 'd1', but the judgments"):
             means([Quote(FACT)], ["d1"])
         with pytest.raises(TypeError, match="the ranking of query 'q' maps ids to scores"):
@@ -154,21 +125,14 @@ class TestWhatIsRefused:
             Text(" ")
 
 
-def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:
-    ranking = [item(1, "other"), item(1, "other"), item(2, FACT), item(2, FACT)]
-    result = rm.evaluate({"q": [Quote(FACT)]}, {"q": ranking}, ["mrr", "precision"])
-    assert dict(result.means) == {"mrr": 1 / 3, "precision": 1 / 4}
-    assert result.counts["duplicates"] == 2
-
-
 def test_where_nothing_is_found_the_warning_asks_for_texts_and_places() -> None:
     with pytest.warns(rm.RetrievalWarning, match="do the items have the texts, sources and offsets"):
         means([Quote(FACT)], [Retrieved("c1")])
 
 
 def test_nothing_that_is_given_is_changed() -> None:
-    truth: dict[str, Any] = {"q": [[Quote(FACT), "c2"], [Span("a", 0, 5)]]}
+    qrels: dict[str, Any] = {"q": [[Quote(FACT), "c2"], [Span("a", 0, 5)]]}
     run = {"q": [item(1, FACT, source="a", start=0), item(2, source="b")]}
-    before = repr((truth, run))
-    rm.evaluate(truth, run, match=rm.Matching(deduplicate=True))
-    assert repr((truth, run)) == before
+    before = repr((qrels, run))
+    rm.evaluate(qrels, run, match=rm.Matching(deduplicate=True))
+    assert repr((qrels, run)) == before

@@ -1,4 +1,4 @@
-"""The columns of a judged run."""
+"""The columns of a judged run are ordered, cut and selected."""
 
 import numpy as np
 

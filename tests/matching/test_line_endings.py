@@ -1,4 +1,4 @@
-"""A span means its words, in a text whose lines end otherwise than those it was written against."""
+"""A span is matched by its words, even in a text with other line endings than the one it was written against."""
 
 import random
 import warnings
@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
-from retrieval_metrics.inputs.chunk_offsets import SourceText
+from retrieval_metrics.inputs.source_text import SourceText
 from retrieval_metrics.matching.line_endings import repair_line_endings
 from retrieval_metrics.matching.text_normalisation import normalise
 

@@ -1,4 +1,4 @@
-"""The options for matching are one value, from a name or from the options themselves."""
+"""Matching options are made from a name, from a function, or from the options themselves."""
 
 from operator import attrgetter
 from typing import Any

@@ -1,4 +1,4 @@
-"""Judged metadata."""
+"""Items that have the judged metadata satisfy it."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import retrieval_metrics as rm
 from retrieval_metrics import Metadata, Retrieved
 
 
-def means(truth: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, **options).means)
+def means(judgments: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics, **options).means)
 
 
 def test_every_value_must_be_there() -> None:

@@ -1,4 +1,4 @@
-"""What the matching rules record, as columns."""
+"""The results of the matching rules are collected in columns."""
 
 from typing import Any
 

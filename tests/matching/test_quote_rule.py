@@ -14,15 +14,15 @@ def item(number: int, text: str | None = None, **values: Any) -> Retrieved:
     return Retrieved(f"c{number}", text, **values)
 
 
-def means(truth: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, **options).means)
+def means(judgments: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics, **options).means)
 
 
 class TestQuotes:
     def test_an_item_that_holds_two_gives_two_hit_rows_and_counts_once_in_precision(self) -> None:
         ranking = [item(1, FACT + " It is entered and exited."), item(2, "other")]
-        truth = {Quote(FACT): 1, Quote("entered and exited"): 2, Quote("nowhere to be seen"): 1}
-        result = means(truth, ranking, ["recall@1", "map", "precision@2", "ndcg@2"])
+        judgments = {Quote(FACT): 1, Quote("entered and exited"): 2, Quote("nowhere to be seen"): 1}
+        result = means(judgments, ranking, ["recall@1", "map", "precision@2", "ndcg@2"])
         assert result["recall@1"] == pytest.approx(2 / 3)
         assert result["map"] == pytest.approx((1 + 1) / 3)
         assert result["precision@2"] == 1 / 2
@@ -35,15 +35,15 @@ class TestQuotes:
         assert result["map"] == pytest.approx((1 + 2 / 3) / 2)
 
     def test_alternatives_and_needs(self) -> None:
-        truth = [[Quote("nowhere to be seen"), "c2"], [Quote(FACT)]]
-        assert means(truth, [item(1, FACT), item(2, "other")], ["full_recall@1", "full_recall@2"]) == {
+        judgments = [[Quote("nowhere to be seen"), "c2"], [Quote(FACT)]]
+        assert means(judgments, [item(1, FACT), item(2, "other")], ["full_recall@1", "full_recall@2"]) == {
             "full_recall@1": 0,
             "full_recall@2": 1,
         }
 
     def test_of_two_alternatives_in_one_item_the_higher_grade_counts(self) -> None:
-        truth = [{Quote(FACT): 1, Quote("wraps the execution"): 3}]
-        assert means(truth, [item(1, FACT)], ["dcg"]) == {"dcg": 3}
+        judgments = [{Quote(FACT): 1, Quote("wraps the execution"): 3}]
+        assert means(judgments, [item(1, FACT)], ["dcg"]) == {"dcg": 3}
 
     def test_one_judged_not_relevant_is_judged(self) -> None:
         result = means({Quote(FACT): 0, Quote("entered and exited"): 1}, [item(1, FACT)], ["judged", "precision"])

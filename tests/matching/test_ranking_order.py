@@ -1,4 +1,4 @@
-"""There is one rank order: what ranks judged documents and what lists a ranking agree."""
+"""Judging a ranking and listing it use the same order."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The texts in which spans are looked for come with the call or with the questions."""
+"""The texts of judged sources come from `documents=` or from the questions."""
 
 from typing import Any
 

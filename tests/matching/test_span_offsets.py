@@ -1,4 +1,4 @@
-"""A place is trusted only where it was checked."""
+"""Items are located in their sources, and unverified offsets count only if something confirms them."""
 
 import warnings
 from typing import Any, ClassVar

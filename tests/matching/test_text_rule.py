@@ -16,8 +16,8 @@ def item(number: int, text: str | None = None, **values: Any) -> Retrieved:
     return Retrieved(f"c{number}", text, **values)
 
 
-def means(truth: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
-    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, **options).means)
+def means(judgments: Any, ranking: Any, metrics: list[str], **options: Any) -> dict[str, float]:
+    return dict(rm.evaluate({"q": judgments}, {"q": ranking}, metrics, **options).means)
 
 
 class TestTexts:

@@ -1,4 +1,4 @@
-"""Words of texts that differ only in typography."""
+"""Texts that differ only in typography have the same words."""
 
 from retrieval_metrics.matching.words import unhyphenated_words, word_runs, words
 

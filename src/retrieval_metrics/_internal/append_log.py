@@ -1,4 +1,4 @@
-"""Files that grow by entries: appended to under a lock, and readable after a crash."""
+"""Append-only log files: entries are appended under a file lock, and a log stays readable after a crash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = "retrieval-metrics"
 
-# Of saved files and append logs.
+# The format version of saved files and of append logs.
 VERSION = 1
 
 # The keys in the first line of a log; any other key makes it another file.
@@ -75,11 +75,11 @@ class AppendLog:
         self._require_header(_parse_object(lines[0]))
         entries = []
         for line in lines[1:]:
-            entry = _parse_object(line)
             if not line.strip():
                 continue
+            entry = _parse_object(line)
             if entry is not None and entry.get("format") == FORMAT:
-                self._require_header(entry)  # that of a file which was merged with this one
+                self._require_header(entry)  # the header of another log that git merged into this one
                 continue
             if entry is None:
                 self._refuse_line(content, line, "this is not an entry")
@@ -89,13 +89,13 @@ class AppendLog:
         return entries
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Append one entry, or none of it."""
+        """Append one entry as a whole; if that fails, append nothing."""
         line = _encode(entry)
         with self._open_exclusively() as file:
             self._write(file, line)
 
     def append_after(self, entry_after: Callable[[bytes], dict[str, Any]]) -> None:
-        """Append the entry that a function makes of the content so far, while no other process can append."""
+        """Append the entry that a function returns for the content of the log, which is locked meanwhile."""
         with self._open_exclusively() as file:
             file.seek(0)
             content = file.read()
@@ -116,7 +116,7 @@ class AppendLog:
             file.seek(0)
             first_line = file.readline()
             if not first_line.endswith(b"\n") and self._header().startswith(first_line):
-                self._warn_of_torn_line(first_line)  # the very first entry was under way
+                self._warn_of_torn_line(first_line)  # a crash interrupted the first write of all, so drop its part
                 file.truncate(0)
                 line = self._header() + line
             else:
@@ -144,7 +144,7 @@ class AppendLog:
     def _header(self) -> bytes:
         return json.dumps({"format": FORMAT, "version": VERSION, "kind": self.kind}).encode() + b"\n"
 
-    def _finish_last_line(self, file: Any, size: int) -> bytes:
+    def _finish_last_line(self, file: IO[bytes], size: int) -> bytes:
         """Drop an incomplete last line; return what to write before the next entry."""
         tail = b""
         position = size
@@ -169,7 +169,9 @@ class AppendLog:
         )
 
     def _require_header(self, header: dict[str, Any] | None) -> None:
-        header = header or {}
+        """Raise unless the first line of a file is the header of a log of this kind, in a version that can be read."""
+        if header is None:
+            header = {}
         kind = header.get("kind")
         if header.get("format") != FORMAT or kind != self.kind:
             problem = f"it is of kind {kind!r}" if kind else "its first line was not written by this package"
@@ -178,7 +180,7 @@ class AppendLog:
 
 
 def find_log_kind(content: bytes) -> str | None:
-    """Return of which kind a log is, from its content; None if it is no log."""
+    """Return the kind that the header of a log names; None if the content is not that of a log."""
     header = _parse_object(content.partition(b"\n")[0])
     if header is None or header.keys() != HEADER_KEYS:
         return None
@@ -197,7 +199,7 @@ def require_supported_version(path: Any, version: Any) -> None:
 
 
 def _encode(entry: dict[str, Any]) -> bytes:
-    """Return an entry as a line, with the digest of all before it as its last key."""
+    """Return an entry as a line of JSON, whose last key is the digest of the text before that key."""
     text = json.dumps(entry, allow_nan=False).encode()
     unclosed = text.removesuffix(b"}")
     separator = ", " if entry else ""
@@ -205,9 +207,9 @@ def _encode(entry: dict[str, Any]) -> bytes:
 
 
 def _without_digest(line: bytes) -> bytes:
-    """Return what stands before the last digest of a line; an empty entry has nothing but the opening brace."""
+    """Return the part of a line before its digest, from which the digest was computed."""
     end = line.rfind(b', "digest": "')
-    if line.startswith(b'{"digest'):
+    if line.startswith(b'{"digest'):  # an empty entry, in which no comma precedes the digest
         end = max(end, line.find(b'"digest": "'))
     return line[:end]
 
@@ -225,8 +227,8 @@ def _parse_object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _write_whole(file: Any, line: bytes) -> None:
-    """Write a whole line, or nothing if the disk is full."""
+def _write_whole(file: IO[bytes], line: bytes) -> None:
+    """Append a whole line; if the disk is full, remove what was written of it and raise."""
     start = file.seek(0, os.SEEK_END)
     unwritten = memoryview(line)
     try:
@@ -240,6 +242,7 @@ def _write_whole(file: Any, line: bytes) -> None:
 
 @contextmanager
 def _locked(file: IO[bytes], *, exclusive: bool) -> Iterator[None]:
+    """Lock a file against other processes: against readers and writers if exclusive, otherwise against writers."""
     if sys.platform == "win32":
         import msvcrt
 

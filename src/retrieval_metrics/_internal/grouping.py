@@ -1,4 +1,4 @@
-"""Pairs by their first values."""
+"""Group pairs by their first value."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-NameT = TypeVar("NameT")
+GroupKeyT = TypeVar("GroupKeyT")
 ValueT = TypeVar("ValueT")
 
 
-def group_pairs(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[ValueT]]:
-    """Return the second of each pair by the first, both in the order of their first occurrence.
+def group_pairs(pairs: Iterable[tuple[GroupKeyT, ValueT]]) -> dict[GroupKeyT, list[ValueT]]:
+    """Return the second values of pairs by their first value, in the order in which each occurs first.
 
     Example:
         >>> group_pairs((len(word), word) for word in ("to", "be", "not"))
         {2: ['to', 'be'], 3: ['not']}
     """
-    values_by_name: dict[NameT, list[ValueT]] = {}
-    for name, value in pairs:
-        values_by_name.setdefault(name, []).append(value)
-    return values_by_name
+    values_by_key: dict[GroupKeyT, list[ValueT]] = {}
+    for key, value in pairs:
+        values_by_key.setdefault(key, []).append(value)
+    return values_by_key

@@ -1,7 +1,7 @@
-"""Names that are imported when they are first used, as the Scientific Python project advises (SPEC 1).
+"""Import the public names of a package when they are first used, as the Scientific Python project advises (SPEC 1).
 
-The names of such a package or module stand once, in the stub beside it, a `.pyi` file that type checkers and editors
-read too. It has one line for each: `from module import name as name`.
+The names of such a package or module are listed once, in the stub beside it, a `.pyi` file that type checkers and
+editors read too. It has one line for each name: `from module import name as name`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-# One thread imports at a time: modules of one package that several threads import at once could wait for each other.
+# One thread imports at a time, because several threads that import modules of one package could wait for each other.
 _IMPORT_LOCK = RLock()
 
 
@@ -25,27 +25,27 @@ def lazy_module(
     """Return the `__getattr__`, `__dir__` and `__all__` of a package or module with a stub.
 
     Args:
-        owner: Its name.
-        find_hint: Returns what to add to the message about an unknown name.
+        owner: The name of the package or module.
+        find_hint: `find_hint(name)` returns the text to append to the error message about an unknown name.
     """
     spec: Any = sys.modules[owner].__spec__
     stub: bytes = spec.loader.get_data(f"{spec.origin.removesuffix('c')}i")  # also from an archive
-    modules = {}
+    module_by_name = {}
     for line in stub.decode().splitlines():
         match line.split(" "):
             case ["from", module, "import", name, "as", _]:
-                modules[name] = module
+                module_by_name[name] = module
 
     def get(name: str) -> Any:
-        if name not in modules:
+        if name not in module_by_name:
             hint = "" if name.startswith("_") else find_hint(name)
             raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[owner])
-        module = modules[name]
-        # What the owner imports from itself is a module of it.
+        module = module_by_name[name]
+        # A name that the stub imports from the owner itself is one of its modules.
         with _IMPORT_LOCK:
             value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
         setattr(sys.modules[owner], name, value)
         return value
 
-    public = [name for name in modules if not name.startswith("_")]
+    public = [name for name in module_by_name if not name.startswith("_")]
     return get, lambda: public, public

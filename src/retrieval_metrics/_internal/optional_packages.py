@@ -1,4 +1,4 @@
-"""Packages that only some features need: how they are imported, and what a message says where one is missing."""
+"""Import the optional packages that single features need, or raise an error that says how to install them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ EXTRAS = {
     "rich": "cli",
 }
 
+# The ids of the processes in which this package imported polars. A forked child inherits the id of its parent.
+_processes_with_polars: set[int] = set()
+
 
 def import_optional(package: str, feature: str) -> Any:
     """Import and return an optional package that a feature needs."""
@@ -42,14 +45,10 @@ def import_optional(package: str, feature: str) -> Any:
 
 
 def to_data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return rows as a pandas DataFrame, for a `to_pandas`."""
+    """Return rows as a pandas DataFrame; the `to_pandas` methods call it."""
     column_names = None if columns is None else [*columns]
     frame: pd.DataFrame = import_optional("pandas", "to_pandas").DataFrame(rows, columns=column_names)
     return frame
-
-
-# The process in which this package used polars; in a forked child, the parent.
-_processes_with_polars: set[int] = set()
 
 
 def is_forked_from_polars() -> bool:

@@ -1,4 +1,4 @@
-"""The types of ids, arrays and cuts."""
+"""The types of ids, arrays and cutoffs that the whole package uses in annotations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     BoolArray: TypeAlias = npt.NDArray[np.bool_]
     # How many of the first items count: one number for all queries, one for each query, or all items (None).
     Cut: TypeAlias = int | IntArray | None
-    # One ranking as grades in rank order; None means not judged.
     Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
     """One ranking as grades in rank order; None means not judged."""
 

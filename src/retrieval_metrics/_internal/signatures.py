@@ -1,4 +1,4 @@
-"""Functions that pass their arguments on, and show the signature of those they pass them to."""
+"""Give a function the signature of the function that it forwards its arguments to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ReturnedT = TypeVar("ReturnedT")
 
 
 def takes_arguments_of(source: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]], Callable[P, ReturnedT]]:
-    """Return a decorator that gives a function the arguments of another, to which it passes them on.
+    """Return a decorator that gives a function the parameters of `source`, to which it forwards its arguments.
 
-    Type checkers, editors, `help` and the documentation show them with their defaults.
+    Type checkers, editors, `help` and the documentation then show these parameters with their defaults.
 
     Example:
         >>> def search(question, *, workers=8): ...
@@ -30,8 +30,8 @@ def takes_arguments_of(source: Callable[P, Any]) -> Callable[[Callable[..., Retu
     """
 
     def with_arguments(function: Callable[..., ReturnedT]) -> Callable[P, ReturnedT]:
-        returned = signature(function).return_annotation
-        function.__signature__ = signature(source).replace(return_annotation=returned)  # type: ignore[attr-defined]
+        return_type = signature(function).return_annotation
+        function.__signature__ = signature(source).replace(return_annotation=return_type)  # type: ignore[attr-defined]
         return function
 
     return with_arguments
@@ -40,10 +40,19 @@ def takes_arguments_of(source: Callable[P, Any]) -> Callable[[Callable[..., Retu
 def forward_arguments(
     name: str, function: Callable[..., ReturnedT], args: tuple[Any, ...], options: dict[str, Any]
 ) -> ReturnedT:
-    """Call a function with the arguments of another that has them from `takes_arguments_of`, and return its result.
+    """Call a function with the arguments that a function decorated with `takes_arguments_of` received.
+
+    Args:
+        name: The name of the decorated function, for the error message.
+        function: The function to call.
+        args: The positional arguments.
+        options: The keyword arguments.
+
+    Returns:
+        What the called function returns.
 
     Raises:
-        TypeError: If the function does not take them; the message begins with the name of the other.
+        TypeError: If the called function does not take these arguments; the message begins with `name`.
 
     Example:
         >>> def search(question, *, workers=8):

@@ -1,4 +1,4 @@
-"""Warnings about the data, which name the line of the user that led to them."""
+"""Warn about the data at the line of user code that called this package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class RetrievalWarning(UserWarning):
 
 
 def warn(message: str | Warning, category: type[Warning] = RetrievalWarning) -> None:
-    """Warn, and name the line that called this package, or the integration that did."""
+    """Warn at the line that called this package, or that called the integration which did."""
     level = 2
     frame = sys._getframe(1)  # noqa: SLF001  (`skip_file_prefixes` of warnings.warn is new in Python 3.12)
     while frame.f_back is not None and _is_ours(frame):

@@ -15,7 +15,7 @@ from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
 from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
-from retrieval_metrics.matching.ids import count_common_queries
+from retrieval_metrics.matching.common_queries import count_common_queries
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import RULE_SETS, as_rules
 from retrieval_metrics.reports.tables import Printed, Table
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
-    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
+    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
-    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.question_rows import QuestionDataset
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.run import Run

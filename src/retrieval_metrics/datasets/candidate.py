@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.datasets.question_language import FUNCTION_WORDS
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
 from retrieval_metrics.inputs.conversations import prepend_conversation
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.paired_rankings import PairedRankings
     from retrieval_metrics.datasets.pool import Pool
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
+    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.tables import Table

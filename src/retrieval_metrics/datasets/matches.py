@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.matching.ids import count_common_queries
+from retrieval_metrics.matching.common_queries import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.reports.tables import Printed, Table
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.items import Key, Relevant, RunMapping
+    from retrieval_metrics.inputs.items import Relevant, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.matching.matching_options import Matching
 

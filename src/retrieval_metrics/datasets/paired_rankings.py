@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.matching_options import Matching
 
 

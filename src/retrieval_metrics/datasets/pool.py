@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.labels import Labels
     from retrieval_metrics.datasets.sample import Sample
-    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
+    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.matching_options import Matching

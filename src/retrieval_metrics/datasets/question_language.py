@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
+from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.matching.ids import count_common_queries
+from retrieval_metrics.matching.common_queries import count_common_queries
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
-    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.matching_options import Matching

@@ -15,7 +15,8 @@ from retrieval_metrics.metrics.base.score import score
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.inputs.items import Judgments, Key, Ranking
+    from retrieval_metrics.inputs.items import Judgments, Ranking
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.matching_options import Matching
 
 

@@ -14,8 +14,8 @@ from retrieval_metrics.files.questions_file import decode_questions, encode_qrel
 from retrieval_metrics.files.run_file import decode_run, encode_run
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
-from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import encode_id
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.files.saved_format import LabelMapping
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.metrics.base.metric import Metric
 

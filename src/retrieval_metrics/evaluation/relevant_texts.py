@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
 from retrieval_metrics.matching.character_ranges import intersect_ranges
-from retrieval_metrics.matching.span_offsets import ItemLocation, SpanLocator
+from retrieval_metrics.matching.span_offsets import ItemLocation, QuotedSpan, SpanLocator
 from retrieval_metrics.matching.text_normalisation import find_range
 from retrieval_metrics.matching.text_rule import find_shared_words
 
@@ -73,7 +73,7 @@ class RelevantTexts:
 
     def _covered_ranges(self, item: Retrieved, text: str, span: Span) -> list[tuple[int, int]]:
         """Return where the text of an item has what it shares with a span of its source."""
-        location = self._locator.locate(item, {span.source: [(span, ())]})
+        location = self._locator.locate(item, {span.source: [QuotedSpan(span, ())]})
         if not isinstance(location, ItemLocation):
             return []
         shared_ranges = intersect_ranges(location.ranges, [(span.start, span.end)])

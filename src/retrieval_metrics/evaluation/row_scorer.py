@@ -13,8 +13,8 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.query_scores import query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.items import get_match_key
 from retrieval_metrics.inputs.json_codec import decode_judgments
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
-    from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
+    from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import MatchBy, Matching
     from retrieval_metrics.metrics.base.metric import Metric

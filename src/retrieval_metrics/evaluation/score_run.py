@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.evaluation.scores import Column
-    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.matching_options import Matching

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.inputs.clusters import ClustersBy
-    from retrieval_metrics.inputs.items import Key, QueryTexts
+    from retrieval_metrics.inputs.items import QueryTexts
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.budget import BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching

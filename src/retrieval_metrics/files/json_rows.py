@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics.inputs.column_detection import Columns, Role
+    from retrieval_metrics.inputs.column_detection import Columns, Requirement
 
 # The roles whose columns hold ids.
 ID_ROLES = ("query", "document", "group")
@@ -212,7 +212,7 @@ def _find_only_key(row: Mapping[str, Any], keys: Collection[str], where: str) ->
 
 
 def read_document_rows(
-    source: Reader, roles: Mapping[str, Role], columns: Columns | None, allow: Collection[str]
+    source: Reader, roles: Mapping[str, Requirement], columns: Columns | None, allow: Collection[str]
 ) -> FileTable:
     """Return a JSONL file with one line per document as a table."""
 

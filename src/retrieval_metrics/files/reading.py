@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.files.opening import Limits, Reader, Source
     from retrieval_metrics.files.tabular_rows import FileTable
-    from retrieval_metrics.inputs.column_detection import Columns, Role
+    from retrieval_metrics.inputs.column_detection import Columns, Requirement
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 
@@ -95,7 +95,7 @@ def _table_name(source: Reader, format: str) -> str:
 
 
 def _as_long_table(
-    content: FileTable, roles: Mapping[str, Role], columns: Columns | None, name: str, allow: frozenset[str]
+    content: FileTable, roles: Mapping[str, Requirement], columns: Columns | None, name: str, allow: frozenset[str]
 ) -> LongTable:
     return LongTable(content.frame, roles, columns, name, content.line, allow=allow, names=content.names)
 
@@ -111,7 +111,7 @@ def _require_format(source: Reader, format: str | None, columns: Columns | None)
 
 
 def _read_content(
-    source: Reader, format: str, roles: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
+    source: Reader, format: str, roles: Mapping[str, Requirement], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
     """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
     import_optional("polars", f"reading {format.upper()}")
@@ -132,7 +132,7 @@ def _read_content(
 
 
 def _read_lines(
-    source: Reader, roles: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
+    source: Reader, roles: Mapping[str, Requirement], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
     entries = read_queries_per_line(source, allow, columns)
     if entries is None:

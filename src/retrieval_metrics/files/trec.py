@@ -189,7 +189,7 @@ def _default_memory() -> int:
 def _require_no_duplicates(source: Reader, layout: TrecLayout, batch: Batch) -> None:
     row = find_first_duplicate(batch)
     if row is not None:
-        _refuse_duplicate(source, layout, batch.row_queries(row), batch.documents[row])
+        _refuse_duplicate(source, layout, batch.find_query(row), batch.documents[row])
 
 
 def _refuse_duplicate(source: Reader, layout: TrecLayout, query: Any, document: Any) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Batches: the rows of several queries in columns, and how rows are cut and joined into them."""
+"""Hold the rows of several queries in columns, and cut or join rows so that a query has all its rows together."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Ranking
 
 
-# From this number of rows on, their numbers need 64 bits.
+# From this number of rows on, row numbers need 64 bits.
 MIN_ROWS_OF_64_BITS = 2**31
-# 2**64 divided by the golden ratio, whose multiples differ in every bit.
+# Its multiples distinguish the hashes of a document in different queries. It is 2**64 divided by the golden ratio, so
+# that the multiples differ in every bit.
 SALT_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+N_HASH_BITS = 64
+# There are at least 2**3 slots for each row, so that few rows share a slot by chance.
+N_SPARE_SLOT_BITS = 3
 
 
 class Batch(NamedTuple):
@@ -38,7 +43,7 @@ class Batch(NamedTuple):
     documents: pl.Series
     scores: FloatArray | None
 
-    def row_queries(self, row: int) -> QueryId:
+    def find_query(self, row: int) -> QueryId:
         """Return the query that owns a row."""
         return self.queries[bisect_right(self.bounds, row) - 1]
 
@@ -76,44 +81,57 @@ def batch_at_changes(queries: pl.Series, documents: pl.Series, scores: FloatArra
 def group_rows(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
     """Return rows as a batch in which every query has its rows together, in their original order."""
     starts = _find_query_starts(queries)
-    return _gather_stretches(queries.gather(starts), np.append(starts, len(queries)), documents, scores)
+    return _join_blocks(queries.gather(starts), np.append(starts, len(queries)), documents, scores)
 
 
 def regroup_by_query(batches: Iterable[Batch]) -> Batch:
     """Return one batch in which every query has its rows together, in their original order."""
     import polars as pl
 
-    parts = list(batches)
-    names = pl.Series([query for part in parts for query in part.queries])
-    sizes = np.concatenate([np.diff(part.bounds) for part in parts])
-    documents = pl.concat([part.documents for part in parts])
+    all_batches = list(batches)
+    queries: list[QueryId] = []
+    for batch in all_batches:
+        queries += batch.queries
+    sizes = np.concatenate([np.diff(batch.bounds) for batch in all_batches])
+    documents = pl.concat([batch.documents for batch in all_batches])
     scores = None
-    if parts[0].scores is not None:
-        scores = np.concatenate([part.scores for part in parts if part.scores is not None])
-    return _gather_stretches(names, np.append(0, np.cumsum(sizes)), documents, scores)
+    if all_batches[0].scores is not None:
+        scores = np.concatenate([batch.scores for batch in all_batches if batch.scores is not None])
+    return _join_blocks(pl.Series(queries), np.append(0, np.cumsum(sizes)), documents, scores)
 
 
-def _gather_stretches(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: FloatArray | None) -> Batch:
-    """Return stretches of rows with those of a query next to each other; stretch `i` belongs to query `names[i]`."""
+def _join_blocks(queries: pl.Series, bounds: IntArray, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return blocks of rows as a batch, in which all blocks of a query are next to each other.
+
+    Args:
+        queries: The query of each block; several blocks may belong to one.
+        bounds: Shape (blocks + 1,): block `i` owns the rows from `bounds[i]` to `bounds[i + 1]`.
+        documents: The document of each row.
+        scores: The score of each row; None if there are none.
+    """
     import polars as pl
 
-    numbered = pl.DataFrame({"query": names, "stretch": np.arange(len(names))})
-    by_query = numbered.group_by("query", maintain_order=True).agg("stretch")
-    if len(by_query) == len(names):
-        return Batch(names.to_list(), bounds, documents, scores)
-    stretches = by_query["stretch"].explode().to_numpy()
-    sizes = np.diff(bounds)[stretches]
+    numbered = pl.DataFrame({"query": queries, "block": np.arange(len(queries))})
+    by_query = numbered.group_by("query", maintain_order=True).agg("block")
+    if len(by_query) == len(queries):
+        return Batch(queries.to_list(), bounds, documents, scores)
+    blocks = by_query["block"].explode().to_numpy()
+    sizes = np.diff(bounds)[blocks]
     ends = np.cumsum(sizes)
-    order = np.repeat(bounds[stretches] - (ends - sizes), sizes) + np.arange(len(documents))
-    n_stretches_so_far = np.append(0, by_query["stretch"].list.len().cum_sum().to_numpy())
-    query_bounds = np.append(0, ends)[n_stretches_so_far]
+    order = np.repeat(bounds[blocks] - (ends - sizes), sizes) + np.arange(len(documents))
+    n_blocks_so_far = np.append(0, by_query["block"].list.len().cum_sum().to_numpy())
+    query_bounds = np.append(0, ends)[n_blocks_so_far]
     if scores is not None:
         scores = scores[order]
     return Batch(by_query["query"].to_list(), query_bounds, documents.gather(order), scores)
 
 
 def split_by_query(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
-    """Cut rows that arrive in parts so that a query whose rows are consecutive is in one batch."""
+    """Cut rows that arrive in parts of any size into batches, so that consecutive rows of a query are in one batch.
+
+    Args:
+        parts: The query, the document and the score of each row, as columns.
+    """
     unfinished: Batch | None = None
     for queries, documents, scores in parts:
         if not len(queries):
@@ -149,28 +167,33 @@ def _append(unfinished: Batch, batch: Batch) -> Batch:
 
 
 def find_first_duplicate(batch: Batch) -> int | None:
-    """Return the first row whose document appears earlier in its query; None if there is none."""
+    """Return the first row whose document appears earlier in its query; None if there is none.
+
+    Sorting all rows would take several times as long. Instead each row writes its number into a slot that its hash
+    determines, and only rows that share a slot, a few by chance, are compared.
+    """
     n_rows = len(batch.documents)
     salt = np.arange(len(batch.queries), dtype=np.uint64) * SALT_FACTOR
     hashes = batch.documents.hash().to_numpy() + np.repeat(salt, np.diff(batch.bounds))
-    n_bits = n_rows.bit_length() + 3
-    slots = (hashes >> np.uint64(64 - n_bits)).view(np.int64)
+    n_bits = n_rows.bit_length() + N_SPARE_SLOT_BITS
+    slots = (hashes >> np.uint64(N_HASH_BITS - n_bits)).view(np.int64)
     number_type = np.int32 if n_rows < MIN_ROWS_OF_64_BITS else np.int64
     row_numbers = np.arange(n_rows, dtype=number_type)
     row_by_slot = np.empty(1 << n_bits, row_numbers.dtype)
     row_by_slot[slots] = row_numbers
     slot_owners = row_by_slot[slots]
-    crowded = np.flatnonzero(slot_owners != row_numbers)
-    crowded_hashes = np.sort(hashes[crowded])
-    equals_owner = (hashes[crowded] == hashes[slot_owners[crowded]]).any()
-    equals_another = (crowded_hashes[1:] == crowded_hashes[:-1]).any()
+    # The rows whose number another row of their slot has overwritten.
+    overwritten = np.flatnonzero(slot_owners != row_numbers)
+    overwritten_hashes = np.sort(hashes[overwritten])
+    equals_owner = (hashes[overwritten] == hashes[slot_owners[overwritten]]).any()
+    equals_another = (overwritten_hashes[1:] == overwritten_hashes[:-1]).any()
     if not (equals_owner or equals_another):
         return None
-    return _find_first_equal(batch, np.union1d(crowded, slot_owners[crowded]))
+    return _find_first_equal(batch, np.union1d(overwritten, slot_owners[overwritten]))
 
 
 def _find_first_equal(batch: Batch, suspects: IntArray) -> int | None:
-    """Return the first of the suspected rows that repeats an earlier one; equal hashes alone prove nothing."""
+    """Return the first of the suspected rows whose query and document equal those of an earlier one."""
     seen_documents: set[tuple[int, object]] = set()
     owners = np.searchsorted(batch.bounds, suspects, side="right").tolist()
     documents = batch.documents.gather(suspects).to_list()

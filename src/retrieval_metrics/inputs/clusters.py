@@ -1,4 +1,4 @@
-"""Clusters of queries, such as those that ask about the same document."""
+"""Group queries that depend on each other into clusters, such as questions about the same document."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable
 
 
 def _cluster_by_source(questions: Any, qrels: Qrels) -> Clusters | None:
-    """Return clusters by the sources of the questions, or else by those of what is judged."""
+    """Return clusters by the sources that the questions name, or else by the sources of their judged pieces."""
     provenance_by_query: Mapping[Any, Any] = getattr(questions, "provenance", {})
     source_by_query = {query: provenance.source for query, provenance in provenance_by_query.items()}
     if any(source is not None for source in source_by_query.values()):
@@ -113,16 +113,19 @@ def _cluster_by_source(questions: Any, qrels: Qrels) -> Clusters | None:
     if not qrels.has_pieces:
         return None
     sources: list[set[Hashable]] = [set() for _ in qrels.queries]
-    for query, piece in iterate_relevant(qrels):
-        if isinstance(piece, (Span, Metadata)) and piece.source is not None:
-            sources[query].add(piece.source)
+    for query_position, judged in iterate_relevant(qrels):
+        if isinstance(judged, (Span, Metadata)) and judged.source is not None:
+            sources[query_position].add(judged.source)
     if not any(sources):
         return None
     return Clusters(qrels.queries, [_sort_names(query_sources) for query_sources in sources], by_source=True)
 
 
 def iterate_relevant(qrels: Qrels) -> Iterator[tuple[int, Relevant]]:
-    """Yield what is judged, with its query; what is forbidden to many questions does not make them depend."""
+    """Yield each judged document or piece with the position of its query, except forbidden ones.
+
+    A document that is forbidden to many questions does not make them depend on each other.
+    """
     for index in np.flatnonzero(qrels.document_grade >= 0).tolist():
         yield int(qrels.document_query[index]), qrels.documents[index]
 
@@ -140,7 +143,7 @@ def _sort_names(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
 
 
 def _join_queries(names_of_queries: Sequence[tuple[Hashable, ...]]) -> IntArray:
-    """Return the cluster of each query, joining queries that share a name."""
+    """Return the number of each query's cluster, joining queries that share a name directly or through others."""
     parents = list(range(len(names_of_queries)))
 
     def find_root(query: int) -> int:

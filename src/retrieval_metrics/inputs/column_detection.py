@@ -1,4 +1,4 @@
-"""The columns of a table, found by name."""
+"""Find the columns of a table by their names: which one holds the queries, the documents, the scores and so on."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ IGNORED_COLUMNS = {
     *("text", "title", "contents", "body", "source", "start", "end", "tokens", "metadata", "url"),
 }
 
-# Whether a role must have a column; or, for an optional role, what its absence means, in words.
-# If its absence means something, an unknown column could be the missing one, and is refused.
-Role: TypeAlias = "bool | str"
+# Whether a role must have a column. For an optional role, it may also be the meaning of a missing column, in words; a
+# column with an unknown name could then be the missing one, so it is refused.
+Requirement: TypeAlias = "bool | str"
 # The column of each role named by the user; None if there is none.
 Columns: TypeAlias = "Mapping[str, str | None]"
 
-RUN_ROLES: Mapping[str, Role] = {
+RUN_ROLES: Mapping[str, Requirement] = {
     "query": True,
     "document": True,
     "score": "if the rows of a query are in rank order",
     "rank": False,
 }
-JUDGMENT_ROLES: Mapping[str, Role] = {
+JUDGMENT_ROLES: Mapping[str, Requirement] = {
     "query": True,
     "document": True,
     "grade": "if every document listed is relevant",
     "group": False,
 }
-# Roles that make another unnecessary.
+# For a role, the other roles whose columns can stand in for its own.
 SUBSTITUTES = {"score": ("rank",)}
 
-# The values of `allow`: ids may begin or end with blanks; of repeated columns or keys the first counts.
+# The values of `allow`: ids that begin or end with blanks, and repeated columns or keys, of which the first counts.
 ALLOWANCES = ("blanks", "repeated")
-# What separates the columns of a table that seems to have a single one.
+# Separators other than that of the format. A table whose only column has one in its name was split at the wrong one.
 OTHER_SEPARATORS = (";", "\t", "|")
 
 
@@ -71,7 +71,7 @@ def parse_allowances(allow: str | Collection[str]) -> frozenset[str]:
 
 def find_columns(
     names: Iterable[str],
-    roles: Mapping[str, Role],
+    roles: Mapping[str, Requirement],
     columns: Columns | None,
     source: str,
     allow: Collection[str] = (),
@@ -126,7 +126,7 @@ def _require_single_columns(present: list[str], column_by_role: Mapping[str, str
 
 
 def _separator_note(present: list[str]) -> str:
-    """Return what to add to a message if a table seems to have a single column because it is separated otherwise."""
+    """Return a hint for an error message if the only column of a table seems to hold several; empty otherwise."""
     if len(present) != 1:
         return ""
     for separator in OTHER_SEPARATORS:
@@ -136,6 +136,11 @@ def _separator_note(present: list[str]) -> str:
 
 
 def _find_usual(present: list[str], role: str, columns_by_user: Columns, source: str) -> str | None:
+    """Return the column that has a usual name of a role; None if there is none.
+
+    Raises:
+        ValueError: If several columns have one.
+    """
     named_by_user = set(columns_by_user.values())
     candidates: dict[str, None] = {}
     for name in present:

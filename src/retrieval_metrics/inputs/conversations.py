@@ -1,4 +1,4 @@
-"""The conversations before questions, as messages."""
+"""Read the conversations that precede questions, and put them before the texts of the questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables with a row per document, read into columns of whole queries."""
+"""Read tables with one row per document into the columns of a run or of judgments."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.inputs.column_detection import Columns, Role
+    from retrieval_metrics.inputs.column_detection import Columns, Requirement
 
-    # Returns the name of a row's line for errors, for tables read from a text file.
+    # Returns how errors name the line of a row, for tables read from a text file.
     Line = Callable[[int], str]
 
 
@@ -47,7 +47,7 @@ class LongTable:
     def __init__(
         self,
         frame: Any,
-        roles: Mapping[str, Role],
+        roles: Mapping[str, Requirement],
         columns: Columns | None,
         source: str = "the table",
         line: Line | None = None,
@@ -85,13 +85,13 @@ class LongTable:
         return group_rows(queries, documents, None)
 
     def judgments(self) -> Batch | dict[Any, list[dict[Any, float]]]:
-        """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query."""
+        """Return the judgments in a table with one row per judged document: a batch, or groups by query."""
         self._require_rows()
         queries = self.ids("query")
         documents = self.ids("document")
         grades = self.numbers("grade") if self.has_column("grade") else None
         if self.has_column("group"):
-            return self._groups(queries, documents, grades)
+            return self._read_groups(queries, documents, grades)
         batch = group_rows(queries, documents, grades)
         self._require_no_duplicates(batch)
         return batch
@@ -166,26 +166,26 @@ class LongTable:
         warn_about_score_direction(rows, self.source)
 
     def _require_distinct_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
-        """Raise if two rows of a query have the same rank, so that only their order could tell which is better."""
+        """Raise if two rows of a query have the same rank, because the rank does not say which of them is better."""
         import polars as pl
 
         by_rank = group_rows(queries, pl.Series("rank", ranks), None)
         duplicate = find_first_duplicate(by_rank)
         if duplicate is None:
             return
-        query = by_rank.row_queries(duplicate)
+        query = by_rank.find_query(duplicate)
         rank = by_rank.documents[duplicate]
         rows = np.flatnonzero((queries == query).to_numpy() & (ranks == rank)).tolist()
         documents = self.ids("document")
-        first, second = sorted((documents[row] for row in rows[:2]), key=str)
+        first_document, second_document = sorted((documents[row] for row in rows[:2]), key=str)
         where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
         raise ValueError(
-            f"{where}: documents {first!r} and {second!r} of query {query!r} have the same rank, "
+            f"{where}: documents {first_document!r} and {second_document!r} of query {query!r} have the same rank, "
             f"{rank:g}; give them different ranks, or scores, or pass columns={{'rank': None}} if the "
             "rows of a query are in rank order"
         )
 
-    def _groups(
+    def _read_groups(
         self, queries: pl.Series, documents: pl.Series, grades: FloatArray | None
     ) -> dict[Any, list[dict[Any, float]]]:
         """Return the groups of each query, in the order in which they first appear."""
@@ -207,7 +207,7 @@ class LongTable:
         duplicate = find_first_duplicate(batch)
         if duplicate is None:
             return
-        query = batch.row_queries(duplicate)
+        query = batch.find_query(duplicate)
         document = batch.documents[duplicate]
         is_equal = (self.ids("query") == query) & (self.ids("document") == document)
         rows = np.flatnonzero(is_equal.to_numpy()).tolist()

@@ -1,4 +1,4 @@
-"""The documents that questions were made from: their texts by source."""
+"""Read the documents that questions were made from: the text of each source by its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Documents: TypeAlias = Mapping[str, str] | Iterable[object]
 
 
-REQUIREMENT = (
+DOCUMENTS_REQUIREMENT = (
     "documents must be texts by the name of their source, as in {'guide.md': text}, or a list of documents of a "
     "framework or of Retrieved(id, text=..., source=...)"
 )
@@ -44,7 +44,7 @@ class SourceDocuments:
         return cls(texts, {name: digest_text(text) for name, text in texts.items()})
 
     def find_changed(self, texts: Mapping[str, str]) -> list[str]:
-        """Return the names of sources whose text is another one now, sorted."""
+        """Return the names of the sources whose text in `texts` has another digest, sorted."""
         changed = []
         for name, digest in self.digests.items():
             if name in texts and digest_text(texts[name]) != digest:
@@ -59,7 +59,7 @@ def source_text_by_name(documents: Documents, judged: Collection[str] = ()) -> d
 
     Args:
         documents: Texts by name; or whole documents: `Retrieved` with texts, or those of an installed host.
-        judged: The sources of judged spans. Other documents may share a name, and are then left out.
+        judged: The sources of judged spans. Several documents may share any other name; they are then left out.
 
     Raises:
         TypeError: If they are anything else.
@@ -75,9 +75,9 @@ def source_text_by_name(documents: Documents, judged: Collection[str] = ()) -> d
                 raise TypeError(f"documents must map the name of each source to its text, got {text!r}")
         texts = dict(documents)
     elif isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
-        raise TypeError(f"{REQUIREMENT}, got {type(documents).__name__}")
+        raise TypeError(f"{DOCUMENTS_REQUIREMENT}, got {type(documents).__name__}")
     else:
-        texts = _name_texts(documents_as_items(documents, REQUIREMENT), set(judged))
+        texts = _name_texts(documents_as_items(documents, DOCUMENTS_REQUIREMENT), set(judged))
     if judged and not set(judged) & texts.keys():
         first_names = list(texts)[:MAX_SHOWN_NAMES]
         raise ValueError(
@@ -131,14 +131,14 @@ def _name_texts(documents: list[Retrieved], judged: set[str]) -> dict[str, str]:
 
 
 def _describe(document: Retrieved) -> str:
-    """Return how to tell a document from another of its source: its id, or how it begins."""
+    """Return the name of a document in an error message: its id, or how its text begins."""
     if document.id is not None:
         return repr(document.id)
     return f"one that begins with {(document.text or '')[:MAX_SHOWN_CHARACTERS]!r}"
 
 
 def digest_text(text: str) -> str:
-    r"""Return the digest by which a changed source is recognised; "\r\n" and "\n" are one newline."""
+    r"""Return the digest by which a changed source is recognised; "\r\n" and "\n" give the same digest."""
     from hashlib import sha256
 
     return sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Fingerprints of questions, judgments and rankings: equal ones have equal short texts."""
+"""Compute fingerprints of questions, judgments and rankings: short texts that are equal for equal values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the datasets of other tools, which are recognised by their shape; none of the tools is imported."""
+"""Read the datasets of other tools; they are recognised by their shape, and none of the tools is imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RAGAS_FIELDS = ("user_input", "reference_context_ids", REFERENCE_TEXTS_KEY, "ref
 
 def find_rows(dataset: Any) -> Iterable[Any] | None:
     """Return the rows of a table or of a dataset that holds a list of examples; None if it is neither."""
-    if isinstance(dataset, Mapping) and dataset and all(hasattr(part, "column_names") for part in dataset.values()):
+    if isinstance(dataset, Mapping) and dataset and all(hasattr(split, "column_names") for split in dataset.values()):
         raise ValueError(f"the dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
     examples = _get_value(dataset, "examples")
     if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
@@ -57,7 +57,7 @@ def translate_row(row: Any) -> Any:
 
 
 def _judge_by_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row whose only judgments are reference texts with these texts as its judgments."""
+    """Return a row with its reference texts as judgments, if it has no other judgments; else return it unchanged."""
     texts = row.get(REFERENCE_TEXTS_KEY)
     if row.get("reference_context_ids") is not None or "relevant" in row or not isinstance(texts, (list, tuple)):
         return row
@@ -90,7 +90,7 @@ def _read_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[st
         (text,) = inputs.values()
         if isinstance(text, str):
             question = {"query": text}
-    row: dict[str, Any] = {**outputs, **question}  # should both have a name, the question is what was put in
+    row: dict[str, Any] = {**outputs, **question}  # for a name in both, the input counts
     if len(outputs) == 1:
         (relevant,) = outputs.values()
         if not isinstance(relevant, str):

@@ -1,4 +1,4 @@
-"""The columns of a table: pandas, polars, Arrow, or a mapping of names to columns."""
+"""Read columns of tables of any library into polars: pandas, polars, Arrow, or a mapping of names to columns."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
 
 def _first_of_name(column: Any) -> Any:
     """Return a column of pandas; of several with the same name, the first."""
-    has_several = getattr(column, "ndim", 1) == 2 and hasattr(column, "iloc")
-    return column.iloc[:, 0] if has_several else column
+    is_frame = getattr(column, "ndim", 1) == 2 and hasattr(column, "iloc")  # pandas returns all columns of a name
+    return column.iloc[:, 0] if is_frame else column
 
 
 def _to_series(name: str, column: Any, source: str) -> pl.Series:
@@ -83,7 +83,7 @@ def _to_series(name: str, column: Any, source: str) -> pl.Series:
             return pl.Series(name, np.asarray(values, dtype=np.float64), strict=True)
         if kind in PLAIN_KINDS:
             return pl.Series(name, values, strict=True)
-        return _series_of_objects(name, _replace_missing(column, values))
+        return _convert_objects(name, _replace_missing(column, values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise TypeError(
             f"column {name!r} of {source} holds values of different types: {str(error).splitlines()[0]}"
@@ -94,14 +94,14 @@ def _replace_missing(column: Any, values: Any) -> list[Any]:
     """Return values with None for each missing one: pandas has several missing values, polars knows only None."""
     if not hasattr(column, "isna"):
         return list(values)
-    present = []
+    replaced = []
     for value, is_missing in zip(values, column.isna(), strict=True):
-        present.append(None if is_missing else value)
-    return present
+        replaced.append(None if is_missing else value)
+    return replaced
 
 
-def _series_of_objects(name: str, values: list[Any]) -> pl.Series:
-    """Return values with their type if polars, which infers it from the first values, would get it wrong."""
+def _convert_objects(name: str, values: list[Any]) -> pl.Series:
+    """Return Python objects as a column; name its type where polars, which infers it from few values, would fail."""
     from decimal import Decimal
 
     import polars as pl

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Relevant
 
-# Above it floats cannot hold every integer, and no scale of relevance goes that far.
+# Floats cannot hold every integer above it, and no scale of relevance goes that far.
 MAX_GRADE_VALUE = 2.0**53
 
 

@@ -1,4 +1,4 @@
-"""Documents as frameworks write them: their own objects, plain ones, and their JSON."""
+"""Convert the documents of frameworks into items: their own objects, plain objects, and JSON."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 ID_KEYS = ("id", "id_", "node_id", "document_id", "doc_id", "docid", "docno", "chunk_id", "_id", "file_id")
 TEXT_KEYS = ("page_content", "content", "text", "snippet")
 METADATA_KEYS = ("metadata", "meta", "_source", "payload")
-# Where metadata have the source of a document.
+# The keys of the metadata under which frameworks keep the source of a document.
 SOURCE_KEYS = ("doc_uri", "source", "file_path")
-# Where a document without a source in its metadata has it.
+# The keys of a document under which it has its source if the metadata have none.
 ADDRESS_KEYS = ("source", "url", "uri", "filename")
 METADATA_AND_ADDRESS_KEYS = {*METADATA_KEYS, *ADDRESS_KEYS}
 DOCUMENT_KEYS = {*ID_KEYS, *TEXT_KEYS, *METADATA_KEYS, *ADDRESS_KEYS}
 WRAPPERS = ("document", "kwargs", "node")
 WRAPPER_KEYS = {*WRAPPERS}
 TYPE_KEYS = {"type", "block_type"}
-# The keys of messages, which have ids and texts as documents have.
+# The keys that only messages have. Messages have ids and texts, too, and must not be taken for documents.
 MESSAGE_KEYS = {"role", "tool_call_id", "tool_calls"}
 
 
@@ -58,15 +58,15 @@ metadata={'source': 'with'}, tokens=None)]
 
 
 def as_list_of(answer: Any, classes: type | tuple[type, ...], requirement: str) -> Sequence[Any]:
-    """Return what was retrieved if it is a list of the documents of a host.
+    """Return the answer of a retriever if it is a list of the documents of a host.
 
     Args:
-        answer: What was retrieved.
+        answer: What the retriever returned.
         classes: The classes of the documents.
-        requirement: What it must be, for the message.
+        requirement: The beginning of the error message, which says what the answer must be.
 
     Raises:
-        TypeError: If it is anything else.
+        TypeError: If the answer is no list, or holds objects of other classes.
 
     Example:
         >>> as_list_of([{"id": "d7"}], str, "a retriever must return a list of texts")
@@ -110,7 +110,7 @@ def _convert_item(document: Any, where: str) -> Retrieved | DocumentId:
 
 @dataclass(slots=True)
 class _DocumentFields:
-    """What an object holds under the keys of a document."""
+    """What an object has under the keys of a document."""
 
     id: Any
     text: Any
@@ -126,7 +126,7 @@ class _DocumentFields:
 
 
 def find_item(value: Any) -> Retrieved | None:
-    """Return the document in an object of any of the forms in which frameworks write one; None if it holds none.
+    """Return the document in an object of any of the forms that frameworks write; None if it holds no document.
 
     Example:
         >>> find_item({"node": {"id_": "n1", "text": "A block.", "metadata": {"file_path": "with.md"}}, "score": 0.5})
@@ -184,7 +184,7 @@ def _read_fields(value: dict[str, Any]) -> _DocumentFields:
     if not METADATA_AND_ADDRESS_KEYS.isdisjoint(value):
         document.metadata = _find_first(value, METADATA_KEYS)
         document.address = _find_first(value, ADDRESS_KEYS)
-    if document.text is None and document.metadata:  # as Pinecone, Elasticsearch and Qdrant keep it
+    if document.text is None and document.metadata:  # Pinecone, Elasticsearch and Qdrant keep the text there
         document.text = _find_first(_as_dict(document.metadata), TEXT_KEYS)
     if document.id != document.id:  # NaN, which frames write for what is missing
         document.id = None
@@ -192,7 +192,7 @@ def _read_fields(value: dict[str, Any]) -> _DocumentFields:
 
 
 def is_content_block(value: dict[str, Any]) -> bool:
-    """Return whether an object is a text in the content of a message; LangChain gives it an id, as `lc_6134`."""
+    """Return whether an object is a text in the content of a message; LangChain gives such texts ids like `lc_6134`."""
     kind = value.get("type", value.get("block_type"))
     if kind in ("input_text", "output_text"):
         return True

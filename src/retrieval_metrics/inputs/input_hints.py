@@ -1,4 +1,4 @@
-"""What to say where something else is given in place of judgments or a run."""
+"""Hints for error messages about arguments that are neither judgments nor a run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def refuse_frame(argument: Any, role: str, reader: str) -> None:
 
 
 def wrong_argument_hint(argument: Any, name: Literal["qrels", "run"]) -> str:
-    """Return what to add to a message where something else is given in place of judgments or a run by query id."""
+    """Return what the user can do with an argument that is neither judgments nor a run; empty if nothing is known."""
     if isinstance(argument, (str, PathLike)):
         return f"; a file is read with read_{name}({str(argument)!r})"
-    if callable(getattr(argument, "to_dict", None)):  # as of ranx
+    if callable(getattr(argument, "to_dict", None)):  # ranx
         return f"; pass {name}.to_dict()"
-    if name == "qrels" and hasattr(type(argument), "qrels"):  # as of labels
+    if name == "qrels" and hasattr(type(argument), "qrels"):  # labels of this package
         return "; pass its judgments, .qrels"
     if callable(argument) or any(hasattr(argument, method) for method in RETRIEVING_METHODS):
         return "; ask it first: evaluate(questions, retrieve(retriever, questions)), or compare_retrievers for several"
@@ -34,21 +34,21 @@ def wrong_argument_hint(argument: Any, name: Literal["qrels", "run"]) -> str:
     return ""
 
 
-def _rows_hint(first: Any, name: str) -> str:
-    if hasattr(first, "query_id") and hasattr(first, "doc_id"):  # as of ir_measures and ir_datasets
+def _rows_hint(first_row: Any, name: str) -> str:
+    if hasattr(first_row, "query_id") and hasattr(first_row, "doc_id"):  # ir_measures and ir_datasets
         return f"; pass {name.capitalize()}.from_frame(pandas.DataFrame({name}))"
-    if isinstance(first, Mapping) or _is_question(first):
+    if isinstance(first_row, Mapping) or _is_question(first_row):
         return (
             "; they are questions = EvaluationSet.from_dataset(qrels): "
             "evaluate(questions, retrieve(retriever, questions))"
         )
-    if isinstance(first, (list, tuple, set)):
+    if isinstance(first_row, (list, tuple, set)):
         return "; number the queries: evaluate(dict(enumerate(qrels)), dict(enumerate(run)))"
     return ""
 
 
-def _is_question(first: Any) -> bool:
-    """Return whether a row is a pair of a query and its judgments."""
-    if not isinstance(first, (list, tuple)) or len(first) <= 1:
+def _is_question(row: Any) -> bool:
+    """Return whether a row is a pair of a query text and its judgments."""
+    if not isinstance(row, (list, tuple)) or len(row) <= 1:
         return False
-    return isinstance(first[0], str) and not isinstance(first[1], (str, Real))
+    return isinstance(row[0], str) and not isinstance(row[1], (str, Real))

@@ -1,4 +1,4 @@
-"""What is retrieved and what is judged: items, pieces of a text, and what an id is compared with."""
+"""The objects that users retrieve and judge: items, and the pieces that can be judged instead of ids."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from retrieval_metrics._internal.plain_types import DocumentId
 
 
@@ -55,7 +53,7 @@ class Retrieved:
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
             )
-        if self.start is self.end is None:  # the usual case, and items are made by the million
+        if self.start is None and self.end is None:  # the usual case, and items are made by the million
             return
         if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
             raise TypeError(
@@ -84,7 +82,7 @@ class Retrieved:
 
 
 def item_identity(item: Any) -> Any:
-    """Return what makes two items the same: their id; without one their place in a source; else their text."""
+    """Return a value that is equal for equal items: the id, or else the range in a source, or else the text."""
     if not isinstance(item, Retrieved):
         return item
     if item.id is not None:
@@ -208,12 +206,12 @@ class Metadata(Piece):
     """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
     An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
-    other names are looked up in the metadata. `~Metadata(tenant="acme")` is whatever lacks one of them: the items of
-    any other tenant, and those of none.
+    other names are looked up in the metadata. `~Metadata(tenant="acme")` stands for every item that lacks one of the
+    properties: the items of any other tenant, and those without a tenant.
 
     Attributes:
         values: Names and values, sorted by name.
-        negated: Whether it is what lacks them.
+        negated: Whether it stands for the items that lack one of the properties.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -263,46 +261,6 @@ def _require_text(text: Any, owner: str) -> None:
         raise ValueError(f"{owner} needs a text, got {text!r}")
 
 
-# What ids of the judgments are compared with: the id of a retrieved item, its source, or one of its properties.
-
-METADATA_PREFIX = "metadata:"
-
-
-class KeyedMatching(Protocol):
-    """Options that include what ids are compared with, such as `Matching`."""
-
-    @property
-    def by(self) -> str | Key:
-        """What an id of the judgments is compared with."""
-
-
-def get_match_key(match: str | Key | KeyedMatching) -> Key:
-    """Return the function that returns the value of an item to compare with ids."""
-    by = match if isinstance(match, str) or callable(match) else getattr(match, "by", match)
-    if callable(by):
-        return by
-    if by == "id":
-        return lambda item: item.id
-    if by == "source":
-        return lambda item: item.value("source")
-    if isinstance(by, str) and by.startswith(METADATA_PREFIX) and by != METADATA_PREFIX:
-        name = by.removeprefix(METADATA_PREFIX)
-        return lambda item: item.value(name)
-    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}")
-
-
-def _match_hint(by: Any) -> str:
-    if by in ("text", "content"):  # what was given may not be hashable
-        return "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
-    if isinstance(by, str) and by.isidentifier():
-        return f"; if that is a key of the metadata, write match={METADATA_PREFIX + by!r}"
-    return ""
-
-
-if TYPE_CHECKING:
-    Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
-
-
 # Aliases of the shapes in which judgments and runs are accepted.
 
 # A mapping is invariant in its keys, so "str or int" must be a union of mappings, not a mapping of a union.
@@ -311,7 +269,7 @@ NumberById: TypeAlias = Mapping[str, float] | Mapping[int, float]
 # What can be relevant: a document by its id, or a piece such as a quote.
 Relevant: TypeAlias = "DocumentId | Piece"
 
-# Two literals that Python joins are no type to Pyright.
+# One literal, because Pyright does not read two literals that Python joins as a type.
 ByKind: TypeAlias = "Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
 Grades: TypeAlias = "NumberById | ByKind | Mapping[Piece, float] | Mapping[Relevant, float]"
 

@@ -1,4 +1,4 @@
-"""Judgments and items as JSON."""
+"""Encode judgments and retrieved items as JSON values, and decode them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
-# The values of `type` in an object for something judged.
+# The values of `type` in an object that describes a judged id or piece.
 PIECE_TYPES = ("id", "quote", "text", "span", "metadata")
-# The key of what must not come back, beside `relevant`: graded -1.
+# The key beside `relevant` that lists forbidden documents, which get the grade -1.
 FORBIDDEN_KEY = "forbidden"
 RELEVANT_AND_FORBIDDEN = {"relevant", FORBIDDEN_KEY}
 
 
 def to_json_value(value: Any, where: str) -> Any:
-    """Return a value as JSON holds it, if it reads back as an equal value."""
+    """Return a value as JSON holds it.
+
+    Raises:
+        ValueError: If JSON cannot hold it so that it reads back as an equal value.
+    """
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, Integral):
@@ -43,7 +47,7 @@ def to_json_value(value: Any, where: str) -> Any:
 
 
 def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
-    """Return a retrieved item as an object, without unknown values."""
+    """Return a retrieved item as an object that leaves out unknown values."""
     entry = {}
     for name in ITEM_FIELDS:
         value = getattr(item, name)
@@ -69,11 +73,11 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
         raise ValueError(f"{where}: {error}") from error
 
 
-# Something judged: an id or a piece.
+# A judged id or piece.
 
 
 def encode_judged(judged: Any, where: str) -> dict[str, Any]:
-    """Return something judged, an id or a piece, as an object."""
+    """Return a judged id or piece as an object."""
     if isinstance(judged, Quote):
         return {"type": "quote", "text": judged.text}
     if isinstance(judged, Text):
@@ -95,7 +99,7 @@ def encode_judged(judged: Any, where: str) -> dict[str, Any]:
 
 
 def decode_judged(entry: Mapping[str, Any], where: str) -> Any:
-    """Return what an object of `encode_judged` describes."""
+    """Return the judged id or piece that an object describes."""
     arguments = {key: value for key, value in entry.items() if key not in {"type", "grade"}}
     try:
         match entry["type"]:
@@ -149,12 +153,12 @@ def _lists_to_tuples(value: Any) -> Any:
 
 
 def is_entry(value: Any) -> bool:
-    """Return whether an object describes something judged rather than ids with grades."""
+    """Return whether an object describes a judged id or piece; other objects map ids to grades."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
 def encode_id(query_or_document: QueryId) -> str | int:
-    """Return an id as JSON holds it, of the same type."""
+    """Return an id as a JSON value of its type: text or a whole number."""
     if isinstance(query_or_document, str):
         return query_or_document
     return int(query_or_document)
@@ -180,7 +184,7 @@ def encode_judgments(judgments: Any, where: str) -> Any:
 
 
 def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
-    """Return judgments, with what must not come back at grade -1.
+    """Return judgments with the forbidden ids and pieces added at grade -1.
 
     Example:
         >>> add_forbidden(["d1"], ["d7"], "row 1")
@@ -207,7 +211,7 @@ def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
 
 
 def decode_judgments(value: Any, where: str) -> Any:
-    """Return judgments as `evaluate` takes them, from JSON: also an object of `relevant` and `forbidden`."""
+    """Return the judgments in a JSON value, which may also be an object with `relevant` and `forbidden`."""
     if (
         isinstance(value, dict)
         and isinstance(value.get(FORBIDDEN_KEY), list)
@@ -216,13 +220,16 @@ def decode_judgments(value: Any, where: str) -> Any:
         return add_forbidden(decode_judgments(value.get("relevant", []), where), value[FORBIDDEN_KEY], where)
     if not isinstance(value, list):
         return value
-    if not any(map(is_entry, value)):
-        return [decode_judgments(entry, where) if isinstance(entry, list) else entry for entry in value]
-    return _decode_entries(value, where)
+    if any(map(is_entry, value)):
+        return _decode_entries(value, where)
+    judgments = []
+    for element in value:
+        judgments.append(decode_judgments(element, where) if isinstance(element, list) else element)
+    return judgments
 
 
 def _decode_entries(entries: list[Any], where: str) -> Any:
-    """Return a list of objects with types as grades by what is judged, or as a list if none has a grade."""
+    """Return the judgments that a list of objects describes: with grades if any object has one."""
     has_grades = any(is_entry(entry) and "grade" in entry for entry in entries)
     grades: dict[Any, Any] = {}
     for entry in entries:

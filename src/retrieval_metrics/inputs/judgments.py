@@ -1,4 +1,4 @@
-"""Read judgments as users write them: grades, lists, sets and groups."""
+"""Read judgments in every shape that users write them in: grades, lists, sets and groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GroupColumns(NamedTuple):
         queries: The position of the query of each group.
         sizes: How many members each group has.
         documents: For each member of each group, its position among the documents.
-        grades: The grade of each member; it may be anything.
+        grades: The grade of each member, not checked yet.
     """
 
     queries: list[int]
@@ -42,7 +42,7 @@ class JudgmentColumns(NamedTuple):
     Attributes:
         documents: The judged documents, query by query, each once per query.
         bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
-        grades: The grade of each document, its largest if it is in several groups; it may be anything.
+        grades: The grade of each document, its largest if it is in several groups; not checked yet.
         groups: The groups; None if no query has any.
     """
 
@@ -54,27 +54,27 @@ class JudgmentColumns(NamedTuple):
 
 def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
     """Return the judgments of all queries; some may be flat and others grouped."""
-    queries: list[Any] = []
+    judgments_of_queries: list[Any] = []
     for query, judgments in qrels.items():
-        # A dict is by far the most frequent, and asking for its type the cheapest check.
+        # Most judgments are dicts, and comparing the type is the cheapest check.
         if type(judgments) is dict:
-            queries.append(judgments)
+            judgments_of_queries.append(judgments)
         else:
-            queries.append(_read_query(judgments, query))
-    if list in set(map(type, queries)):
-        return _read_groups(queries)
-    flat: list[Grades] = queries
-    documents = list(chain.from_iterable(flat))
-    grades = list(chain.from_iterable(judgments.values() for judgments in flat))
-    return JudgmentColumns(documents, [0, *accumulate(map(len, flat))], grades, None)
+            judgments_of_queries.append(_read_query(judgments, query))
+    if list in set(map(type, judgments_of_queries)):
+        return _read_groups(judgments_of_queries)
+    grades_of_queries: list[Grades] = judgments_of_queries
+    documents = list(chain.from_iterable(grades_of_queries))
+    grades = list(chain.from_iterable(grade_by_document.values() for grade_by_document in grades_of_queries))
+    return JudgmentColumns(documents, [0, *accumulate(map(len, grades_of_queries))], grades, None)
 
 
-def _read_groups(queries: Sequence[Grades | list[Grades]]) -> JudgmentColumns:
+def _read_groups(judgments_of_queries: Sequence[Grades | list[Grades]]) -> JudgmentColumns:
     documents: list[Relevant] = []
     bounds: list[int] = [0]
     grades: list[Any] = []
     groups = GroupColumns([], [], [], [])
-    for query, judgments in enumerate(queries):
+    for query, judgments in enumerate(judgments_of_queries):
         position_by_document: dict[Relevant, int] = {}
         for group in _list_groups(judgments):
             for document, grade in group.items():
@@ -102,12 +102,14 @@ def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
 def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
     if isinstance(judgments, (str, bytes, Piece)):
-        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
-        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
+        type_name = type(judgments).__name__ if isinstance(judgments, Piece) else "string"
+        raise TypeError(
+            f"the judgments of query {query!r} are the bare {type_name} {judgments!r}; write a list: [{judgments!r}]"
+        )
     if isinstance(judgments, Mapping):
         return judgments
     if not isinstance(judgments, NESTED_TYPES):
-        if not hasattr(judgments, "tolist"):  # an array or a series
+        if not hasattr(judgments, "tolist"):  # arrays and series have it
             raise TypeError(
                 f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list "
                 f"of groups, got {type(judgments).__name__}"

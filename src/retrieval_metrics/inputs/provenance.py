@@ -1,4 +1,4 @@
-"""Where questions come from."""
+"""Record where a question comes from: its document, author, model, date and labels."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Provenance:
         return _restore, (self.as_dict(),)  # read-only mappings cannot be pickled
 
 
-# The names of everything that can be known of a question.
+# The names of all attributes, which are also the keys of rows and files.
 PROVENANCE_FIELDS = tuple(provenance_field.name for provenance_field in fields(Provenance))
 
 

@@ -1,4 +1,4 @@
-"""Relevance judgments, checked and kept in columns."""
+"""The relevance judgments of all queries, checked and kept in columns."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Qrels:
             self._set_groups(columns.groups)
 
     def _share_columns(self, source: Questions | Qrels) -> None:
-        """Take judgments in columns, or those of questions with their texts and provenance; the columns are shared."""
+        """Share the columns of other qrels, or those of questions, whose texts and provenance are taken, too."""
         if isinstance(source, Qrels):
             vars(self).update(vars(source))
             return
@@ -173,7 +173,7 @@ class Qrels:
 
     @classmethod
     def from_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
-        """Take what was found in a `LongTable`: flat judgments in columns, or groups by query."""
+        """Take the judgments of a `LongTable`: flat ones as a batch, or groups by query."""
         if isinstance(judgments, Mapping):
             return cls(judgments)
         return cls.from_batch(judgments)
@@ -202,7 +202,7 @@ class Qrels:
 
     @property
     def unit(self) -> str:
-        """What is needed, in a word; each document of a group states the same fact."""
+        """The word for one group: a passage, a document, or a fact that each document of the group states."""
         if self.has_pieces:
             return "passage"
         if self.is_flat:
@@ -216,7 +216,10 @@ class Qrels:
 
     @cached_property
     def smallest_grade(self) -> FloatArray:
-        """Shape (documents,), the smallest grade of each document: what is relevant to one group may be forbidden."""
+        """Shape (documents,), the smallest grade of each document over the groups it belongs to.
+
+        A document may be relevant in one group and forbidden in another.
+        """
         if self.is_flat:
             return self.document_grade
         smallest = np.full(len(self.documents), np.inf)
@@ -269,7 +272,7 @@ class Qrels:
         return self._with_judgments(self.graded())
 
     def _with_judgments(self, judgments: QrelsMapping) -> Qrels:
-        """Return other judgments of the same questions."""
+        """Return qrels with other judgments and the same texts, provenance and rubric."""
         qrels = Qrels(judgments)
         qrels.provenance = self.provenance
         qrels.texts = self.texts
@@ -295,7 +298,7 @@ class Qrels:
         return [groups[group] for group in sorted(groups)]
 
     def has_same_columns(self, other: Qrels) -> bool:
-        """Return whether these are the same judgments in the same order, which is found out without hashing them."""
+        """Return whether these are the same judgments in the same order, without hashing the documents."""
         return (
             len(self.queries) == len(other.queries)
             and list(self.queries) == list(other.queries)

@@ -55,9 +55,9 @@ def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) 
     if isinstance(dataset, Questions):
         return questions_class(*(getattr(dataset, field.name) for field in fields(Questions)))
 
-    queries = _get_part(dataset, "queries")
-    relevant = _get_part(dataset, "relevant_docs")
-    if isinstance(queries, Mapping) and isinstance(relevant, Mapping):
+    queries = _get_mapping(dataset, "queries")
+    relevant = _get_mapping(dataset, "relevant_docs")
+    if queries is not None and relevant is not None:
         return _make_questions(questions_class, queries, relevant, {})
     rows = find_rows(dataset)
     if rows is not None:
@@ -80,10 +80,10 @@ def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) 
     )
 
 
-def _get_part(dataset: Any, name: str) -> Any:
-    if isinstance(dataset, Mapping):
-        return dataset.get(name)
-    return getattr(dataset, name, None)
+def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
+    """Return the mapping under a key or an attribute of a dataset; None if it has none of that name."""
+    mapping = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
+    return mapping if isinstance(mapping, Mapping) else None
 
 
 def _read_rows(questions_class: type[QuestionsT], rows: Iterable[Any]) -> QuestionsT:
@@ -145,6 +145,8 @@ def _make_questions(
 
 @dataclass(frozen=True, slots=True)
 class _QuestionRow:
+    """The id, the text and the judgments of a question."""
+
     query: QueryId
     text: str
     relevant: Judgments
@@ -176,7 +178,7 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
 
 
 def _find_answer(row: Mapping[str, Any]) -> str | None:
-    """Return the reference answer of a row; None if it has none, or something else under its name."""
+    """Return the reference answer of a row; None if no key for answers holds a text."""
     for key in ANSWER_KEYS:
         answer = row.get(key)
         if isinstance(answer, str) and answer.strip():
@@ -197,10 +199,11 @@ def _read_provenance(row: Any, number: int) -> Provenance | None:
         raise type(error)(f"row {number}: {error}") from error
 
 
-def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, what: str) -> Any:
+def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, role: str) -> Any:
+    """Return the value under the first of several keys that a row has; raise if it has none of them."""
     for key in keys:
         if key in row:
             return row[key]
     raise ValueError(
-        f"row {number} has no {what!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
+        f"row {number} has no {role!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
     )

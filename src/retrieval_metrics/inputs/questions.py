@@ -1,4 +1,4 @@
-"""Questions with their judgments, answers, provenance and conversations."""
+"""The data of an evaluation set: questions with their judgments, answers, provenance and conversations."""
 
 from __future__ import annotations
 
@@ -57,11 +57,12 @@ class Questions:
                 conversation[query] = messages_read
         object.__setattr__(self, "conversation", conversation)
 
-    def _require_texts(self, by_query: Mapping[Any, Any], what: str) -> None:
+    def _require_texts(self, value_by_query: Mapping[Any, Any], value_name: str) -> None:
+        """Raise if there is a value for a query that is not among the questions."""
         texts: Mapping[Any, str] = self.queries
-        for query in by_query:
+        for query in value_by_query:
             if query not in texts:
-                raise ValueError(f"there is {what} for a query without a text, {query!r}")
+                raise ValueError(f"there is {value_name} for a query without a text, {query!r}")
 
     def provenance_values(self, name: str) -> dict[QueryId, Any]:
         """Return one attribute of the provenance of the questions, by query id, for the questions that have it."""
@@ -99,7 +100,10 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
     return texts
 
 
-def choose_query_texts(queries: QueryTexts | Questions | None, known: QueryTexts) -> Mapping[Any, str]:
-    """Return the query texts that a caller gave, or those that came with the judgments if none were given."""
-    texts = known if queries is None else question_texts(queries)
+def choose_query_texts(queries: QueryTexts | Questions | None, texts_of_qrels: QueryTexts) -> Mapping[Any, str]:
+    """Return the query texts that a caller gave, or those that came with the judgments if the caller gave none.
+
+    A text that equals its query id is left out, because the id says the same.
+    """
+    texts = texts_of_qrels if queries is None else question_texts(queries)
     return {query: text for query, text in texts.items() if text != query}

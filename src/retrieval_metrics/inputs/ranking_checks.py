@@ -1,4 +1,4 @@
-"""Check that a ranking is a list of ids or a mapping of ids to finite scores, and say what is wrong with it if not."""
+"""Check that a ranking is a list of ids or a mapping of ids to finite scores; errors say how to fix it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
 
 
-# What to give instead of dicts.
+# What to pass instead of dicts, for error messages.
 ITEMS_HINT = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
 PAIR_LENGTH = 2
 
@@ -26,7 +26,7 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
     """
     if isinstance(ranking, (list, tuple, range)):
         documents: Sequence[DocumentId] = ranking
-    elif hasattr(ranking, "tolist") and not isinstance(ranking, (str, bytes)):  # a string of numpy has it, too
+    elif hasattr(ranking, "tolist") and not isinstance(ranking, (str, bytes)):  # numpy strings have it, too
         documents = ranking.tolist()
     else:
         _refuse_no_list(ranking, query)
@@ -47,18 +47,18 @@ def _refuse_no_list(ranking: Any, query: QueryId) -> NoReturn:
     raise TypeError(message)
 
 
-def _require_ids_or_items(first: Any, query: QueryId) -> None:
+def _require_ids_or_items(element: Any, query: QueryId) -> None:
     """Raise if the first element of a ranking is a pair, a list or a dict; the others are taken to be like it."""
-    if isinstance(first, Mapping):
-        raise TypeError(f"the ranking of query {query!r} holds {describe_keys(first)}; pass {ITEMS_HINT}")
-    if not isinstance(first, (tuple, list)):
+    if isinstance(element, Mapping):
+        raise TypeError(f"the ranking of query {query!r} holds {describe_keys(element)}; pass {ITEMS_HINT}")
+    if not isinstance(element, (tuple, list)):
         return
-    if is_list_of_ids(first):
+    if is_list_of_ids(element):
         raise TypeError(
-            f"the ranking of query {query!r} holds lists such as {first!r}; pass one list of ids, best first"
+            f"the ranking of query {query!r} holds lists such as {element!r}; pass one list of ids, best first"
         )
     raise TypeError(
-        f"the ranking of query {query!r} holds pairs such as {first!r}; pass dict(ranking) for scored documents"
+        f"the ranking of query {query!r} holds pairs such as {element!r}; pass dict(ranking) for scored documents"
     )
 
 
@@ -68,7 +68,7 @@ def is_list_of_ids(element: Sequence[Any]) -> bool:
 
 
 def describe_keys(row: Mapping[Any, Any]) -> str:
-    """Return words for a list of dicts, of which this is the first."""
+    """Return the description of a list of dicts with these keys, for an error message."""
     keys = ", ".join(map(repr, row))
     return f"dicts with keys {keys or 'none'}"
 

@@ -1,4 +1,4 @@
-"""Rankings and failures as JSON, for saved runs and resumed retrieval."""
+"""Encode rankings, stages and failures as JSON, for saved runs and resumed retrieval, and decode them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> 
 
 
 def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
-    """Return the stages of a question as JSON holds them: null where it was not reached, true for its answer."""
+    """Return the stages of a question as JSON.
+
+    A stage that was not reached is null, and a stage whose ranking is that of the run is true.
+    """
     encoded: dict[str, Any] = {}
     for name, stage_ranking in stages.items():
         if stage_ranking is None:

@@ -1,4 +1,4 @@
-"""What a retriever returned for many queries, with its failures and durations, and which call found what."""
+"""The run of a retriever with its failures, durations and stages, and with the calls that found each item."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MergedRanking(NamedTuple):
     Attributes:
         ranking: The items, best first.
         origins: The number of the call that found each item, from 1, and its rank in that call.
-        in_call_order: Whether the items stand in the order of the calls.
+        in_call_order: Whether the items are in the order of the calls.
         failure: Why nothing was found, if every search failed.
     """
 
@@ -32,7 +32,7 @@ class MergedRanking(NamedTuple):
 
     @property
     def calls(self) -> list[int]:
-        """The number of the call that found each item; empty if the items do not stand in that order."""
+        """The number of the call that found each item; empty if the items are not in the order of the calls."""
         if not self.in_call_order:
             return []
         return [call for call, _ in self.origins]
@@ -82,10 +82,10 @@ class RetrievedRun(dict[Any, Any]):
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed{stage_names}>"
 
     def require_an_answer(self) -> None:
-        """Raise if every query failed: no result can be drawn from that.
+        """Raise if every query failed, because nothing can be concluded from such a run.
 
         Raises:
-            ValueError: If so; it names the first failure, which is its cause.
+            ValueError: If every query failed. The message names the first failure, which is also the cause.
         """
         every_query_failed = self and len(self.errors) >= len(self)
         if every_query_failed:
@@ -104,13 +104,20 @@ class RetrievedRun(dict[Any, Any]):
         return _restore, (type(self), rankings, errors, self.seconds, self.calls, stages)
 
 
-def _restore(run_class: type[RetrievedRun], *positional: Any) -> RetrievedRun:
-    rankings, errors, seconds, calls, stages = positional
+def _restore(
+    run_class: type[RetrievedRun],
+    rankings: Mapping[Any, Ranking],
+    errors: Mapping[QueryId, Exception],
+    seconds: Mapping[QueryId, float],
+    calls: Mapping[QueryId, Sequence[int]],
+    stages: Mapping[str, Mapping[Any, Ranking]],
+) -> RetrievedRun:
+    """Create the run that was pickled; pickle passes arguments by position only."""
     return run_class(rankings, errors, seconds, calls=calls, stages=stages)
 
 
 def _make_picklable(error: Exception) -> Exception:
-    """Return an exception, or a copy of its message if it cannot be pickled, as those of many clients cannot."""
+    """Return an exception, or one with its message if it cannot be pickled, like the exceptions of many clients."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
     except Exception:

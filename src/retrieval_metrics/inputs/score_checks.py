@@ -1,4 +1,4 @@
-"""Notice a run whose scores seem to be distances: its ranks say the opposite."""
+"""Warn about a run whose scores rise with its ranks, because they are probably distances."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from retrieval_metrics._internal.warn import warn
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-# Of fewer documents, ranks and scores may disagree by an accident.
+# Rankings of fewer documents are not checked, because their ranks and scores may disagree by chance.
 MIN_RANKS = 3
-# Where more orders than this share would rise, that may be an accident.
+# If the scores would rise in more than this share of all orders, they may rise by chance.
 MAX_CHANCE_OF_RANKS = 0.2
 # The rows at the beginning of a run that are checked.
 MAX_CHECKED_ROWS = 2000
@@ -27,7 +27,7 @@ def warn_about_score_direction(rows: Iterable[tuple[Hashable, float, float]], so
 
 
 def score_direction_note(rows: Iterable[tuple[Hashable, float, float]]) -> str:
-    """Return why the scores of a run seem to be none, judged by its ranks; empty if nothing speaks against them.
+    """Return why the scores of a run contradict its ranks; empty if they agree.
 
     Args:
         rows: The query, the rank and the score of each row.
@@ -66,7 +66,11 @@ def _has_equal_ranks(rankings: Iterable[Iterable[tuple[float, float]]]) -> bool:
 
 
 def is_increasing(rankings: Iterable[Iterable[float]], chance: float) -> bool:
-    """Return whether scores never fall in the order given, and in fewer orders than this share of all would not.
+    """Return whether scores never fall in the given order, and whether that is improbable.
+
+    Args:
+        rankings: The scores of each ranking, in the order in question.
+        chance: The share of all orders of the rankings below which the share of orders without a fall must be.
 
     Example:
         >>> is_increasing([[1, 2, 3], [1, 1, 4]], 0.1)

@@ -1,4 +1,4 @@
-"""What a run that was made of several searches tells of them."""
+"""The interface of runs that were merged from several searches: what explanations ask them about the searches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SearchHistory(ABC):
         """Raise if the judgments are of questions whose rows have other ids.
 
         Raises:
-            ValueError: If so.
+            ValueError: If their rows have other ids.
         """
 
     @abstractmethod
@@ -29,11 +29,14 @@ class SearchHistory(ABC):
 
     @abstractmethod
     def all_retrieved(self, query: QueryId) -> list[Retrieved]:
-        """Return every item on the way into a ranking."""
+        """Return every item that was found or read for a query, whether or not it is in the ranking."""
 
     @abstractmethod
     def search_notes(self, query: QueryId) -> list[tuple[str, str]]:
-        """Return what each search asked for, and why it added nothing if so."""
+        """Return, for each search, its query and the reason why it added no item to the ranking.
+
+        The reason is empty if the search added an item.
+        """
 
     @abstractmethod
     def document_story(self, query: QueryId, is_document: Callable[[Any], bool]) -> str:

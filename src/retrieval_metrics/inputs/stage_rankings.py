@@ -1,4 +1,4 @@
-"""What a retriever held after each of its stages: for one question, and for all."""
+"""The rankings that a retriever had after each of its stages, for one question and for all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Ranking, Retrieved
 
-# The last stage where no named one holds what every question gets, as behind a router.
+# The name of the last stage if no named stage is the last of every question, for example behind a router.
 RETURNED_STAGE = "returned"
 
 
 class _Call(NamedTuple):
+    """A call of a component; `items` is None if it returned something else."""
+
     id: str
     parent: str | None
     name: str
@@ -24,7 +26,7 @@ class _Call(NamedTuple):
 
 
 class StageRankings(dict[str, Any]):
-    """What a retriever held for one question after each stage, as rankings: by name, in order, None if not reached.
+    """The ranking that a retriever had for one question after each stage, by name and in order; None if not reached.
 
     The last ranking is the answer. A plain function may return a plain mapping of this shape.
     """
@@ -42,9 +44,9 @@ class StageRankings(dict[str, Any]):
     def from_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
         """Return the stages of nested calls in the order of their starts: (id, parent, name, what it returned).
 
-        A call stands behind those inside it, and calls beside one another in the order in which they began, whichever
-        ended first. So a name that comes again has the same number for every question. What returned no items is no
-        stage, and leads to those inside it.
+        A call follows the calls inside it. Calls beside one another are in the order in which they began, whichever
+        ended first, so a repeated name has the same number for every question. A call that returned no items is not a
+        stage, but the calls inside it may be.
         """
         calls = [_Call(*span) for span in spans]
         call_ids = {call.id for call in calls}
@@ -95,7 +97,7 @@ def _is_ranking_or_none(value: Any) -> bool:
 
 
 def require_separate_stages(stages: Mapping[Any, Any]) -> None:
-    """Raise for a name that is no text, or one list under two names: if a stage sorted it in place, both show that."""
+    """Raise if a name is not text, or if two stages share a list, because both would show a change in place."""
     name_by_identity: dict[int, Any] = {}
     for name, ranking in stages.items():
         if not isinstance(name, str):
@@ -113,7 +115,7 @@ def require_separate_stages(stages: Mapping[Any, Any]) -> None:
 def stages_to_runs(
     stages_by_query: Mapping[Any, Mapping[str, Ranking | None]],
 ) -> dict[str, dict[QueryId, Ranking]]:
-    """Return the stages of many questions as runs, in an order that agrees with theirs."""
+    """Return the stages of many questions as one run per stage, in an order that agrees with that of each question."""
     runs: dict[str, dict[QueryId, Ranking]] = {}
     for name in _merge_orders(stages_by_query.values()):
         runs[name] = {}
@@ -125,7 +127,7 @@ def stages_to_runs(
 
 
 def _merge_orders(orders: Iterable[Iterable[str]]) -> list[str]:
-    """Return names in an order that agrees with all orders where these agree with one another."""
+    """Merge several orders of names into one that agrees with all of them wherever they agree with each other."""
     names_before: dict[str, set[str]] = {}
     for order in dict.fromkeys(map(tuple, orders)):
         for index, name in enumerate(order):
@@ -144,7 +146,7 @@ def _merge_orders(orders: Iterable[Iterable[str]]) -> list[str]:
 
 
 def _choose_next(remaining: list[str], required_before: Mapping[str, set[str]]) -> str:
-    """Return the first name that waits for no other; where three orders contradict in a circle, the first of all."""
+    """Return the first name before which no remaining name is required; if orders form a circle, the first of all."""
     for name in remaining:
         if required_before[name].isdisjoint(remaining):
             return name
@@ -156,7 +158,9 @@ def with_final_stage(
     rankings: Mapping[Any, Any],
     failed: Mapping[QueryId, Exception],
 ) -> dict[str, Mapping[Any, Any]]:
-    """Return stages of which the last is the run: with the name of the last stage if that holds the same, else its own.
+    """Return the stages with the run itself as the last one.
+
+    The run replaces the last stage if that has the same rankings; otherwise it is added under a name of its own.
 
     Args:
         stages: The run after each stage, by name and in order.
@@ -183,7 +187,7 @@ def with_final_stage(
 
 
 def is_same_ranking(ranking: Any, other: Any) -> bool:
-    """Return whether two rankings of a question are the same; None is none."""
+    """Return whether two rankings of a question are equal; None, for no ranking, equals only None."""
     if ranking is other or ranking is None:
         return ranking is other
     has_scores = isinstance(ranking, Mapping)

@@ -1,4 +1,4 @@
-"""For integrations with functions that ask a retriever: their synchronous and asynchronous ways, written once."""
+"""For integrations that offer a function both synchronously and asynchronously, with one implementation."""
 
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import positive_integer

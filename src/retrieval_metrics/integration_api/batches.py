@@ -1,4 +1,4 @@
-"""For integrations that evaluate large data in blocks: a block of rows in, a table of values out, summed exactly."""
+"""For integrations that evaluate large data in blocks: score one block of rows at a time, and sum them exactly."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ __all__ = [
     "system_wide_warnings",
 ]
 
-# What the number of a row is.
+# What the number in a row of retrieved or judged documents means.
 NumberKind: TypeAlias = Literal["score", "rank", "grade"]
 
-# Beside its id and its values, what a row says of its query: whether it is judged, enters the means, and has a judged
-# document that ties; how many documents were retrieved for it, are relevant, were retrieved and are judged, and were
-# retrieved again.
+# The columns of a scored block that describe its queries, beside the values of the metrics, with their types. They say
+# whether the query is judged, whether it enters the means, and whether a judged document of it ties; and how many
+# documents were retrieved for it, are relevant, were both retrieved and judged, and were retrieved more than once.
 FACT_TYPES: Mapping[str, type[np.generic]] = {
     "is_judged": np.bool_,
     "is_scored": np.bool_,
@@ -153,7 +153,7 @@ class RowColumns:
             try:
                 ranked_scores.append((row[self.query], float(row[self.rank]), float(row[self.number or ""])))
             except (KeyError, TypeError, ValueError):
-                continue  # an error of the row, which is raised when it is scored
+                continue  # scoring the row will raise an error that names it
         warn_about_score_direction(ranked_scores, "the run")
 
 
@@ -170,7 +170,7 @@ def read_trec_blocks(path: str, kind: Literal["run", "qrels"]) -> Iterator[dict[
 
 @dataclass(frozen=True, slots=True)
 class BlockScorer:
-    """What every block of an evaluation is scored by.
+    """Scores the blocks of an evaluation, all with the same metrics and rules.
 
     Attributes:
         metrics: The metrics.
@@ -287,7 +287,7 @@ class BlockScorer:
         return Qrels(judgments)
 
     def _value_names(self) -> list[str]:
-        """Return the names of the columns of values if judgments are flat."""
+        """Return the names of the columns of values for flat judgments."""
         example = score_run(Qrels({"query": ["document"]}), {"query": ["document"]}, self.metrics, self.rules)
         return list(_collect_values(example))
 
@@ -343,15 +343,15 @@ def _value_name(column: Column, metric: Metric) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BlockSummary:
-    """What is collected of a block of values: their sums, and what messages about the whole need.
+    """The sums of a scored block, and the facts about it that messages about the whole evaluation need.
 
     Attributes:
         part: The sums and counts of the block, with the values of its queries if they are wanted.
-        n_rows: The number of its queries.
+        n_rows: The number of queries of the block, one a row.
         n_found: The number of retrieved documents that are judged.
         n_answered: The number of judged queries for which something was retrieved.
         judged_example: A judged query as text; empty if there is none.
-        unjudged_example: A query that is not judged; likewise.
+        unjudged_example: A query of the run that is not judged, as text; empty if there is none.
     """
 
     part: Evaluation | Totals
@@ -363,7 +363,7 @@ class BlockSummary:
 
     @staticmethod
     def require_columns(names: Sequence[str]) -> None:
-        """Raise if rows are no result of `BlockScorer.score`.
+        """Raise if the columns are not those that `BlockScorer.score` returns.
 
         Raises:
             ValueError: If a column is missing.
@@ -379,7 +379,7 @@ class BlockSummary:
         """Sum the values of a block.
 
         Args:
-            columns: The columns that `BlockScorer.score` returned, for all or some of its rows, perhaps beside others.
+            columns: The columns that `BlockScorer.score` returned, with all or some of the rows; others are ignored.
             rules: The rules under which they were scored.
             with_values: Whether to keep the values of single queries.
 
@@ -431,7 +431,7 @@ def _first_text(texts: Iterable[str]) -> str:
 
 
 def _first_query(queries: Sequence[QueryId], is_selected: BoolArray) -> str:
-    """Return the first of the selected queries for a message; empty if there is none."""
+    """Return the first of the selected queries as text for a message; empty if none is selected."""
     for query in compress(queries, is_selected.tolist()):
         return repr(query)
     return ""
@@ -465,7 +465,7 @@ def _read_scores(columns: Mapping[str, Any], rules: Rules) -> Scores:
 
 
 def _find_metrics(names: Sequence[str]) -> list[Metric]:
-    """Return the metrics with columns of values; other columns were added by users."""
+    """Return the metrics that columns are named after; users may have added other columns."""
     metrics = []
     for name in names:
         try:
@@ -478,13 +478,13 @@ def _find_metrics(names: Sequence[str]) -> list[Metric]:
 
 
 def _find_kept_queries(columns: Mapping[str, Any], metrics: Sequence[Metric], rules: Rules) -> BoolArray:
-    """Return which queries the rules keep.
+    """Return which queries are scored under the rules: those that are judged and not left out as missing.
 
     Raises:
         ValueError: If the rows were made under other rules.
     """
-    is_for_expected_ties = _value_name("depends", metrics[0]) in columns
-    if is_for_expected_ties != (rules.ties == "expected"):
+    was_made_with_expected_ties = _value_name("depends", metrics[0]) in columns
+    if was_made_with_expected_ties != (rules.ties == "expected"):
         how = "not made" if rules.ties == "expected" else "made"
         raise ValueError(
             f'these rows were {how} with ties="expected", but the rules have ties="{rules.ties}"; pass the same ties='
@@ -500,7 +500,7 @@ def _count_issues(columns: Mapping[str, Any]) -> Counts:
     is_judged = columns["is_judged"]
     has_relevant = columns["n_relevant"] > 0
     is_missing = is_judged & (columns["n_retrieved"] == 0) & has_relevant
-    # Rows of ids have none of the issues of located texts.
+    # Blocks hold ids only, so the issues of located texts stay 0.
     counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)
     counts["queries"] = int(is_judged.sum())
     counts["scored"] = int(columns["is_scored"].sum())

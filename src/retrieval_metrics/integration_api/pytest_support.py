@@ -1,4 +1,4 @@
-"""For integrations that keep evaluations in files and test new ones against them."""
+"""For integrations that test new evaluations against those that they saved in files."""
 
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.mean_limits import check_ceiling, require_useful_bound

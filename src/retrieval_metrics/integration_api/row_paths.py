@@ -1,4 +1,4 @@
-"""Rows of a host that are scored one at a time: where each has its judgments, and what was retrieved."""
+"""For integrations that score the rows of a host one at a time: read judgments and documents at paths of a row."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["RowPaths"]
 
 @dataclass(frozen=True)
 class RowPaths:
-    """Where the rows of a host have their judgments, and what was retrieved.
+    """The paths at which the rows of a host have their judgments and the retrieved documents.
 
     A path such as `outputs.documents` names keys of mappings and attributes of objects.
 
     Attributes:
         relevant: The path of the judgments.
-        retrieved: The path of the retrieved documents, or what a host writes for those in the spans of a trace.
-        calls: Which of several searches count, or what became of them.
+        retrieved: The path of the retrieved documents, or the name by which a host refers to the spans of a trace.
+        calls: How the searches of a trace become one ranking.
         citations: The path of what the answer cites, for `calls="cited"`.
 
     Example:
@@ -51,16 +51,17 @@ class RowPaths:
         traces: Sequence[str] = (),
         traced: bool = False,
     ) -> RowPaths:
-        """Return the paths if they can be those of a row.
+        """Return the paths unchanged if rows can have them.
 
         Args:
             judgment_fields: The fields with which the path of the judgments may begin.
-            retrieved_fields: Those of the retrieved documents and of the citations.
-            traces: What the path of the retrieved documents may also begin with, for those in a trace.
-            traced: Whether they are in a trace, so that the calls of a row are known.
+            retrieved_fields: The fields with which the paths of the retrieved documents and of the citations may begin.
+            traces: The names for a trace with which the path of the retrieved documents may begin, too.
+            traced: Whether the retrieved documents are in a trace, so that the calls of a row are known.
 
         Raises:
-            ValueError: If a path begins with anything else, or `calls` is unknown or needs what is not there.
+            ValueError: If a path begins with another field, or `calls` is unknown or needs a trace or citations that
+                are missing.
         """
         _require_field(self.relevant, "relevant", judgment_fields)
         if traces or not traced:
@@ -86,7 +87,7 @@ class RowPaths:
         """Return the judgments of a row.
 
         Raises:
-            ValueError: If there is nothing at the path; the message says what there is.
+            ValueError: If there is nothing at the path; the message lists what the row has there.
         """
         return _read_path(row, self.relevant)
 
@@ -95,11 +96,11 @@ class RowPaths:
 
         Args:
             row: The row.
-            path: The path of the documents, if it is another one.
+            path: The path of the documents; None for `retrieved`.
 
         Raises:
             ValueError: If there is nothing at the path, or the calls of a trace are needed.
-            TypeError: If it is not a list of documents.
+            TypeError: If the value at the path is not a list of documents.
         """
         self._require_no_trace()
         path = self.retrieved if path is None else path
@@ -113,11 +114,11 @@ class RowPaths:
         Args:
             row: The row, which has the citations.
             spans: The spans of its trace as plain dicts, as in `read_traces`.
-            searches: The ids of the spans that are the searches; empty for the outermost retrievers.
-            where: Where the documents of a search are, for messages.
+            searches: The ids of the spans that count as searches; if empty, the outermost retrievers do.
+            where: The name for the place of the documents of a search, for messages.
 
         Raises:
-            ValueError: If the trace cannot be trusted, or what is needed is unknown.
+            ValueError: If the trace contradicts itself, or lacks a fact that `calls` needs.
             TypeError: If a search found something other than a list of documents.
         """
         cited = None

@@ -1,4 +1,4 @@
-"""For integrations that print or write files of their own: numbers, tables, pages and results as the core does."""
+"""For integrations that print or write results themselves: format numbers, tables, pages and files as the core does."""
 
 from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.reports import numbers, page

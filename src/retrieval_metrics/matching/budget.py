@@ -76,11 +76,11 @@ class Budget:
 @register_record
 @dataclass(frozen=True, slots=True)
 class BudgetFills:
-    """How the first items of every query fill a budget.
+    """How far the first items of each query fill a budget.
 
     Attributes:
         n_fitting: Shape (queries,), how many of the first items fit.
-        used_length: Shape (queries,), how many characters or tokens these have.
+        used_length: Shape (queries,), how many characters, tokens or calls the fitting items use.
         n_retrieved: Shape (queries,), how many items there are.
     """
 
@@ -95,11 +95,11 @@ class BudgetFills:
         return is_exhausted
 
     def take(self, rows: IntArray) -> BudgetFills:
-        """Return how some of the queries fill it."""
+        """Return the fills of some of the queries."""
         return BudgetFills(self.n_fitting[rows], self.used_length[rows], self.n_retrieved[rows])
 
     def merge(self, other: BudgetFills) -> BudgetFills:
-        """Return how these queries and then others fill it."""
+        """Return the fills of these queries, followed by those of others."""
         return BudgetFills(
             n_fitting=np.concatenate([self.n_fitting, other.n_fitting]),
             used_length=np.concatenate([self.used_length, other.used_length]),

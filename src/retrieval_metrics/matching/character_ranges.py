@@ -1,4 +1,4 @@
-"""Ranges of the characters of a text, as (start, end): their union, intersection and difference."""
+"""Compute the union, the intersection and the difference of ranges of characters, each a pair of start and end."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def intersect_ranges(left: Sequence[tuple[int, int]], right: Sequence[tuple[int,
 
 
 class RangeUnion:
-    """A union of ranges that grows; adding one takes time logarithmic in their number, and memory moves.
+    """A growing union of ranges; adding one takes logarithmic time for the search, plus the moves in a list.
 
     Attributes:
         ranges: The union, sorted and disjoint.
@@ -67,7 +67,7 @@ class RangeUnion:
 
     def add(self, start: int, end: int) -> list[tuple[int, int]]:
         """Add a range; return the parts of it that are new."""
-        first = bisect_left(self.ranges, start, key=_get_end)  # the first one that touches it or is behind it
+        first = bisect_left(self.ranges, start, key=_get_end)  # the first range that touches the new one or follows it
         stop = bisect_left(self.ranges, end + 1, lo=first, key=_get_start)
         new_parts = []
         position = start

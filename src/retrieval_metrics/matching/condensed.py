@@ -23,7 +23,7 @@ class CondensedRanks(NamedTuple):
 
 
 def condense(judged: JudgedRun) -> CondensedRanks:
-    """Return where the judged documents are without the unjudged ones above them."""
+    """Return the ranks that judged documents have once the unjudged documents are removed."""
     items = judged.items
     # Where duplicates count as hits, they are among the items already.
     duplicates = NO_DUPLICATES if judged.credits_duplicates else judged.duplicates.judged()

@@ -40,33 +40,37 @@ class CoveredCharacters:
 
     @property
     def moved(self) -> dict[Span, Span]:
-        """The spans that are elsewhere in their sources than they say, because lines end otherwise there."""
+        """The spans whose offsets were corrected for the line endings of their source: as judged, and as corrected."""
         documents: Any = self._qrels.documents
         moved = {}
-        for piece, span in self._spans.items():
-            if documents[piece] != span:
-                moved[documents[piece]] = span
+        for piece_position, span in self._spans.items():
+            judged_span = documents[piece_position]
+            if judged_span != span:
+                moved[judged_span] = span
         return moved
 
     def count_at_cutoff(self, k: Cut) -> tuple[FloatArray, FloatArray]:
-        """Return how many needed characters the first k items cover, and how many are needed, for each query."""
+        """Return, for each query, how many of the needed characters the first k items cover, and how many are needed.
+
+        Both are NaN for a query with a group that has no span and no text, or with an item at an unknown position.
+        """
         covered = np.full(len(self._qrels), np.nan)
         total = np.full(len(self._qrels), np.nan)
         n_covered = self._count_by_piece(k)
         for query, groups in self._alternatives.items():
             measured_groups = [self._select_measured(group) for group in groups]
             if not all(measured_groups):
-                continue
+                continue  # no alternative of some group has characters to count
             positions = self._positions.get(query, ItemPositions())
             depth = self._find_depth(query, k)
             if positions.first_unlocated is not None and positions.first_unlocated <= depth:
-                continue
-            pieces: list[int] = []
+                continue  # the item could cover something, so the count is unknown
+            piece_positions: list[int] = []
             for group in measured_groups:
-                pieces += group
-            segments = self._cut_into_segments(pieces, n_covered, positions, depth)
-            alternatives = [[segments.by_piece[piece] for piece in group] for group in measured_groups]
-            covered[query], total[query] = choose_alternatives(alternatives, segments)
+                piece_positions += group
+            segments = self._cut_into_segments(piece_positions, n_covered, positions, depth)
+            segments_by_group = [[segments.by_piece[position] for position in group] for group in measured_groups]
+            covered[query], total[query] = choose_alternatives(segments_by_group, segments)
         return covered, total
 
     def lengths(self, k: Cut) -> FloatArray:
@@ -82,8 +86,8 @@ class CoveredCharacters:
         return lengths
 
     def _select_measured(self, group: Sequence[int]) -> list[int]:
-        """Return the pieces of a group that can be covered in part."""
-        return [piece for piece in group if not np.isnan(self._size[piece])]
+        """Return the pieces of a group that can be covered in part: its spans and texts."""
+        return [piece_position for piece_position in group if not np.isnan(self._size[piece_position])]
 
     def _find_depth(self, query: int, k: Cut) -> int:
         """Return how many of the first items of a query count."""
@@ -95,33 +99,37 @@ class CoveredCharacters:
 
     def _count_by_piece(self, k: Cut) -> list[int]:
         """Return how many characters of each piece the first k items cover."""
-        piece, rank, characters = self._coverage
+        piece_position, rank, characters = self._coverage
         if k is not None:
-            characters = np.where(within(self._qrels.document_query[piece], rank, k), characters, 0)
-        return [int(total) for total in np.bincount(piece, characters, minlength=len(self._size))]
+            characters = np.where(within(self._qrels.document_query[piece_position], rank, k), characters, 0)
+        return [int(total) for total in np.bincount(piece_position, characters, minlength=len(self._size))]
 
     def _cut_into_segments(
-        self, pieces: Iterable[int], n_covered: Sequence[int], positions: ItemPositions, depth: int
+        self, piece_positions: Iterable[int], n_covered: Sequence[int], positions: ItemPositions, depth: int
     ) -> TextSegments:
         """Cut the spans among some pieces at every start and end of a span; a text is a single segment."""
         segments = TextSegments()
         spans_by_source: dict[str, dict[int, Span]] = {}
-        for piece in pieces:
-            span = self._spans.get(piece)
+        for piece_position in piece_positions:
+            span = self._spans.get(piece_position)
             if span is None:
-                segments.add([piece], n_covered[piece], int(self._size[piece]))
+                segments.add([piece_position], n_covered[piece_position], int(self._size[piece_position]))
             else:
-                spans_by_source.setdefault(span.source, {})[piece] = span
+                spans_by_source.setdefault(span.source, {})[piece_position] = span
         for source, spans in spans_by_source.items():
-            retrieved = _merge_retrieved_ranges(positions, source, depth)
+            retrieved_ranges = _merge_retrieved_ranges(positions, source, depth)
             edges = {span.start for span in spans.values()} | {span.end for span in spans.values()}
             for start, end in pairwise(sorted(edges)):
-                spanning = [piece for piece, span in spans.items() if span.start <= start and end <= span.end]
+                spanning = []
+                for piece_position, span in spans.items():
+                    if span.start <= start and end <= span.end:
+                        spanning.append(piece_position)
                 if not spanning:
                     continue
-                covered_ranges = intersect_ranges([(start, end)], retrieved)
-                covered = sum(self._locator.counted_length(source, *covered_range) for covered_range in covered_ranges)
-                segments.add(spanning, covered, self._locator.counted_length(source, start, end))
+                n_covered_here = 0
+                for covered_start, covered_end in intersect_ranges([(start, end)], retrieved_ranges):
+                    n_covered_here += self._locator.counted_length(source, covered_start, covered_end)
+                segments.add(spanning, n_covered_here, self._locator.counted_length(source, start, end))
         return segments
 
 
@@ -130,7 +138,7 @@ def _count_word_characters(item: Retrieved) -> int:
 
 
 def _merge_retrieved_ranges(positions: ItemPositions, source: str, depth: int) -> list[tuple[int, int]]:
-    """Return the union of what the items down to a rank hold of a source."""
+    """Return the ranges of a source that the items down to a rank hold, as a union."""
     ranges: list[tuple[int, int]] = []
     for rank, location in zip(positions.ranks, positions.locations, strict=True):
         if rank <= depth and location.source == source:

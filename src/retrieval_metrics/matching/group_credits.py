@@ -1,4 +1,4 @@
-"""Credit each group once, at the first retrieved item that satisfies it: from credits to rows of the expanded ranking.
+"""Credit each group once, at the first retrieved item that satisfies it, and list the rows of the expanded ranking.
 
 One item that satisfies several new groups gives one hit row for each, the highest grade first. Every other item gives
 one miss row, unless it only extends the covered part of a piece.
@@ -74,7 +74,7 @@ def _first_credits(judged: JudgedRun, satisfied: Credits) -> Credits:
         rank_number = judged.rank_number[satisfied.item]
         satisfied = satisfied.take(np.lexsort((-satisfied.grade, rank_number, satisfied.group)))
     groups, first = np.unique(satisfied.group, return_index=True)
-    if judged.credits_duplicates:  # the document that was credited is credited again
+    if judged.credits_duplicates:  # also at each further rank of the document that was credited first
         document = judged.items.document[satisfied.item]
         credited_document = document[first][np.searchsorted(groups, satisfied.group)]
         first = np.flatnonzero(document == credited_document)

@@ -18,25 +18,26 @@ if TYPE_CHECKING:
 
 
 class IdRule:
-    """Finds ids that are judged alongside pieces, each at the first item that has it."""
+    """Finds ids that are judged alongside pieces; the first item with an id satisfies it."""
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._qrels = qrels
         self._key = matching.key
-        self._piece_by_id: dict[int, dict[Any, int]] = {}
+        # By query: the position in `Qrels.documents` of each judged id.
+        self._position_by_id: dict[int, dict[Any, int]] = {}
         for query, ids in pieces_by_query(qrels, (str, Integral)).items():
-            self._piece_by_id[query] = {document_id: piece for piece, document_id in ids.items()}
+            self._position_by_id[query] = {document_id: position for position, document_id in ids.items()}
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the ids of a query among the items of its ranking."""
-        missing = dict(self._piece_by_id.get(query, {}))
+        missing = dict(self._position_by_id.get(query, {}))
         if not missing:
             return
         keys = [self._key(item) for _, item in ranking]
         id_type = common_id_type({type(key) for key in keys} - {type(None)}, "document ids in the run")
         require_same_id_type(self._qrels.document_kind, "document ids in the qrels", id_type, "those in the run")
         for (rank, _), key in zip(ranking, keys, strict=True):
-            piece = missing.pop(key, None)
-            if piece is not None:
-                hits.add_satisfied(piece, rank)
-                hits.add_overlapping(piece, rank)
+            piece_position = missing.pop(key, None)
+            if piece_position is not None:
+                hits.add_satisfied(piece_position, rank)
+                hits.add_overlapping(piece_position, rank)

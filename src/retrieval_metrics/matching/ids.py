@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from itertools import islice
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
-from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
-from retrieval_metrics.inputs.search_history import SearchHistory
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.inputs.items import RunMapping
@@ -39,7 +36,7 @@ MAX_EXACT_INTEGER = 2.0**53
 # The number of scores from which numpy sorts them faster than Python.
 MIN_SCORES_FOR_NUMPY = 64
 
-# The number of first scores that tell whether a run is stored best first.
+# How many of the first scores are compared to guess whether a ranking is stored best first.
 N_PROBED_SCORES = 8
 
 
@@ -81,6 +78,13 @@ class MissingId:
     """A placeholder for an item without an id: it keeps its rank and equals nothing."""
 
 
+class _Tie(NamedTuple):
+    """The documents with the same score as a judged one: how many there are, and the first of their ranks."""
+
+    n_tied: int
+    first_rank: int
+
+
 class IdFinder:
     """Looks up the judged documents and collects their ranks.
 
@@ -102,12 +106,12 @@ class IdFinder:
         self.n_above: list[int] = []
         self._breaks_ties_by_id = order.ties != "input"
         self._single_precision = order.single_precision
-        # By index in `positions`: how many documents have the score, and the first rank of those.
-        self._ties: dict[int, tuple[int, int]] = {}
+        self._tie_by_index: dict[int, _Tie] = {}  # by index in `positions`
+        # The position of the query, the rank, and the position of the document, or -1 if it is not judged.
         self._duplicates: list[tuple[int, int, int]] = []
 
     def start_query(self, query: QueryId, documents: Sequence[Any]) -> None:
-        """Look for the judged documents of a single query from here on, and forget those of others."""
+        """Prepare to look for the judged documents of one query, and forget those of any query before."""
         self.queries = (query,)
         self.documents = documents
         self.bounds = 0, len(documents)
@@ -115,7 +119,7 @@ class IdFinder:
         self.n_above = []
 
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
-        """Rank the judged documents of a query by score, then by document id, both descending."""
+        """Find the ranks of the judged documents of a query among scored ones, ordered as the `ScoreOrder` says."""
         start = self.bounds[index]
         end = self.bounds[index + 1]
         get_score = ranking.get
@@ -128,12 +132,12 @@ class IdFinder:
                 found_scores.append(score)
         scores = list(ranking.values())
         try:
-            # One pass in C over every score: the sum is finite only if all of them are.
+            # The sum is finite only if every score is, and summing is one pass in C.
             total = sum(scores)
-            is_sound = isfinite(total)
+            has_finite_sum = isfinite(total)
         except (TypeError, OverflowError):
-            is_sound = False
-        if not is_sound:
+            has_finite_sum = False
+        if not has_finite_sum:
             require_finite_scores(ranking, self.queries[index])
         if not positions:
             return
@@ -157,6 +161,7 @@ class IdFinder:
             self._break_ties(tied_scores, ranking)
 
     def _break_ties(self, tied_scores: Mapping[int, float], ranking: Mapping[Any, float]) -> None:
+        """Correct the ranks of judged documents that tie, given their scores by index in `positions`."""
         ids_by_score: dict[float, list[str]] = {score: [] for score in tied_scores.values()}
         for document, score in ranking.items():
             tied_ids = ids_by_score.get(float(score))
@@ -167,7 +172,7 @@ class IdFinder:
                 tied_ids.sort()
         for found_index, score in tied_scores.items():
             tied_ids = ids_by_score[score]
-            self._ties[found_index] = len(tied_ids), self.n_above[found_index] + 1
+            self._tie_by_index[found_index] = _Tie(len(tied_ids), self.n_above[found_index] + 1)
             document_id = str(self.documents[self.positions[found_index]])
             if self._breaks_ties_by_id:
                 self.n_above[found_index] += len(tied_ids) - bisect_right(tied_ids, document_id)
@@ -175,7 +180,7 @@ class IdFinder:
                 self.n_above[found_index] += tied_ids.index(document_id)
 
     def find_in_list(self, index: int, ranking: Sequence[DocumentId]) -> None:
-        """Take the documents of a query in the given order."""
+        """Find the first rank of each judged document of a query in a list of ids, best first."""
         n_retrieved = len(ranking)
         try:
             first_index: dict[Any, int] = dict(zip(reversed(ranking), range(n_retrieved - 1, -1, -1), strict=True))
@@ -205,27 +210,27 @@ class IdFinder:
                 self._duplicates.append((index, n_above + 1, judged_positions.get(document, -1)))
 
     def duplicates(self) -> Duplicates:
-        """Return the ranks of documents that appear earlier in the ranking."""
+        """Return the ranks that repeat a document of the same ranking."""
         query, rank, document = np.array(self._duplicates, dtype=np.int64).reshape(-1, 3).T
         return Duplicates(query, rank, document)
 
     def items(self, qrels: Qrels) -> Items:
-        """Return the columns, ordered by query and rank."""
+        """Return the judged documents that were retrieved, ordered by query and rank."""
         document = np.array(self.positions, dtype=np.int64)
         rank = np.array(self.n_above, dtype=np.int64) + 1
-        if not self._ties:
+        if not self._tie_by_index:
             return Items.ordered(qrels, document, rank)
         tied = np.ones_like(rank)
         tied_from = rank.copy()
-        tied_rows = list(self._ties)
-        n_tied, first_rank = np.array(list(self._ties.values()), dtype=np.int64).T
+        tied_rows = list(self._tie_by_index)
+        n_tied, first_rank = np.array(list(self._tie_by_index.values()), dtype=np.int64).T
         tied[tied_rows] = n_tied
         tied_from[tied_rows] = first_rank
         return Items.ordered(qrels, document, rank, tied, tied_from)
 
 
 def _sort_ascending(scores: list[Any], total: Any) -> Any:
-    """Sort scores, of which `total` is the sum."""
+    """Return scores in ascending order; the list may be sorted in place, and `total` is its sum."""
     if len(scores) < MIN_SCORES_FOR_NUMPY:
         scores.sort()
         return scores
@@ -236,31 +241,3 @@ def _sort_ascending(scores: list[Any], total: Any) -> Any:
     numbers = np.fromiter(scores, np.float64, len(scores))
     numbers.sort()
     return numbers
-
-
-def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
-    """Count the judged queries of the run, and raise if the run cannot belong to these judgments."""
-    if not isinstance(run, Mapping):
-        refuse_frame(run, "rankings", "Run.from_frame")
-        raise TypeError(
-            f"a run must map each query id to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"
-        )
-    if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
-        raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
-    if isinstance(run, SearchHistory):
-        run.require_judged_rows(frozenset(qrels.queries))
-    if not run:
-        raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
-    run_type = common_id_type(set(map(type, run)), "query ids in the run")
-    require_same_id_type(qrels.query_kind, "query ids in the qrels", run_type, "those in the run")
-    n_common = sum(map(run.__contains__, qrels.queries))
-    if not n_common:
-        raise ValueError(
-            f"the run and the qrels have no query in common: the run begins with {_format_first(run)}, the qrels with "
-            f"{_format_first(qrels.queries)}; evaluate(qrels, run) takes the judgments first"
-        )
-    return n_common
-
-
-def _format_first(queries: Iterable[QueryId]) -> str:
-    return ", ".join(map(repr, islice(queries, 3)))

@@ -1,47 +1,45 @@
-"""Decide which retrieved items satisfy which judgments, for every kind of judgments and rankings."""
+"""Join judgments and a run, choosing the way that suits the kind of judgments and rankings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import is_forked_from_polars
-from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.ranking_checks import as_list
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
-from retrieval_metrics.matching.covered_characters import CoveredCharacters
-from retrieval_metrics.matching.id_rule import IdRule
-from retrieval_metrics.matching.ids import MissingId, judge_by_id
-from retrieval_metrics.matching.judged_columns import Duplicates
-from retrieval_metrics.matching.judged_run import JudgedRun
-from retrieval_metrics.matching.metadata_rule import MetadataRule
-from retrieval_metrics.matching.piece_hits import PieceHits
-from retrieval_metrics.matching.quote_rule import QuoteRule
-from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN
-from retrieval_metrics.matching.span_offsets import SpanLocator
-from retrieval_metrics.matching.span_rule import SpanRule
-from retrieval_metrics.matching.text_rule import TextRule
+from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.item_rankings import judge_items
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, QueryId
-    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.ranking_order import ScoreOrder
 
-    ItemsByQuery = dict[QueryId, Sequence[Retrieved]]
-
 
 def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, order: ScoreOrder) -> JudgedRun:
-    """Join judgments and rankings."""
+    """Find what the rankings of a run hold of the judgments of each query.
+
+    Args:
+        qrels: The judgments.
+        run: The rankings.
+        match: What the ids of the judgments are compared with.
+        order: How scored documents are put in order.
+
+    Raises:
+        TypeError: If the rankings do not carry what the judgments or `match` need, or ids have different types.
+        ValueError: If a score is not finite, or no item has a value to compare with ids.
+    """
     judged = _join(qrels, run, match, order)
     judged.unanswered = _find_unanswered(judged, run)
     return judged
@@ -98,168 +96,3 @@ def _find_first_ranking(run: RunMapping) -> Any:
 def _holds_items(ranking: Any) -> bool:
     """Return whether a ranking holds items rather than ids."""
     return isinstance(ranking, (list, tuple)) and isinstance(ranking[0], Retrieved)
-
-
-# Join judgments and rankings of items that carry texts, positions and metadata.
-
-
-class PieceRule(Protocol):
-    """Decides which items satisfy one kind of piece."""
-
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
-        """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
-
-
-def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mapping[QueryId, Sequence[int]]) -> JudgedRun:
-    """Find what satisfies the judgments of every query in its ranking."""
-    rankings = _read_items(qrels, run)
-    needs_ids = qrels.document_kind is not None or not qrels.has_pieces
-    ids: dict[Any, list[Any]] = {}
-    if needs_ids or matching.deduplicate:
-        ids = _read_ids(rankings, matching)
-    if matching.deduplicate:
-        calls = {query: _keep_first(ids[query], numbers) for query, numbers in calls.items() if query in ids}
-        rankings = {query: _keep_first(ids[query], items) for query, items in rankings.items()}
-        ids = {query: list(dict.fromkeys(item_ids)) for query, item_ids in ids.items()}
-    lengths = Lengths(qrels.queries, rankings, matching.count_tokens, calls)
-    if not qrels.has_pieces:
-        return judge_by_id(qrels, ids, TIES_AS_GIVEN, lengths)  # items are listed in rank order
-    return _judge_pieces(qrels, rankings, matching, lengths)
-
-
-def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
-    """Return the items of every judged query that is in the run; raise if a ranking holds anything else."""
-    rankings: ItemsByQuery = {}
-    ranking_by_query: Mapping[Any, Any] = run
-    for query in qrels.queries:
-        if query not in ranking_by_query:
-            continue
-        ranking = ranking_by_query[query]
-        if isinstance(ranking, Mapping):
-            if ranking:
-                raise TypeError(
-                    f"the ranking of query {query!r} maps ids to scores, but the judgments or match= need more than "
-                    "ids; pass a list of Retrieved(id, text=..., source=...), best first"
-                )
-            ranking = []
-        items = as_list(ranking, query)
-        for item in items:
-            if not isinstance(item, Retrieved):
-                raise TypeError(
-                    f"the ranking of query {query!r} holds {shortened(item)}, but the judgments, match= or the other "
-                    "rankings need more than ids; pass Retrieved(id, text=..., source=...) for every item"
-                )
-        rankings[query] = items
-    return rankings
-
-
-def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]]:
-    """Return the id of every item under the matching; an item without one gets an id that equals nothing."""
-    key = matching.key
-    ids: dict[Any, list[Any]] = {}
-    queries_without_id = []
-    has_any_id = False
-    for query, items in rankings.items():
-        item_ids: list[Any] = [key(item) for item in items]
-        n_missing = sum(item_id is None for item_id in item_ids)
-        has_any_id = has_any_id or n_missing < len(item_ids)
-        if n_missing:
-            queries_without_id.append(query)
-            item_ids = [MissingId() if item_id is None else item_id for item_id in item_ids]
-        ids[query] = item_ids
-    if not queries_without_id:
-        return ids
-    if matching.by == "id":
-        raise ValueError(
-            f"an item in the ranking of query {queries_without_id[0]!r} has no id; match by 'source' or "
-            "'metadata:<name>' or a callable, or judge by Quote, Text or Span"
-        )
-    if not has_any_id:
-        first_item = _find_first_item(rankings.values())
-        raise ValueError(f"no retrieved item has a value for match={str(matching)!r}; the first is {first_item!r}")
-    return ids
-
-
-def _find_first_item(rankings: Iterable[Sequence[Retrieved]]) -> Retrieved | None:
-    for items in rankings:
-        if items:
-            return items[0]
-    return None
-
-
-def _keep_first(ids: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """Return the value at the first rank of each id."""
-    value_by_id = dict(zip(reversed(ids), reversed(values), strict=True))
-    return [value_by_id[item_id] for item_id in dict.fromkeys(ids)]
-
-
-def _judge_pieces(qrels: Qrels, rankings: ItemsByQuery, matching: Matching, lengths: Lengths) -> JudgedRun:
-    hits = PieceHits(qrels)
-    locator = SpanLocator(matching.sources)
-    kinds = set(map(type, qrels.documents))
-    retrieved_sources = _find_sources(rankings) if Span in kinds else set()
-    span_rule = SpanRule(qrels, matching, hits, locator, retrieved_sources)
-    rules: list[PieceRule] = []
-    if Span in kinds:
-        rules.append(span_rule)
-    if Quote in kinds:
-        rules.append(QuoteRule(qrels, matching))
-    if Text in kinds:
-        rules.append(TextRule(qrels, matching, hits))
-    if Metadata in kinds:
-        rules.append(MetadataRule(qrels))
-    if qrels.document_kind is not None:
-        rules.append(IdRule(qrels, matching))
-    n_retrieved = np.zeros(len(qrels), dtype=np.int64)
-    duplicate_queries: list[int] = []
-    duplicate_ranks: list[int] = []
-    for position, query in enumerate(qrels.queries):
-        items = rankings.get(query, ())
-        n_retrieved[position] = len(items)
-        distinct = _list_distinct(items)
-        if len(distinct) < len(items):
-            distinct_ranks = {rank for rank, _ in distinct}
-            repeated_ranks = [rank for rank in range(1, len(items) + 1) if rank not in distinct_ranks]
-            duplicate_queries += [position] * len(repeated_ranks)
-            duplicate_ranks += repeated_ranks
-        for rule in rules:
-            rule.find(position, distinct, hits)
-    return JudgedRun(
-        qrels,
-        hits.items(),
-        n_retrieved,
-        Duplicates(
-            np.array(duplicate_queries, dtype=np.int64),
-            np.array(duplicate_ranks, dtype=np.int64),
-            np.full(len(duplicate_ranks), -1, dtype=np.int64),
-        ),
-        piece_ranks=hits.ranks(),
-        new_coverage=hits.find_new_coverage(),
-        covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
-        lengths=lengths,
-        unlocated=span_rule.unlocated,
-        line_ending_spans=span_rule.line_ending_spans,
-        invalid_offsets=locator.invalid_offsets,
-        ambiguous_locations=locator.ambiguous_locations,
-    )
-
-
-def _find_sources(rankings: ItemsByQuery) -> set[str | None]:
-    """Return the sources that the items name."""
-    sources: set[str | None] = set()
-    for items in rankings.values():
-        sources.update(item.source for item in items)
-    return sources
-
-
-def _list_distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
-    """Return the items with their ranks, leaving out those whose id and text appear earlier in the ranking."""
-    seen: set[Any] = set()
-    distinct = []
-    for rank, item in enumerate(items, start=1):
-        # Another passage under the same id, such as a highlight, can hold a piece.
-        passage = item.id, item.text, item.start
-        if item.id is None or passage not in seen:
-            seen.add(passage)
-            distinct.append((rank, item))
-    return distinct

@@ -1,4 +1,4 @@
-"""The columns that a judged run consists of: one record for each kind of row, ordered by query and rank."""
+"""The tables that a judged run consists of, as records of columns: items, duplicates, hits and so on."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
 
-# Why an item has no location: nothing is known of it; nothing confirms what is; it contradicts what is; or no item at
-# all names a judged source.
+# Why an item has no location: it has no offsets; nothing confirms its offsets; its offsets do not fit the length of its
+# text; its text is not in its source; or no item of the run names a judged source.
 UnlocatedReason: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source", "another source"]
 
 
@@ -93,7 +93,10 @@ class NewCoverage(NamedTuple):
     completed: FloatArray
 
     def partial(self, rel: float | None) -> tuple[IntArray, IntArray]:
-        """Return query and rank of the items that add to a relevant piece without completing one; they give no row."""
+        """Return query and rank of the items that only extend the covered part of a relevant piece.
+
+        They complete no piece, so they have no row in the expanded ranking.
+        """
         mask = is_relevant(self.grade, rel) & ~is_relevant(self.completed, rel)
         return self.query[mask], self.rank[mask]
 

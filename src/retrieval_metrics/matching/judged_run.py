@@ -1,4 +1,4 @@
-"""The one structure that every metric reads: the ranks of the judged documents, in columns."""
+"""The judgments and rankings of all queries, joined: the structure from which every metric is computed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class JudgedRun:
             judged.
         ambiguous_locations: How many items were located at one of several positions that hold their text.
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
-            answered, if only by nothing.
+            answered, even if with an empty ranking.
     """
 
     qrels: Qrels
@@ -77,7 +77,7 @@ class JudgedRun:
     invalid_offsets: int = 0
     ambiguous_locations: int = 0
     unanswered: BoolArray | None = None
-    # What several metrics of one evaluation ask for, by relevance threshold.
+    # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _n_relevant: dict[float | None, FloatArray] = field(init=False, default_factory=dict)
     _without_relevant: dict[float | None, BoolArray | None] = field(init=False, default_factory=dict)
@@ -166,7 +166,7 @@ class JudgedRun:
 
     def with_duplicate_rule(self, rule: str) -> JudgedRun:
         """Return the judged run with duplicates treated by a rule; see `Rules.duplicates`."""
-        # Pieces have no duplicates to count: an item can satisfy a piece again without repeating an id.
+        # With pieces, duplicates are not counted as hits: other items, too, may satisfy a piece more than once.
         if rule == "count" and self.is_by_id and len(self.duplicates.query):
             return self._with_duplicates_credited
         return self
@@ -198,7 +198,7 @@ class JudgedRun:
             self.qrels, condensed.items, condensed.n_retrieved, condensed.duplicates, self.credits_duplicates
         )
 
-    # What is relevant, and what is forbidden.
+    # Relevant and forbidden documents.
 
     def sum_by_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""
@@ -232,7 +232,7 @@ class JudgedRun:
         return self.sum_by_query(self.qrels.document_query[forbidden]) > 0
 
     def forbidden_ranks(self, grade: float | None = None) -> tuple[IntArray, IntArray]:
-        """Return query and rank of the retrieved items that are forbidden, whatever else they are."""
+        """Return query and rank of the retrieved items that are forbidden, even if another group needs them."""
         forbidden = is_forbidden(self.smallest_grade, grade)
         return self.ranks.query[forbidden], self.ranks.rank[forbidden]
 

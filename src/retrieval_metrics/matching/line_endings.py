@@ -1,4 +1,4 @@
-r"""Read the offsets of spans in a source whose lines end otherwise than those of the text they were written against.
+r"""Correct the offsets of spans that were written against a text with other line endings than their source has.
 
 Python's `open` makes one character of "\r\n"; a file that is read as bytes, or by some frameworks, keeps both. Each
 line then moves the offsets of what follows by one.
@@ -14,11 +14,11 @@ from retrieval_metrics.matching.text_normalisation import normalise
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.inputs.chunk_offsets import SourceText
     from retrieval_metrics.inputs.items import Span
+    from retrieval_metrics.inputs.source_text import SourceText
 
-# Spans are doubtful if more than this many times as many fit only with other line endings as fit only as they are:
-# spans that cut words fit either way by chance.
+# Spans are reported as doubtful only if those that fit the words of their source only with other line endings outnumber
+# those that fit only as written more than this many times: spans that cut words fit either way by chance.
 MIN_DOUBTFUL_RATIO = 4
 
 # How well a span fits the text of its source.
@@ -30,16 +30,20 @@ _EXACT_FIT = 2
 def repair_line_endings(
     spans: Mapping[int, Span], sources: Mapping[str, SourceText], quotes_by_span: Mapping[int, Sequence[str]]
 ) -> tuple[dict[int, Span], list[int]]:
-    r"""Return spans as they are meant in the texts of their sources, and the numbers of those in doubt.
+    r"""Correct the offsets of spans whose quotes show that they count line endings otherwise than their sources do.
 
     Args:
-        spans: The spans by a number.
+        spans: The spans by their positions.
         sources: The texts by the name of the source.
-        quotes_by_span: The normalised quotes that are alternatives to a span, by the number of the span.
+        quotes_by_span: The normalised quotes that are alternatives to a span, by the position of the span.
+
+    Returns:
+        All spans by their positions, some of them corrected; and the positions of the spans without quotes that
+        probably have wrong offsets and were left as they are.
 
     Example:
         >>> from retrieval_metrics import Span
-        >>> from retrieval_metrics.inputs.chunk_offsets import SourceText
+        >>> from retrieval_metrics.inputs.source_text import SourceText
         >>> sources = {"terms": SourceText("Terms\r\n\r\nRefunds take\r\nfive days.")}
         >>> repair_line_endings({0: Span("terms", 7, 30)}, sources, {0: ["refundstakefivedays."]})
         ({0: Span(source='terms', start=9, end=33)}, [])
@@ -49,21 +53,21 @@ def repair_line_endings(
     repaired = dict(spans)
     doubtful = []
     n_certain = 0
-    for number, span in spans.items():
+    for position, span in spans.items():
         source = sources.get(span.source)
         if source is None:
             continue
-        moved = _move_across_newlines(span, source)
+        moved = _translate_span(span, source)
         if moved is None:
             continue
-        quotes = quotes_by_span.get(number, ())
+        quotes = quotes_by_span.get(position, ())
         fit = _measure_fit(span, source, quotes)
         moved_fit = _measure_fit(moved, source, quotes)
         if quotes:
             if moved_fit > fit:
-                repaired[number] = moved
+                repaired[position] = moved
         elif moved_fit > fit:
-            doubtful.append(number)
+            doubtful.append(position)
         elif fit > moved_fit:
             n_certain += 1
     if len(doubtful) <= MIN_DOUBTFUL_RATIO * n_certain:
@@ -76,17 +80,21 @@ def has_same_text(quote: str, span_text: str) -> bool:
     return bool(span_text) and (quote in span_text or span_text in quote)
 
 
-def _move_across_newlines(span: Span, source: SourceText) -> Span | None:
+def _translate_span(span: Span, source: SourceText) -> Span | None:
     """Return the span with offsets that count both characters of a line ending; None if that changes nothing."""
-    start = source.find_across_newlines(span.start)
-    end = source.find_across_newlines(span.end)
+    start = source.translate_offset(span.start)
+    end = source.translate_offset(span.end)
     if (start, end) == (span.start, span.end) or end > len(source.text) or start >= end:
         return None
     return replace(span, start=start, end=end)
 
 
 def _measure_fit(span: Span, source: SourceText, quotes: Sequence[str]) -> int:
-    """Return how well a span fits: exactly if it holds a quote and nothing else, possibly if it may, or not."""
+    """Return how well a span fits the text of its source.
+
+    With quotes it fits exactly if it holds one of them and nothing else, and possibly if one contains the other.
+    Without quotes it possibly fits if it begins and ends with whole words.
+    """
     text = source.text
     if span.end > len(text):
         return _NO_FIT

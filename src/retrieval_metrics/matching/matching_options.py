@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
 from retrieval_metrics.files.saved_records import register_record
-from retrieval_metrics.inputs.items import get_match_key
+from retrieval_metrics.inputs.match_key import get_match_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
 
     # What ids of the judgments are compared with, as `match=` takes it everywhere.
     MatchBy: TypeAlias = "str | Key | Matching"

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class MetadataRule:
-    """Finds judged metadata."""
+    """Finds judged metadata; the first item that has the values satisfies the judgment, and every one is relevant."""
 
     def __init__(self, qrels: Qrels) -> None:
-        self._metadata: dict[int, dict[int, Metadata]] = pieces_by_query(qrels, Metadata)
+        self._metadata_by_query: dict[int, dict[int, Metadata]] = pieces_by_query(qrels, Metadata)
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the metadata of a query among the items of its ranking."""
-        for piece, metadata in self._metadata.get(query, {}).items():
+        for piece_position, metadata in self._metadata_by_query.get(query, {}).items():
             is_satisfied = False
             for rank, item in ranking:
                 if not metadata.matches(item):
                     continue
-                hits.add_overlapping(piece, rank)
+                hits.add_overlapping(piece_position, rank)
                 if not is_satisfied:
                     is_satisfied = True
-                    hits.add_satisfied(piece, rank)
+                    hits.add_satisfied(piece_position, rank)

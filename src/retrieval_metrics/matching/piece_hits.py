@@ -1,4 +1,4 @@
-"""Collect in columns which retrieved items satisfy, overlap or extend which judged pieces."""
+"""Collect which retrieved items satisfy, overlap or extend which judged pieces, in columns."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.span_offsets import ItemLocation
 
 
-def pieces_by_query(qrels: Qrels, kind: type | tuple[type, ...]) -> dict[int, dict[int, Any]]:
-    """Return what is judged of a kind by the position of its query, and by its own position in `Qrels.documents`."""
+def pieces_by_query(qrels: Qrels, piece_type: type | tuple[type, ...]) -> dict[int, dict[int, Any]]:
+    """Return the judged pieces of some type, by the position of their query and by their own in `Qrels.documents`."""
     pieces: dict[int, dict[int, Any]] = {}
-    for position, (query, document) in enumerate(zip(qrels.document_query.tolist(), qrels.documents, strict=True)):
-        if isinstance(document, kind):
-            pieces.setdefault(query, {})[position] = document
+    queries = qrels.document_query.tolist()
+    for piece_position, (query, document) in enumerate(zip(queries, qrels.documents, strict=True)):
+        if isinstance(document, piece_type):
+            pieces.setdefault(query, {})[piece_position] = document
     return pieces
 
 
 class PieceHits:
     """The results of the matching rules, by piece and rank.
 
+    A piece is named by its position in `Qrels.documents`.
+
     Attributes:
         qrels: The judgments.
-        size: How many characters each piece has that items can cover; NaN if it cannot be covered in part.
-        spans: The judged spans by position, as they are meant in their sources.
-        positions: Where the items of each query are that may cover a span of it.
+        size: Shape (documents,), how many characters items can cover of each piece; NaN if it cannot be covered in
+            part.
+        spans: The judged spans by position, with offsets that fit the texts of their sources.
+        positions: By query, the locations of the items that may cover one of its spans.
     """
 
     def __init__(self, qrels: Qrels) -> None:
@@ -41,7 +45,7 @@ class PieceHits:
         self.size = np.full(len(qrels.documents), np.nan)
         self.spans: dict[int, Span] = {}
         self.positions: dict[int, ItemPositions] = {}
-        # Columns of integers, because a tuple for each row would be an object for the garbage collector to visit.
+        # Columns of integers rather than a list of records, because the garbage collector visits every record.
         self._satisfied_pieces: list[int] = []
         self._satisfied_ranks: list[int] = []
         self._overlapping_pieces: list[int] = []
@@ -50,32 +54,38 @@ class PieceHits:
         self._covered_ranks: list[int] = []
         self._covered_characters: list[int] = []
 
-    def add_satisfied(self, piece: int, rank: int) -> None:
-        """Record that the items down to this rank satisfy a piece, and those above it did not."""
-        self._satisfied_pieces.append(piece)
+    def add_satisfied(self, piece_position: int, rank: int) -> None:
+        """Record the rank at which the items together first satisfy a piece."""
+        self._satisfied_pieces.append(piece_position)
         self._satisfied_ranks.append(rank)
 
-    def add_overlapping(self, piece: int, rank: int) -> None:
-        """Record that the item at this rank is relevant because of a piece, whether or not an item above it was."""
-        self._overlapping_pieces.append(piece)
+    def add_overlapping(self, piece_position: int, rank: int) -> None:
+        """Record that the item at this rank counts as judged because of a piece, whatever the items above it hold."""
+        self._overlapping_pieces.append(piece_position)
         self._overlapping_ranks.append(rank)
 
-    def add_coverage(self, piece: int, rank: int, n_before: int, n_after: int, min_coverage: float) -> None:
-        """Record how many characters of a piece are covered above this rank, and with it.
+    def add_coverage(self, piece_position: int, rank: int, n_before: int, n_after: int, min_coverage: float) -> None:
+        """Record the characters of a piece that the item at this rank covers and that no item above it covers.
 
-        The piece is satisfied once the share `min_coverage` of it is covered.
+        Args:
+            piece_position: The piece.
+            rank: The rank of the item.
+            n_before: How many characters of the piece the items above this rank cover.
+            n_after: How many they cover together with this item.
+            min_coverage: The share of its characters from which on the piece is satisfied.
         """
         if n_after <= n_before:
             return
-        self._covered_pieces.append(piece)
+        self._covered_pieces.append(piece_position)
         self._covered_ranks.append(rank)
         self._covered_characters.append(n_after - n_before)
-        # The quotient of two integers is the float nearest to the share in the call; a product may not be.
-        if n_before / self.size[piece] < min_coverage <= n_after / self.size[piece]:
-            self.add_satisfied(piece, rank)
+        # A quotient of integers is the float nearest to the exact share, so it equals a `min_coverage` of 0.8, say.
+        # A product with `min_coverage` would be rounded otherwise.
+        if n_before / self.size[piece_position] < min_coverage <= n_after / self.size[piece_position]:
+            self.add_satisfied(piece_position, rank)
 
     def add_location(self, query: int, rank: int, location: ItemLocation | None) -> None:
-        """Record where an item is that may cover a span of its query; None if that is unknown."""
+        """Record the location of an item that may cover a span of its query; None if the location is unknown."""
         positions = self.positions.setdefault(query, ItemPositions())
         if location is not None:
             positions.ranks.append(rank)
@@ -84,7 +94,7 @@ class PieceHits:
             positions.first_unlocated = rank
 
     def covered_columns(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return piece, rank and characters of everything that adds to what is covered."""
+        """Return the columns of `add_coverage`: the pieces, the ranks, and how many characters became covered."""
         return (
             np.array(self._covered_pieces, dtype=np.int64),
             np.array(self._covered_ranks, dtype=np.int64),
@@ -92,36 +102,42 @@ class PieceHits:
         )
 
     def items(self) -> Items:
-        """Return what was satisfied, ordered by query, rank and grade."""
-        piece = np.array(self._satisfied_pieces, dtype=np.int64)
+        """Return the satisfied pieces, ordered by query, rank and grade."""
+        piece_position = np.array(self._satisfied_pieces, dtype=np.int64)
         rank = np.array(self._satisfied_ranks, dtype=np.int64)
-        query = self.qrels.document_query[piece]
-        grade = self.qrels.document_grade[piece]
+        query = self.qrels.document_query[piece_position]
+        grade = self.qrels.document_grade[piece_position]
         order = np.lexsort((-grade, rank, query))
-        untied = np.ones(len(piece), dtype=np.int64)
-        return Items(piece[order], query[order], rank[order], grade[order], untied, rank[order])
+        untied = np.ones(len(piece_position), dtype=np.int64)
+        return Items(piece_position[order], query[order], rank[order], grade[order], untied, rank[order])
 
     def ranks(self) -> JudgedRanks:
-        """Return the ranks whose item is relevant or judged because of some piece."""
-        piece = np.array(self._overlapping_pieces, dtype=np.int64)
+        """Return the ranks whose item counts as judged because of some piece."""
+        piece_position = np.array(self._overlapping_pieces, dtype=np.int64)
         rank = np.array(self._overlapping_ranks, dtype=np.int64)
-        query = self.qrels.document_query[piece]
-        _, _, negated_smallest = _largest_grades(query, rank, -self.qrels.smallest_grade[piece])
-        query, rank, grade = _largest_grades(query, rank, self.qrels.document_grade[piece])
+        query = self.qrels.document_query[piece_position]
+        _, _, negated_smallest = _largest_grades(query, rank, -self.qrels.smallest_grade[piece_position])
+        query, rank, grade = _largest_grades(query, rank, self.qrels.document_grade[piece_position])
         return JudgedRanks(query, rank, grade, -negated_smallest)
 
     def find_new_coverage(self) -> NewCoverage | None:
-        """Return the ranks that add to what is covered; None if nothing can be covered in part."""
+        """Return the ranks whose item covers more of a piece; None if no piece can be covered in part."""
         if np.isnan(self.size).all():
             return None
-        piece, rank, _ = self.covered_columns()
-        query, rank, grade = _largest_grades(self.qrels.document_query[piece], rank, self.qrels.document_grade[piece])
+        piece_position, rank, _ = self.covered_columns()
+        query = self.qrels.document_query[piece_position]
+        query, rank, grade = _largest_grades(query, rank, self.qrels.document_grade[piece_position])
         satisfied = self.items()
-        done_query, done_rank, done_grade = _largest_grades(satisfied.query, satisfied.rank, satisfied.grade)
+        satisfied_query, satisfied_rank, satisfied_grade = _largest_grades(
+            satisfied.query, satisfied.rank, satisfied.grade
+        )
         completed = np.full(len(rank), -np.inf)
-        stride = max(rank.max(initial=0), done_rank.max(initial=0)) + 1
-        _, row, done_row = np.intersect1d(query * stride + rank, done_query * stride + done_rank, return_indices=True)
-        completed[row] = done_grade[done_row]
+        # One number for each (query, rank), so that numpy can intersect the two columns.
+        stride = max(rank.max(initial=0), satisfied_rank.max(initial=0)) + 1
+        _, row, satisfied_row = np.intersect1d(
+            query * stride + rank, satisfied_query * stride + satisfied_rank, return_indices=True
+        )
+        completed[row] = satisfied_grade[satisfied_row]
         return NewCoverage(query, rank, grade, completed)
 
 

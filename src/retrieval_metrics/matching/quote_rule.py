@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 
 class _JudgedQuote(NamedTuple):
-    """A quote with its position in `Qrels.documents`, as it was written and as it is searched for."""
+    """A quote that is judged for a query.
 
-    piece: int
+    Attributes:
+        piece_position: Its position in `Qrels.documents`.
+        text: The quote as it was written.
+        normalised: The quote as `normalise` returns it, in which form it is searched for.
+    """
+
+    piece_position: int
     text: str
     normalised: str
 
@@ -35,11 +41,11 @@ class QuoteRule:
     """Finds quotes by containment after normalisation; each text is normalised once."""
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
-        self._quotes: dict[int, list[_JudgedQuote]] = {}
+        self._quotes_by_query: dict[int, list[_JudgedQuote]] = {}
         self._normalise = cache(normalise)
         self._as_searched_text = cache(_read_searched_text)
         for query, pieces in pieces_by_query(qrels, Quote).items():
-            for piece, quote in pieces.items():
+            for piece_position, quote in pieces.items():
                 normalised = normalise(quote.text)
                 if len(normalised) < matching.min_quote_length:
                     raise ValueError(
@@ -47,30 +53,30 @@ class QuoteRule:
                         f"and would be found by chance; quote at least {matching.min_quote_length}, or set "
                         f"match=Matching(min_quote_length={len(normalised)})"
                     )
-                self._quotes.setdefault(query, []).append(_JudgedQuote(piece, quote.text, normalised))
+                self._quotes_by_query.setdefault(query, []).append(_JudgedQuote(piece_position, quote.text, normalised))
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the quotes of a query in the items of its ranking."""
-        quotes = self._quotes.get(query)
+        quotes = self._quotes_by_query.get(query)
         if not quotes:
             return
-        missing = {quote.piece for quote in quotes}
+        missing = {quote.piece_position for quote in quotes}
         for rank, item in ranking:
             if item.text is None:
                 continue
-            text = self._normalise(item.text)
-            for piece, quote_text, normalised in quotes:
-                # Most texts do not have the letters, which is faster to tell than where words begin and end.
-                if normalised not in text or not self._contains(item.text, quote_text, normalised):
+            normalised_text = self._normalise(item.text)
+            for quote in quotes:
+                # Most texts lack the letters of the quote, which is faster to see than where words begin and end.
+                if quote.normalised not in normalised_text or not self._contains(item.text, quote):
                     continue
-                hits.add_overlapping(piece, rank)
-                if piece in missing:
-                    missing.remove(piece)
-                    hits.add_satisfied(piece, rank)
+                hits.add_overlapping(quote.piece_position, rank)
+                if quote.piece_position in missing:
+                    missing.remove(quote.piece_position)
+                    hits.add_satisfied(quote.piece_position, rank)
 
-    def _contains(self, text: str, quote_text: str, normalised: str) -> bool:
-        """Return whether a text with the letters of a quote contains it without cutting a word or a number."""
-        return is_separate_part(quote_text, text) or self._as_searched_text(text).holds(normalised)
+    def _contains(self, text: str, quote: _JudgedQuote) -> bool:
+        """Return whether a text that has the letters of a quote holds it without cutting a word or a number."""
+        return is_separate_part(quote.text, text) or self._as_searched_text(text).holds(quote.normalised)
 
 
 def _read_searched_text(text: str) -> SearchedText:

@@ -1,4 +1,4 @@
-"""The order in which the items of a ranking are listed, and how ties of scores are broken."""
+"""Put the documents of a ranking in order, breaking ties of scores as the rules say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.matching_options import Matching
 
 
@@ -24,8 +24,8 @@ class ScoreOrder(NamedTuple):
     """How scored documents are put in order: by score, descending.
 
     Attributes:
-        ties: Equal scores are ordered by document id as text, descending, as in trec_eval (`"docid"`), or keep the
-            order of the mapping (`"input"`). Where they are in no order (`"expected"`), they are listed by id.
+        ties: The order of documents with equal scores: by id as text, descending, as in trec_eval (`"docid"`); or as in
+            the mapping (`"input"`). `"expected"`, for means over all orders, lists them by id, too.
         single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
     """
 
@@ -61,7 +61,7 @@ def rank_ids(scores: Mapping[Any, float], order: ScoreOrder) -> list[Any]:
 
 
 class OrderedRankings:
-    """The rankings of a run.
+    """The rankings of a run, read in rank order.
 
     Attributes:
         run: The evaluated run.
@@ -89,20 +89,26 @@ class OrderedRankings:
             yield query, ()
 
     def _iterate_all(self) -> Iterator[tuple[QueryId, Any]]:
-        yield from self.run.rankings() if isinstance(self.run, Run) else self.run.items()
+        if isinstance(self.run, Run):
+            yield from self.run.rankings()
+        else:
+            yield from self.run.items()
 
     def ids(self, ranking: Any) -> list[DocumentId]:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
             return rank_ids(ranking, self.order)
-        first = next(iter(ranking), None)
-        ids = [self._get_id(item) for item in ranking] if isinstance(first, Retrieved) else list(ranking)
+        first_item = next(iter(ranking), None)
+        if isinstance(first_item, Retrieved):
+            ids = [self._get_id(item) for item in ranking]
+        else:
+            ids = list(ranking)
         if self.matching.deduplicate:
             return list(dict.fromkeys(ids))
         return ids
 
     def first_items(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
-        """Return id and item of the first `k` of a ranking, in rank order; an id alone has the item None."""
+        """Return the first `k` ids of a ranking with their items, in rank order; None if it holds only ids."""
         ids = self.ids(ranking)[:k]
         if isinstance(ranking, Mapping):
             return [(document_id, None) for document_id in ids]
@@ -142,7 +148,7 @@ class OrderedRankings:
             return occurring
         for _, ranking in self._iterate_all():
             ids = ranking if isinstance(ranking, Mapping) else set(self.ids(ranking))
-            # Look up the fewer of the two in the more.
+            # Look up the smaller collection in the larger one.
             if len(ids) < len(missing):
                 in_ranking = missing.intersection(ids)
             else:

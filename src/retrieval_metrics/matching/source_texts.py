@@ -1,4 +1,4 @@
-"""Find the texts of the sources in which spans are judged: passed as documents, or kept with the questions."""
+"""Add the texts of judged sources to the matching options, from `documents=` or from those kept with the questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
-    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.matching_options import Matching
 
@@ -26,7 +26,20 @@ def sources_of_spans(qrels: Qrels) -> set[str]:
 def with_source_texts(
     match: str | Key | Matching, documents: Any, qrels: Qrels, questions: Any = None
 ) -> str | Key | Matching:
-    """Return how items are matched, with the texts of the sources if spans are judged."""
+    """Return matching options, with the texts of the sources if spans are judged.
+
+    Args:
+        match: The options, or what ids are compared with.
+        documents: The documents that the caller passed, or None.
+        qrels: The judgments.
+        questions: An evaluation set, whose kept texts are used if there are no documents.
+
+    Raises:
+        ValueError: If texts are passed twice, or no document has the text of a judged source.
+
+    Warns:
+        RetrievalWarning: If the text of a judged source has changed since it was judged.
+    """
     if documents is None and not qrels.has_pieces:
         return match
     judged_sources = sources_of_spans(qrels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from retrieval_metrics.inputs.chunk_offsets import SourceText, read_sources
+from retrieval_metrics.inputs.source_text import SourceText, read_sources
 from retrieval_metrics.matching.character_ranges import merge_ranges
 from retrieval_metrics.matching.text_normalisation import normalise
 
@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Retrieved, Span
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
 
-    # Spans of one source, each with the normalised quotes that are alternatives to it.
-    SpansWithQuotes: TypeAlias = "Sequence[tuple[Span, Sequence[str]]]"
+    # The judged spans of a query by the name of their source.
+    SpansBySource: TypeAlias = "Mapping[str, Sequence[QuotedSpan]]"
 
 
-# A text that names no source is taken from one if this share of it is there.
+# A text that names no source is taken to come from a source that contains at least this share of it.
 MIN_SHARE_FROM_SOURCE = 0.5
 
-# A text may hold part of a quote if it begins with this many letters of the quote's end, or ends with its first ones.
+# A text may hold a part of a quote if so many letters at its edge occur in the quote.
 N_TELLING_LETTERS = 8
+
+
+class QuotedSpan(NamedTuple):
+    """A judged span with the normalised quotes that are alternatives to it."""
+
+    span: Span
+    quotes: Sequence[str]
 
 
 class ItemLocation(NamedTuple):
@@ -39,35 +46,39 @@ class ItemLocation(NamedTuple):
 
 
 class AmbiguousPosition(NamedTuple):
-    """The locations of an item whose text stands in its source, perhaps more than once.
+    """All locations of an item whose text occurs in its source, perhaps more than once.
 
     Attributes:
-        locations: The locations, the first first.
+        locations: The locations in the order of the source.
     """
 
     locations: tuple[ItemLocation, ...]
 
-    def nearest(self, spans_by_source: Mapping[str, SpansWithQuotes]) -> ItemLocation:
-        """Return the location that holds a judged span, because the same words are there; else the first."""
+    def choose(self, spans_by_source: SpansBySource) -> ItemLocation:
+        """Return the first location that overlaps a judged span, or else the first of all.
+
+        The text is the same at each location, so an item counts as the judged one.
+        """
         for location in self.locations:
             ((start, end),) = location.ranges
-            for span, _ in spans_by_source.get(location.source, ()):
-                if span.start < end and start < span.end:
+            for quoted_span in spans_by_source.get(location.source, ()):
+                if quoted_span.span.start < end and start < quoted_span.span.end:
                     return location
         return self.locations[0]
 
 
 @dataclass
 class ItemPositions:
-    """Where the items of one query are, for items from a source that has a span of the query.
+    """The locations of the items of one query that come from a source with a span of the query.
 
     Attributes:
-        ranks: The rank of each.
-        locations: The location of each.
-        first_unlocated: The first rank whose item could cover something but whose position is unknown.
+        ranks: The rank of each located item.
+        locations: The location of each located item.
+        first_unlocated: The first rank whose item could cover a span but has an unknown location; None if there is
+            no such rank.
     """
 
-    # Apart from each other, because pairs would be as many objects for the garbage collector to visit.
+    # Two lists rather than a list of pairs, because the garbage collector would visit every pair.
     ranks: list[int] = field(default_factory=list)
     locations: list[ItemLocation] = field(default_factory=list)
     first_unlocated: int | None = None
@@ -88,8 +99,8 @@ class SpanLocator:
 
     Attributes:
         sources: The sources whose texts were given.
-        ambiguous_locations: How many different items were searched for and occur in their source more than once. The
-            same words stand at each place, so the one with a judged span is used, else the first.
+        ambiguous_locations: How many different texts were searched for and occur in their source more than once; see
+            `AmbiguousPosition.choose`.
         invalid_offsets: How many of the located items have offsets that do not fit their text or their source.
     """
 
@@ -97,8 +108,9 @@ class SpanLocator:
         self.sources = read_sources(sources)
         self.ambiguous_locations = 0
         self.invalid_offsets = 0
+        # By the name of a source and a text.
         self._locations_by_text: dict[tuple[str, str], list[ItemLocation]] = {}
-        self._parts_by_text: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        self._shared_ranges_by_text: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._results: dict[_ItemKey, ItemLocation | AmbiguousPosition | UnlocatedReason] = {}
         self._keys_with_invalid_offsets: set[_ItemKey] = set()
         self._normalised: dict[str, str] = {}
@@ -118,9 +130,7 @@ class SpanLocator:
             return 0
         return self.counted_length(item.source or "", item.start, item.end)
 
-    def locate(
-        self, item: Retrieved, spans_by_source: Mapping[str, SpansWithQuotes]
-    ) -> ItemLocation | UnlocatedReason | None:
+    def locate(self, item: Retrieved, spans_by_source: SpansBySource) -> ItemLocation | UnlocatedReason | None:
         """Return where an item is, or why that is unknown; None if it is from a source without a judged span."""
         name = item.source
         if name is None or (name not in spans_by_source and name not in self.sources):
@@ -134,25 +144,25 @@ class SpanLocator:
             result = self._locate_by_length(item, key) if source is None else self._locate_in_source(item, source, key)
             self._results[key] = result
         if isinstance(result, AmbiguousPosition):
-            result = result.nearest(spans_by_source)
+            result = result.choose(spans_by_source)
         if key in self._keys_with_invalid_offsets:
             self.invalid_offsets += 1
         if not item.offsets_unverified or name in self.sources or not isinstance(result, ItemLocation):
             return result
-        start, _ = result.ranges[0]
-        for span, quotes in spans_by_source[name]:
-            if not self._confirms_offsets(item, start, span, quotes):
+        item_start, _ = result.ranges[0]
+        for quoted_span in spans_by_source[name]:
+            if not self._confirms_offsets(item, item_start, quoted_span):
                 return "unchecked"
         return result
 
-    def is_settled(self, item: Retrieved, spans_by_source: Mapping[str, SpansWithQuotes]) -> bool:
-        """Return whether the location of an item does not matter: quotes say the same of it as the spans would."""
+    def is_settled(self, item: Retrieved, spans_by_source: SpansBySource) -> bool:
+        """Return whether the quotes of the spans decide what an item holds, so that its location is not needed."""
         if item.text is None:
             return False
         text = self._normalise(item.text)
-        for spans in spans_by_source.values():
-            for _, quotes in spans:
-                if not _is_settled_by_quotes(text, quotes):
+        for quoted_spans in spans_by_source.values():
+            for quoted_span in quoted_spans:
+                if not _is_settled_by_quotes(text, quoted_span.quotes):
                     return False
         return True
 
@@ -186,15 +196,15 @@ class SpanLocator:
         return ItemLocation(item.source or "", ((item.start, item.end),))
 
     def _locate_in_any_source(
-        self, item: Retrieved, spans_by_source: Mapping[str, SpansWithQuotes]
+        self, item: Retrieved, spans_by_source: SpansBySource
     ) -> ItemLocation | UnlocatedReason | None:
-        """Locate an item whose source has no name, or one that is no source, as an intermediate document has."""
+        """Locate an item by its text alone, because it names no source, or one that is unknown, such as a section."""
         if item.text is not None:
             judged_names = [name for name in spans_by_source if name in self.sources]
             for name in judged_names:
                 locations = self._find_text(item.text, name)
                 if locations:
-                    return AmbiguousPosition(tuple(locations)).nearest(spans_by_source)
+                    return AmbiguousPosition(tuple(locations)).choose(spans_by_source)
             for name in judged_names:
                 location = self._locate_parts(item.text, name, MIN_SHARE_FROM_SOURCE)
                 if location is not None:
@@ -209,7 +219,7 @@ class SpanLocator:
         return "not in the source"
 
     def _find_text(self, text: str, name: str) -> list[ItemLocation]:
-        """Return the locations of a text in a source, the first first."""
+        """Return the locations of a text in a source, in the order of the source."""
         key = name, text
         if key not in self._locations_by_text:
             locations = [ItemLocation(name, (text_range,)) for text_range in self.sources[name].find_all(text)]
@@ -219,30 +229,34 @@ class SpanLocator:
         return self._locations_by_text[key]
 
     def _locate_parts(self, text: str, name: str, min_share: float = 0.0) -> ItemLocation | None:
-        """Return where the parts of a text are that are of a source, if they are at least some share of it."""
+        """Return the ranges that a text shares with a source; None if they are less than a share of the text."""
         key = name, text
-        if key not in self._parts_by_text:
-            self._parts_by_text[key] = merge_ranges(self.sources[name].parts(text))
-        parts = self._parts_by_text[key]
-        n_from_source = sum(self.counted_length(name, start, end) for start, end in parts)
+        if key not in self._shared_ranges_by_text:
+            self._shared_ranges_by_text[key] = merge_ranges(self.sources[name].find_shared_ranges(text))
+        shared_ranges = self._shared_ranges_by_text[key]
+        n_from_source = sum(self.counted_length(name, start, end) for start, end in shared_ranges)
         n_characters = len("".join(text.split()))
-        if not parts or n_from_source / max(n_characters, 1) < min_share:
+        if not shared_ranges or n_from_source / max(n_characters, 1) < min_share:
             return None
-        return ItemLocation(name, tuple(parts))
+        return ItemLocation(name, tuple(shared_ranges))
 
-    def _confirms_offsets(self, item: Retrieved, offset: int, span: Span, quotes: Sequence[str]) -> bool:
-        """Return whether the text of an item confirms that its claimed offsets cover a span or do not."""
-        if not quotes or item.text is None:
+    def _confirms_offsets(self, item: Retrieved, item_start: int, quoted_span: QuotedSpan) -> bool:
+        """Return whether the text of an item agrees with its claimed offsets, as the quotes of a span tell."""
+        span = quoted_span.span
+        if not quoted_span.quotes or item.text is None:
             return False
-        start = max(span.start - offset, 0)
-        end = min(span.end - offset, len(item.text))
+        start = max(span.start - item_start, 0)
+        end = min(span.end - item_start, len(item.text))
         if start < end:
             span_text = normalise(item.text[start:end])
-            from_start = span.start >= offset
-            to_end = span.end <= offset + len(item.text)
-            return any(_is_part(span_text, quote, from_start=from_start, to_end=to_end) for quote in quotes)
+            has_start = span.start >= item_start
+            has_end = span.end <= item_start + len(item.text)
+            for quote in quoted_span.quotes:
+                if _is_part(span_text, quote, has_start=has_start, has_end=has_end):
+                    return True
+            return False
         text = self._normalise(item.text)
-        return not any(_may_hold(text, quote) for quote in quotes)
+        return not any(_may_hold(text, quote) for quote in quoted_span.quotes)
 
     def _normalise(self, text: str) -> str:
         if text not in self._normalised:
@@ -251,7 +265,7 @@ class SpanLocator:
 
 
 def _is_settled_by_quotes(text: str, quotes: Sequence[str]) -> bool:
-    """Return whether a normalised text holds one of the quotes, or nothing of any of them."""
+    """Return whether a normalised text holds one of the quotes as a whole, or nothing of any of them."""
     if not quotes:
         return False
     if any(quote in text for quote in quotes):
@@ -259,15 +273,22 @@ def _is_settled_by_quotes(text: str, quotes: Sequence[str]) -> bool:
     return not any(_may_hold(text, quote) for quote in quotes)
 
 
-def _is_part(part: str, quote: str, *, from_start: bool, to_end: bool) -> bool:
-    """Return whether a text is a quote, or the part of it that begins or ends where the quote does."""
-    if from_start and to_end:
-        return part in quote or quote in part  # a span may be a little longer than its quote
-    if from_start:
-        return quote.startswith(part)
-    if to_end:
-        return quote.endswith(part)
-    return part in quote
+def _is_part(span_text: str, quote: str, *, has_start: bool, has_end: bool) -> bool:
+    """Return whether the text of a span, or of its part inside an item, agrees with a quote.
+
+    Args:
+        span_text: The normalised text.
+        quote: The normalised quote.
+        has_start: Whether the text has the start of the span.
+        has_end: Whether the text has the end of the span.
+    """
+    if has_start and has_end:
+        return span_text in quote or quote in span_text  # a span may be a little longer than its quote
+    if has_start:
+        return quote.startswith(span_text)
+    if has_end:
+        return quote.endswith(span_text)
+    return span_text in quote
 
 
 def _may_hold(text: str, quote: str) -> bool:

@@ -1,4 +1,4 @@
-"""Match spans: parts of sources that the retrieved items together have to cover."""
+"""Match spans, which are ranges of a source that the retrieved items have to cover together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.matching.character_ranges import RangeUnion, intersect_ranges
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.line_endings import repair_line_endings
-from retrieval_metrics.matching.span_offsets import ItemLocation
+from retrieval_metrics.matching.span_offsets import ItemLocation, QuotedSpan
 from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Retrieved
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.piece_hits import PieceHits
-    from retrieval_metrics.matching.span_offsets import SpanLocator, SpansWithQuotes
+    from retrieval_metrics.matching.span_offsets import SpanLocator, SpansBySource
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class _SpanCoverage:
         self._union = RangeUnion()
 
     def add(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Cover some ranges."""
+        """Count the characters in some ranges as covered."""
         for start, end in ranges:
             for new_start, new_end in self._union.add(start, end):
                 self.n_covered += self._locator.counted_length(self.span.source, new_start, new_end)
@@ -88,7 +88,7 @@ class SpanRule:
         self.line_ending_spans = [judged_spans[piece_position] for piece_position in doubtful]
         hits.spans.update(repaired)
         judged_sources = {span.source for span in judged_spans.values()}
-        # Whether a judged source may be among those of the items: the sources are given, or an item names one.
+        # If not, items without confirmed offsets may come from a judged source under another name.
         self._has_judged_source = bool(locator.sources) or not judged_sources.isdisjoint(retrieved_sources)
         for piece_position, span in repaired.items():
             query = int(qrels.document_query[piece_position])
@@ -113,12 +113,10 @@ class SpanRule:
         if query not in self._spans_by_query:
             return
         coverage_by_source: dict[str, list[_SpanCoverage]] = {}
-        spans_by_source: dict[str, SpansWithQuotes] = {}
+        spans_by_source: dict[str, list[QuotedSpan]] = {}
         for source, judged_spans in self._spans_by_query[query].items():
             coverage_by_source[source] = [_SpanCoverage(judged, self._locator) for judged in judged_spans]
-            spans_by_source[source] = [
-                (judged.span, self._quotes_by_span.get(judged.piece_position, ())) for judged in judged_spans
-            ]
+            spans_by_source[source] = [self._add_quotes(judged) for judged in judged_spans]
         for rank, item in ranking:
             location = self._locate(item, spans_by_source)
             if location is None:
@@ -135,10 +133,11 @@ class SpanRule:
                 if item_start < coverage.span.end and coverage.span.start < item_end:
                     self._cover(coverage, rank, location, hits)
 
-    def _locate(
-        self, item: Retrieved, spans_by_source: Mapping[str, SpansWithQuotes]
-    ) -> ItemLocation | UnlocatedReason | None:
-        """Return where an item is, or why that is unknown; None if it cannot matter."""
+    def _add_quotes(self, judged: _JudgedSpan) -> QuotedSpan:
+        return QuotedSpan(judged.span, self._quotes_by_span.get(judged.piece_position, ()))
+
+    def _locate(self, item: Retrieved, spans_by_source: SpansBySource) -> ItemLocation | UnlocatedReason | None:
+        """Return where an item is, or why that is unknown; None if it cannot cover a judged span."""
         location = self._locator.locate(item, spans_by_source)
         if location is not None or self._has_judged_source or not item.offsets_unverified:
             return location
@@ -164,7 +163,10 @@ class SpanRule:
 
 
 def _find_alternative_quotes(qrels: Qrels) -> dict[int, list[str]]:
-    """Return the normalised quotes that are alternatives to a span, by its position: they name the same place."""
+    """Return the normalised quotes that are alternatives to each span, by the position of the span.
+
+    Alternatives of a group state the same fact, so such a quote has the words of the span.
+    """
     span_positions_by_group: dict[int, list[int]] = {}
     quotes_by_group: dict[int, list[str]] = {}
     for piece_position, group in zip(qrels.member_document.tolist(), qrels.member_group.tolist(), strict=True):

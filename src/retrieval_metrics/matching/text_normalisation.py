@@ -1,7 +1,7 @@
-"""Read texts that differ only in typography alike, and tell where their words and numbers begin and end.
+"""Normalise texts that differ only in typography, and find quotes in them without cutting words or numbers.
 
-The rule for quotes, in one place: `SearchedText.find_ranges` finds a quote where it reads the same and neither of its
-ends continues a word or a number of the text. Judging, marking, generating and linting all use it.
+`SearchedText.find_ranges` is the one rule for quotes, which judging, marking, generating and linting use: a quote is
+found where the normalised text is the same and neither of its ends is inside a word or a number.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
+from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# How many texts to keep as they were read: quotes are searched for in the same few texts again and again.
+# How many normalised texts to keep, because many quotes are searched for in the same few texts.
 N_CACHED_TEXTS = 64
 
 _VARIANTS_BY_CHARACTER = {
@@ -41,7 +41,7 @@ _VARIANT = re.compile(f"[{''.join(_CHARACTER_BY_VARIANT)}]")
 _ENTITY = re.compile(r"&(?:[A-Za-z]+\d*|#\d+|#[xX][\dA-Fa-f]+);")
 _HYPHENS = re.compile("-+")
 
-# Patterns begin with what is rare, and look behind it afterwards: that is many times as fast.
+# The patterns begin with a rare character and check the text before it by looking behind, which is many times as fast.
 
 # The hyphen of a word that is broken at the end of a line.
 _LINE_END_HYPHEN = re.compile(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n\s*(?=[^\W\d_])")
@@ -53,7 +53,9 @@ _ACCENTS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
 )
 _LETTER = f"(?:[^\\W_{UNSPACED_SCRIPTS}]|[{_ACCENTS}])"  # a letter, a digit or an accent
+# A space between a group of up to three digits and a group of three, as in 2 500. It is in one of the two fields.
 _THOUSANDS = r"(?:(?<=(?<![\w.,])\d{0})|(?<=(?<![\w.,])\d\d{0})|(?<=(?<![\w.,])\d\d\d{0}))(?={1}\d{{3}}(?!\d))"
+# A position inside a word or a number, marked by | in the examples.
 _INSIDE = (
     rf"(?<={_LETTER})(?={_LETTER})"  # il|legal, 1|5
     rf"|(?<={_LETTER}[-_])(?={_LETTER})|(?<={_LETTER})(?=[-_]{_LETTER})"  # non-|legal, tax|-free
@@ -118,7 +120,12 @@ class SearchedText:
         self._hyphen_positions = [position - n_before for n_before, position in enumerate(removed_hyphens)]
 
     def find_ranges(self, quote: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last character of each place of a normalised quote, without overlaps."""
+        """Yield each range of a normalised quote, without overlaps, as the positions of its first and last character.
+
+        Args:
+            quote: The quote, as `normalise` returns it.
+            cut: Whether to find the quote also where it cuts a word or a number.
+        """
         position = self.compact.find(quote) if quote else -1
         while position >= 0:
             first = self._restore_hyphens(position)
@@ -185,7 +192,12 @@ def is_separate_part(part: str, text: str) -> bool:
 
 
 def find_range(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | None:
-    r"""Return start and end of the first place of a text that reads like `part`, without cutting a word or a number.
+    r"""Return start and end of the first range of a text that equals `part` after normalisation.
+
+    Args:
+        part: The quote to find.
+        text: The text to search.
+        cut: Whether to find the quote also where it cuts a word or a number.
 
     Example:
         >>> find_range("the of\ufb01ce", "In  The\nOFFICE, today")
@@ -197,7 +209,7 @@ def find_range(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | 
 
 
 def find_ranges(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each place that `find_range` could return, in order and without overlaps.
+    """Yield start and end of each range that `find_range` could return, in order and without overlaps.
 
     Example:
         >>> list(find_ranges("la la", "LA LA la\u00a0la"))
@@ -222,7 +234,7 @@ def locate_words(text: str, word: re.Pattern[str]) -> Iterator[tuple[str, int, i
 
 
 class _MappedText(NamedTuple):
-    """A text to search in, and the start and end of each of its characters that is not white space."""
+    """A text to search in, with the start and end in the original text of each character that is not white space."""
 
     text: SearchedText
     starts: list[int]
@@ -242,7 +254,7 @@ def _map_characters(text: str) -> _MappedText:
 
 
 class _Units(NamedTuple):
-    """The key of every character or entity of a text, with its start and end."""
+    """The characters and entities of a text: the normalised key of each, with its start and end."""
 
     keys: list[str]
     starts: list[int]
@@ -297,7 +309,7 @@ def _remove_inner_hyphens(text: str) -> str:
 
 
 def _keep_outer_hyphens(hyphens: re.Match[str]) -> str:
-    """Return what remains of hyphens without white space around them: nothing if there are letters on both sides."""
+    """Return the replacement of some hyphens: empty if they are between letters, otherwise the hyphens themselves."""
     return "" if _are_between_letters(hyphens) else hyphens[0]
 
 

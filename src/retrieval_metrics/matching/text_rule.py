@@ -27,17 +27,17 @@ class _ReferenceText:
     """A reference text, split into words.
 
     Attributes:
-        piece: Its position in `Qrels.documents`.
+        piece_position: Its position in `Qrels.documents`.
         run_length: How many consecutive words must match: all of them if the text is short.
-        starts_by_run: At which words each run of this length begins.
+        starts_by_run: The numbers of the words at which each run of this length begins.
         word_lengths: How many characters each word has.
         size: How many characters all words have.
     """
 
-    def __init__(self, piece: int, text: str, longest_run: int) -> None:
+    def __init__(self, piece_position: int, text: str, max_run_length: int) -> None:
         tokens = unhyphenated_words(text)
-        self.piece = piece
-        self.run_length = min(longest_run, len(tokens))
+        self.piece_position = piece_position
+        self.run_length = min(max_run_length, len(tokens))
         self.word_lengths = np.array([len(token) for token in tokens], dtype=np.int64)
         self.size = int(self.word_lengths.sum())
         self.starts_by_run: dict[WordRun, list[int]] = {}
@@ -49,7 +49,7 @@ class _ReferenceText:
         return int(self.word_lengths[is_covered].sum())
 
     def find_covered_words(self, runs: set[WordRun]) -> BoolArray | None:
-        """Return which words are in a run that also occurs in `runs`; None if none is."""
+        """Return which words of the reference lie in one of these runs; None if no word does."""
         common_runs = self.starts_by_run.keys() & runs
         if not common_runs:
             return None
@@ -68,28 +68,28 @@ class TextRule:
 
     def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits) -> None:
         self._matching = matching
-        self._references: dict[int, list[_ReferenceText]] = {}
+        self._references_by_query: dict[int, list[_ReferenceText]] = {}
         self._unhyphenated_words = cache(unhyphenated_words)
         for query, pieces in pieces_by_query(qrels, Text).items():
-            for piece, judged_text in pieces.items():
-                reference = _ReferenceText(piece, judged_text.text, matching.min_common_words)
+            for piece_position, judged_text in pieces.items():
+                reference = _ReferenceText(piece_position, judged_text.text, matching.min_common_words)
                 if not reference.size:
                     raise ValueError(
                         f"the reference text {judged_text.text!r} for query {qrels.queries[query]!r} has no words to "
                         "match"
                     )
-                hits.size[piece] = reference.size
-                self._references.setdefault(query, []).append(reference)
+                hits.size[piece_position] = reference.size
+                self._references_by_query.setdefault(query, []).append(reference)
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the reference texts of a query in the items of its ranking."""
-        references = self._references.get(query)
+        references = self._references_by_query.get(query)
         if not references:
             return
         run_lengths = {reference.run_length for reference in references}
-        covered_by_piece = {
-            reference.piece: np.zeros(len(reference.word_lengths), dtype=np.bool_) for reference in references
-        }
+        is_covered_by_piece: dict[int, BoolArray] = {}
+        for reference in references:
+            is_covered_by_piece[reference.piece_position] = np.zeros(len(reference.word_lengths), dtype=np.bool_)
         for rank, item in ranking:
             if item.text is None:
                 continue
@@ -97,42 +97,43 @@ class TextRule:
             item_size = sum(map(len, tokens))
             runs_by_length = {length: set(word_runs(tokens, length)) for length in run_lengths}
             for reference in references:
-                in_item = reference.find_covered_words(runs_by_length[reference.run_length])
-                if in_item is None:
+                is_in_item = reference.find_covered_words(runs_by_length[reference.run_length])
+                if is_in_item is None:
                     continue
                 shorter_size = min(reference.size, item_size)
-                if reference.count_characters(in_item) / shorter_size >= self._matching.min_overlap:
-                    hits.add_overlapping(reference.piece, rank)
-                covered = covered_by_piece[reference.piece]
-                n_before = reference.count_characters(covered)
-                covered |= in_item
-                n_after = reference.count_characters(covered)
-                hits.add_coverage(reference.piece, rank, n_before, n_after, self._matching.min_coverage)
+                if reference.count_characters(is_in_item) / shorter_size >= self._matching.min_overlap:
+                    hits.add_overlapping(reference.piece_position, rank)
+                is_covered = is_covered_by_piece[reference.piece_position]
+                n_before = reference.count_characters(is_covered)
+                is_covered |= is_in_item
+                n_after = reference.count_characters(is_covered)
+                hits.add_coverage(reference.piece_position, rank, n_before, n_after, self._matching.min_coverage)
 
 
-def find_shared_words(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]:
+def find_shared_words(reference: str, text: str, max_run_length: int) -> list[tuple[int, int]]:
     """Return start and end of the ranges of a text whose runs of words are also in the reference.
 
     Example:
         >>> find_shared_words("wraps a block of code", "It wraps a block, I think", 3)
         [(3, 16)]
     """
-    sought = _ReferenceText(0, reference, longest_run)
-    if not sought.run_length:
+    reference_text = _ReferenceText(0, reference, max_run_length)  # its position does not matter here
+    run_length = reference_text.run_length
+    if not run_length:
         return []
     located_words = list(locate_words(text, COMPOUND_WORD))
     tokens = [word.replace("-", "") for word, _, _ in located_words]
     shared: list[tuple[int, int]] = []
-    next_word = -1  # the word behind the last shared run
-    for first_word, run in enumerate(word_runs(tokens, sought.run_length)):
-        if run not in sought.starts_by_run:
+    next_word = -1  # the number of the word after the last shared run
+    for first_word, run in enumerate(word_runs(tokens, run_length)):
+        if run not in reference_text.starts_by_run:
             continue
         _, start, _ = located_words[first_word]
-        _, _, end = located_words[first_word + sought.run_length - 1]
+        _, _, end = located_words[first_word + run_length - 1]
         if shared and first_word <= next_word:  # runs that share a word or follow each other are one range
             range_start, _ = shared[-1]
             shared[-1] = range_start, end
         else:
             shared.append((start, end))
-        next_word = first_word + sought.run_length
+        next_word = first_word + run_length
     return shared

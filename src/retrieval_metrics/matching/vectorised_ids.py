@@ -1,4 +1,4 @@
-"""Join judgments and a run stored in columns.
+"""Join judgments and a run that is stored in columns, by document id.
 
 As with ids in dicts, only judged documents are looked up. The retrieved documents are filtered down to the few that are
 judged; the rank of each is one more than the number of scores above its own. If the rows of a query are already best
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class _FoundRows(NamedTuple):
-    """Judged documents found in a batch.
+    """The rows of a batch that hold a judged document.
 
     Attributes:
-        document: The position of each in `Qrels.documents`.
-        row: Its row in the batch.
-        query: The position of its query in the batch.
+        document: The position of the document in `Qrels.documents`.
+        row: The row in the batch.
+        query: The position of the query in the batch.
     """
 
     document: IntArray
@@ -42,7 +42,7 @@ class _FoundRows(NamedTuple):
 
 
 class _DocumentRanks(NamedTuple):
-    """Where judged documents are in their rankings; see `Items`."""
+    """The ranks of judged documents, in columns as in `Items`."""
 
     document: IntArray
     rank: IntArray
@@ -58,7 +58,7 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
     ranks: list[_DocumentRanks] = []
     duplicates: list[Duplicates] = []
     for batch in run.batches():
-        _require_same_kind(qrels, batch)
+        _require_same_type_of_ids(qrels, batch)
         query_position = np.array([qrels.place.get(query, -1) for query in batch.queries], dtype=np.int64)
         is_judged = query_position >= 0
         n_retrieved[query_position[is_judged]] = np.diff(batch.bounds)[is_judged]
@@ -98,10 +98,10 @@ def _make_judged_frame(qrels: Qrels) -> pl.DataFrame:
     return pl.DataFrame({"query": qrels.document_query, "document": ids, "position": np.arange(len(ids))})
 
 
-def _require_same_kind(qrels: Qrels, batch: Batch) -> None:
+def _require_same_type_of_ids(qrels: Qrels, batch: Batch) -> None:
     if len(batch.documents):
-        kind = int if batch.documents.dtype.is_integer() else str
-        require_same_id_type(qrels.document_kind, "document ids in the qrels", kind, "those in the run")
+        id_type = int if batch.documents.dtype.is_integer() else str
+        require_same_id_type(qrels.document_kind, "document ids in the qrels", id_type, "those in the run")
 
 
 def _find_judged(judged: pl.DataFrame, judged_ids: pl.Series, batch: Batch, query_position: IntArray) -> _FoundRows:
@@ -179,7 +179,7 @@ def _find_best_first_order(matches: _FoundRows, batch: Batch, scores: FloatArray
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
     is_unsorted = np.zeros(len(batch.queries), dtype=np.bool_)
-    is_unsorted[query[batch.bounds[query] < rising]] = True
+    is_unsorted[query[batch.bounds[query] < rising]] = True  # the first row of a query has no row above it
     has_match = np.zeros_like(is_unsorted)
     has_match[matches.query] = True
     rows, query = _list_rows(batch, is_unsorted & has_match)

@@ -1,11 +1,11 @@
-"""Split texts into words that compare equal where texts differ only in typography."""
+"""Split texts into normalised words, so that texts which differ only in typography have equal words."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from retrieval_metrics.inputs.chunk_offsets import UNSPACED_SCRIPTS
+from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 from retrieval_metrics.matching.text_normalisation import normalise_words
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""What PyInstaller has to know, which reads imports and not the stubs that name them here."""
+"""The PyInstaller hook of the package; PyInstaller follows imports, but not the stubs that list the lazy ones."""
 
 from pathlib import Path
 
 
 def hook_folders() -> list[str]:
-    """Return the folder of the hook; PyInstaller asks through an entry point."""
+    """Return the folder that holds the hook; PyInstaller finds this function through an entry point."""
     return [str(Path(__file__).parent)]

@@ -1,4 +1,4 @@
-"""Every module and every data file of the package goes into a frozen program."""  # noqa: N999 -- PyInstaller's name
+"""Tell PyInstaller to put every module and every data file of the package into a frozen program."""  # noqa: N999 -- PyInstaller's name
 
 from pathlib import Path
 
