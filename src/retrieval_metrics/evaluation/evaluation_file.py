@@ -120,38 +120,38 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
 
 def decode_evaluation(
     section: Mapping[str, Any],
-    document: SavedFile,
+    saved_file: SavedFile,
     texts: list[str],
     qrels_by_system: Mapping[str, Qrels] | None = None,
 ) -> Scores | Totals:
     """Return what `encode_evaluation` was given; its questions may be those of a system read before."""
-    with document.place("metrics"):
+    with saved_file.name_place_in_errors("metrics"):
         entries = list(section["metrics"])
-    metrics = tuple(_decode_named_metric(entry, document, number) for number, entry in enumerate(entries))
+    metrics = tuple(_decode_named_metric(entry, saved_file, number) for number, entry in enumerate(entries))
     arguments: dict[str, Any] = {}
     for field in fields(Scores):
         if field.name in section and field.name not in SPECIAL_FIELDS:
-            with document.place(field.name):
+            with saved_file.name_place_in_errors(field.name):
                 arguments[field.name] = decode_record(section[field.name])
     if "totals" in section:
-        return _decode_totals(section, document, metrics, arguments)
+        return _decode_totals(section, saved_file, metrics, arguments)
     if "origin" in section:
-        origin = _decode_origin(section["origin"], document, texts, arguments.get("rules"), qrels_by_system or {})
+        origin = _decode_origin(section["origin"], saved_file, texts, arguments.get("rules"), qrels_by_system or {})
         arguments["origin"] = origin
         arguments["scale"] = origin.judged.qrels.largest_grade
     else:
-        with document.place("scale"):
+        with saved_file.name_place_in_errors("scale"):
             arguments["scale"] = _decode_scale(section)
-    with document.place("values"):
+    with saved_file.name_place_in_errors("values"):
         scores = _decode_scores(section["values"], metrics, arguments)
         refuse_wrong_values(scores)
         return scores
 
 
-def _decode_named_metric(entry: Any, document: SavedFile, number: int) -> Metric:
+def _decode_named_metric(entry: Any, saved_file: SavedFile, number: int) -> Metric:
     if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
-        raise ValueError(f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name")
-    return decode_metric(entry, document.name)
+        raise ValueError(f"{saved_file.name} is damaged at metrics[{number}]: {entry!r} has no name")
+    return decode_metric(entry, saved_file.name)
 
 
 def _decode_scores(section: Any, metrics: Sequence[Metric], arguments: dict[str, Any]) -> Scores:
@@ -191,9 +191,9 @@ def _decode_table(rows: Any, name: str, queries: Sequence[QueryId], n_metrics: i
 
 
 def _decode_origin(
-    section: Any, document: SavedFile, texts: list[str], rules: Any, qrels_by_system: Mapping[str, Qrels]
+    section: Any, saved_file: SavedFile, texts: list[str], rules: Any, qrels_by_system: Mapping[str, Qrels]
 ) -> Origin:
-    with document.place("origin"):
+    with saved_file.name_place_in_errors("origin"):
         questions: Any = section["questions"]
         encoded_run = section["run"]
         largest_grade = float(section["largest_grade"])
@@ -201,12 +201,12 @@ def _decode_origin(
         match: str | Key | Matching = decode_record(section["match"])
         # The name of a system stands for its questions.
         is_name = isinstance(questions, str)
-        questions = qrels_by_system[questions] if is_name else decode_questions(questions, document)
-    with document.place("questions"):
+        questions = qrels_by_system[questions] if is_name else decode_questions(questions, saved_file)
+    with saved_file.name_place_in_errors("questions"):
         qrels = as_qrels(questions)
-    with document.place("run"):
+    with saved_file.name_place_in_errors("run"):
         run = decode_run(encoded_run, texts)
-    with document.place("origin"):
+    with saved_file.name_place_in_errors("origin"):
         if largest_grade != qrels.largest_grade:
             qrels = qrels.with_largest_grade(largest_grade)
         if not isinstance(match, Matching):
@@ -229,9 +229,9 @@ def _encode_totals(totals: Totals) -> Section:
 
 
 def _decode_totals(
-    section: Mapping[str, Any], document: SavedFile, metrics: tuple[Metric, ...], arguments: Mapping[str, Any]
+    section: Mapping[str, Any], saved_file: SavedFile, metrics: tuple[Metric, ...], arguments: Mapping[str, Any]
 ) -> Totals:
-    with document.place("totals"):
+    with saved_file.name_place_in_errors("totals"):
         metric_by_name = {str(metric): metric for metric in metrics}
         exact = {}
         for entry in section["totals"]["exact"]:

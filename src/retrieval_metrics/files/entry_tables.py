@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
-from retrieval_metrics.files.json_rows import parse_json
+from retrieval_metrics.files.json_parsing import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

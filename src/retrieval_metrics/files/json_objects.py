@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import format_line_location
-from retrieval_metrics.files.json_rows import numbered_lines
+from retrieval_metrics.files.json_parsing import iterate_numbered_lines
 from retrieval_metrics.files.opening import open_source
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _iterate_file(reader: Reader) -> Iterator[Any]:
     if _is_one_value(start):
         yield from _iterate_value(reader)
         return
-    for number, line in numbered_lines(reader):
+    for number, line in iterate_numbered_lines(reader):
         try:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:

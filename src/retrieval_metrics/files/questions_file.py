@@ -42,11 +42,11 @@ def save_questions(
     write_saved_file(path, "questions", sections, labels)
 
 
-def decode_sources(content: Mapping[str, Any], document: SavedFile) -> SourceDocuments | None:
+def decode_sources(content: Mapping[str, Any], saved_file: SavedFile) -> SourceDocuments | None:
     """Return the sources of a saved set; None if neither their texts nor their digests were saved."""
     if "digests" not in content:
         return None
-    with document.place("sources"):
+    with saved_file.name_place_in_errors("sources"):
         documents = SourceDocuments(dict(content.get("sources", {})), dict(content["digests"]))
         changed = documents.find_changed(documents.texts)
         if changed:
@@ -84,7 +84,7 @@ def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict
     return entry
 
 
-def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
+def decode_questions(entries: list[Any], saved_file: SavedFile) -> Questions:
     """Return the questions of a file; those without a text have none in `queries`."""
     queries: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
@@ -92,7 +92,7 @@ def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
     answers: dict[Any, str] = {}
     conversations: dict[Any, Any] = {}
     for number, entry in enumerate(entries):
-        with document.place(f"questions[{number}]"):
+        with saved_file.name_place_in_errors(f"questions[{number}]"):
             query = entry["query"]
             if query in qrels:
                 raise ValueError(f"query {query!r} appears twice")
@@ -105,5 +105,5 @@ def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
                 answers[query] = entry["answer"]
             if CONVERSATION_KEY in entry:
                 conversations[query] = entry[CONVERSATION_KEY]
-    with document.place("questions"):
+    with saved_file.name_place_in_errors("questions"):
         return Questions(queries, qrels, provenance, answers=answers, conversation=conversations)

@@ -8,7 +8,9 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.entry_tables import read_entries_frame
 from retrieval_metrics.files.formats import FORMATS, detect_format
-from retrieval_metrics.files.json_rows import as_lines, read_document_rows, read_json_file, read_queries_per_line
+from retrieval_metrics.files.json_parsing import convert_array_to_lines, read_json_file
+from retrieval_metrics.files.json_queries import read_queries_per_line
+from retrieval_metrics.files.json_rows import read_document_rows
 from retrieval_metrics.files.json_runs import read_json_run, select_mteb_rankings
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.tabular_rows import read_table
@@ -121,7 +123,7 @@ def _read_content(
             if columns:
                 raise ValueError(f"{source.name} is a JSON object, without columns that columns= could name")
             return content
-        return _read_lines(as_lines(content, source), roles, columns, allow)
+        return _read_lines(convert_array_to_lines(content, source), roles, columns, allow)
     if format == "jsonl":
         return _read_lines(source, roles, columns, allow)
     table = read_table(source, format)
