@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.evaluation.scores import ByMetric
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.definition import require_known_scale

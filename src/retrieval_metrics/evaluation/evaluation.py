@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
+    from retrieval_metrics.evaluation.by_metric import ByMetric
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
-    from retrieval_metrics.evaluation.scores import ByMetric, Totals
+    from retrieval_metrics.evaluation.scores import Totals
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.inputs.items import QueryTexts
@@ -167,7 +168,8 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.given_scores import make_given_scores, read_scores_frame
+        from retrieval_metrics.evaluation.given_scores import make_given_scores
+        from retrieval_metrics.evaluation.score_tables import read_scores_frame
 
         scores = read_scores_frame(frame, query, metric, value)
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.evaluation_wording import format_partial_match
 from retrieval_metrics.evaluation.judged_results import JudgedResults
 from retrieval_metrics.evaluation.outcome_facts import QueryFindings
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
 from retrieval_metrics.evaluation.outcomes import ExplanationTarget
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
-from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, cast, get_args
 
 import numpy as np
 
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -15,7 +16,6 @@ from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.definition import divides_by_largest_grade
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
-from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
 from retrieval_metrics.metrics.base.score import ideal_values, is_two_valued
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.budget import BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
+    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 
 
@@ -481,43 +482,3 @@ def _format_difference(rules: Rules, other: Rules) -> str:
 
 def _names(metrics: Sequence[Metric]) -> str:
     return ", ".join(map(str, metrics))
-
-
-T = TypeVar("T")
-
-
-class ByMetric(dict[str, T]):
-    """A dict by metric names that accepts every spelling, `result["ap"]` for `result["map"]`, and cannot be changed."""
-
-    def __init__(self, values: Mapping[str, T]) -> None:
-        super().__init__(values)
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, metric: str | Metric, /) -> T: ...
-
-    def __missing__(self, metric: str | Metric) -> T:
-        name = match_metric_name(metric, self.keys())
-        if not super().__contains__(name):
-            raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
-        return self[name]
-
-    def __contains__(self, metric: object) -> bool:
-        try:
-            return super().__contains__(match_metric_name(metric, self.keys()))  # type: ignore[arg-type]  # parse refuses other types
-        except (TypeError, ValueError):
-            return False
-
-    def get(self, metric: Any, default: Any = None) -> Any:
-        """Return the value of a metric under any spelling, or the default if it was not computed."""
-        if metric not in self:
-            return default
-        return self[metric]
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("results cannot be changed; dict(results) returns a copy that can")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self),)  # otherwise a dict is filled item by item, which is refused

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
-from retrieval_metrics.evaluation.scores import ByMetric, Scores
+from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base import score as metric_scoring
 from retrieval_metrics.statistics.means import Sums, Units
