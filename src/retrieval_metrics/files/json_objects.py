@@ -1,4 +1,4 @@
-"""The objects of a source that has any: a file of JSON, a frame, a list."""
+"""Read JSON objects from a file, a DataFrame or a list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARQUET_MARK = b"PAR1"
 
 
 def iterate_objects(source: Any) -> Iterator[Any]:
-    """Yield the objects of a source."""
+    """Yield the objects of a file, a DataFrame or an iterable, each as a dict if it is a JSON object or a row."""
     if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
         with open_source(source) as reader:
             yield from _iterate_file(reader)

@@ -1,4 +1,4 @@
-"""Judgments and questions as saved files, one entry per question, and back."""
+"""Encode judgments and questions for saved files, one entry per question, and decode them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _encode_question(query: QueryId, text: str | None, judgments: Any, provenanc
 
 
 def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict[str, Any]:
-    """Return the answer to a question and what was said before it, as JSON holds them, as far as there is either."""
+    """Return the answer to a question and the conversation before it as JSON values, as far as they are known."""
     entry: dict[str, Any] = {}
     answer = questions.answers.get(query)
     if answer is not None:
@@ -85,7 +85,7 @@ def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict
 
 
 def decode_questions(entries: list[Any], saved_file: SavedFile) -> Questions:
-    """Return the questions of a file; those without a text have none in `queries`."""
+    """Return the questions of a file; a question without a text is in `qrels` but not in `queries`."""
     queries: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Provenance] = {}

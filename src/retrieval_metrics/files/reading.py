@@ -115,7 +115,7 @@ def _require_format(source: Reader, format: str | None, columns: Columns | None)
 def _read_content(
     source: Reader, format: str, roles: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
-    """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
+    """Return the content of a file other than TREC: an entry per query, or a table with a row per document."""
     import_optional("polars", f"reading {format.upper()}")
     if format == "json":
         content = read_json_file(source, allow)
@@ -143,7 +143,7 @@ def _read_lines(
 
 
 def _read_json_qrels(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
-    judgments = {query: decode_judgments(value, f"{name}, query {query!r}") for query, value in content.items()}
+    judgments = {query: decode_judgments(entry, f"{name}, query {query!r}") for query, entry in content.items()}
     qrels = Qrels(judgments)
     if "blanks" not in allow:
         for document, query_position in zip(qrels.documents, qrels.document_query.tolist(), strict=True):
@@ -154,11 +154,9 @@ def _read_json_qrels(content: dict[str, Any], name: str, allow: frozenset[str]) 
     return qrels
 
 
-def _require_no_blanks(query_or_document: Any, what: str, name: str) -> None:
-    if isinstance(query_or_document, str) and query_or_document != query_or_document.strip():
-        raise ValueError(
-            f"{name}: the {what}, {query_or_document!r}, begins or ends with a blank (allow='blanks' keeps it)"
-        )
+def _require_no_blanks(text_id: Any, role: str, name: str) -> None:
+    if isinstance(text_id, str) and text_id != text_id.strip():
+        raise ValueError(f"{name}: the {role}, {text_id!r}, begins or ends with a blank (allow='blanks' keeps it)")
 
 
 def read_run(

@@ -1,4 +1,4 @@
-"""Save any result, and load any saved result."""
+"""Load any saved result, and save runs, which are plain mappings without a method `save`."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.comparison.tuning_result import Tuning
+    from retrieval_metrics.files.saved_fields import SavedFields
     from retrieval_metrics.files.saved_format import LabelMapping, SavedFile
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.run import Run
 
 
 def _read_tuning(saved_file: SavedFile) -> Tuning:
-    """Choose again: the settings and the rule are saved, and the choice follows from them."""
+    """Return a tuning; its choice is computed again from the saved scores of the settings and the saved rule."""
     scores_by_setting = decode_systems(saved_file)
     with saved_file.name_place_in_errors("rule"):
         rule = TuningRule(**decode_record(saved_file.content["rule"]))
@@ -76,7 +77,9 @@ def _refuse_history(saved_file: SavedFile) -> NoReturn:
     raise ValueError(f"{saved_file.name} is a history; rm.History(path) reads it")
 
 
-# The reader of each kind of file.
+# Results whose files hold their fields.
+FIELD_RESULTS: tuple[type[SavedFields], ...] = (Estimate, Pool, Sample, Threshold)
+# The function that reads each kind of file.
 READERS: Mapping[str, Callable[[SavedFile], Any]] = {
     "comparison": _read_comparison,
     "evaluation": _read_evaluation,
@@ -86,7 +89,7 @@ READERS: Mapping[str, Callable[[SavedFile], Any]] = {
     "run": _read_run,
     "tuning": _read_tuning,
     RUN_LOG_KIND: _read_answers,
-    **{saved.kind: partial(decode_saved_fields, saved) for saved in (Estimate, Pool, Sample, Threshold)},
+    **{result_class.kind: partial(decode_saved_fields, result_class) for result_class in FIELD_RESULTS},
 }
 
 
@@ -151,14 +154,14 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def format_saved(result: Any, **options: Any) -> str:
-    """Return what `save` of a result writes, for hosts that keep results in files of their own."""
+    """Return the text that the method `save` of a result writes, for hosts that keep results in their own files."""
     file = BytesIO()
     result.save(file, **options)
     return file.getvalue().decode()
 
 
 def parse_saved(text: str) -> Any:
-    """Return the result of a text of `format_saved`, as `load` does.
+    """Return the result in a text that `format_saved` returned, as `load` does.
 
     Raises:
         ValueError: If it is damaged.
