@@ -84,15 +84,18 @@ class History(Printed):
             evaluation = load(evaluation)
         if not isinstance(evaluation, Evaluation):
             raise TypeError(f"a history can hold only evaluations, got {type(evaluation).__name__}")
-        if label is None:
-            label = evaluation.labels.get("commit")
+        entry_label: str | float | None = label
+        if entry_label is None:
+            entry_label = evaluation.labels.get("commit")
         relative_path = None if saved_path is None else _make_relative(Path(saved_path), self.path)
-        line = encode_entry(evaluation, "" if label is None else str(label), relative_path, evaluation.labels)
+        line = encode_entry(
+            evaluation, "" if entry_label is None else str(entry_label), relative_path, evaluation.labels
+        )
         if save is not None:
             evaluation.save(save)
 
         def make_line(content: bytes) -> dict[str, Any]:
-            if label is None:
+            if entry_label is None:
                 return {**line, "label": _choose_label(content)}
             return line
 

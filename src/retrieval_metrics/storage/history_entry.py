@@ -163,8 +163,12 @@ def count_result_pairs(entries: Sequence[Entry], entry: Entry) -> int:
 
 
 def _or_null(number: float) -> float | None:
-    return None if isnan(number) else float(number)
+    if isnan(number):
+        return None
+    return float(number)
 
 
 def _or_nan(number: float | None) -> float:
-    return float("nan") if number is None else number
+    if number is None:
+        return float("nan")
+    return number
