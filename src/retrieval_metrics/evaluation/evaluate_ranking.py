@@ -1,4 +1,4 @@
-"""Evaluate a single ranking."""
+"""Evaluate a single ranking, for tools that score one row at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.matching_options import Matching
 
 
-# The name of the query in messages.
+# The id that stands for the query of the ranking, as messages name it.
 QUERY_OF_RANKING = "the query"
 
 

@@ -40,8 +40,8 @@ class EvaluationTask:
         sources: The documents in which spans are judged.
         match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
         key: Returns the value of an item that is compared with ids.
-        retrieve_arguments: What to tell `retrieve`: the questions, what their judgments are compared with, and the
-            check of the first answer.
+        retrieve_arguments: The arguments of `retrieve`: the questions, what their judgments are compared with, and
+            the check of the first answer.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class EvaluationTask:
     def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
         """Return the values of single questions with the ranks behind them.
 
-        Those of a run that is not evaluated are computed without the warnings that concern a whole run.
+        For a run that is not evaluated yet, they are computed without the warnings about a whole run.
         """
         if isinstance(run, Evaluation):
             return query_scores(run.scores)

@@ -1,4 +1,4 @@
-"""Score what a host retrieved, and ask a retriever for it."""
+"""Score what a host retrieved: a whole run, or one row at a time."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ ROW = "the row"
 class Scorer:
     """Scores what a host retrieved by the metrics, rules and `match` that its user chose.
 
-    `evaluate` warns of what concerns a whole run and counts it; a host that scores queries one by one would repeat that
-    for every query. Only items whose place is unknown, so that a 0 may be wrong, are warned of here too.
+    Unlike `evaluate`, it does not count issues or warn about a whole run, because a host that scores queries one by one
+    would repeat that for every query. It warns only about items whose position is unknown, for which a 0 may be wrong.
 
     Attributes:
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
-        max_grade: The largest grade of all judgments; None for that of the judgments that are scored together.
+        max_grade: The largest grade of all judgments; None takes that of the judgments that are scored together.
     """
 
     _knows_all_judgments = True
@@ -92,9 +92,10 @@ class Scorer:
     def evaluation(
         self, qrels: QrelsMapping | Qrels, run: RetrievedRun, *, clusters: ClustersBy = None
     ) -> tuple[Evaluation, dict[QueryId, TypeError | ValueError]]:
-        """Return the evaluation of rows, each a query, and why some of them cannot be judged, which are left out.
+        """Return the evaluation of rows, each a query, and the errors of the rows that cannot be judged.
 
-        All are evaluated at once; only if that is refused, each is tried alone. The largest grade is that of all rows.
+        Rows that cannot be judged are left out. All rows are evaluated at once; only if that fails, each is tried
+        alone. The largest grade is that of all rows.
 
         Args:
             qrels: The judgments per query, as in `evaluate`.
@@ -123,7 +124,7 @@ class Scorer:
         return self._evaluate(accepted_qrels, accepted_run, clusters), refusals
 
     def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
-        """Return why single queries of a run cannot be scored, where all together are refused.
+        """Return the errors of the queries of a run that cannot be scored, each tried alone.
 
         Example:
             >>> run = RetrievedRun({"q1": [], "q2": ["d1"]})
@@ -193,7 +194,7 @@ class Scorer:
 
 
 def _select_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun:
-    """Return what a run says of some queries; nothing was retrieved for one that is not in it."""
+    """Return a run of some queries; a query that is not in the original run has an empty ranking."""
     rankings = {query: run.get(query, []) for query in queries}
     stages = {name: _select_keys(stage, queries) for name, stage in run.stages.items()}
     return RetrievedRun(
@@ -212,7 +213,8 @@ def _select_keys(mapping: Mapping[QueryId, T], queries: Collection[QueryId]) -> 
 class RowScorer(Scorer):
     """Scores one row at a time, for hosts that store a value and a reason for each.
 
-    It refuses metrics that divide by the largest grade of all judgments unless that is given: one row does not show it.
+    It refuses metrics that divide by the largest grade of all judgments unless `max_grade` is given, because one row
+    does not show that grade.
     """
 
     _knows_all_judgments = False
@@ -275,11 +277,11 @@ class RowScorer(Scorer):
         if isinstance(ranking, MergedRanking):
             calls = ranking.calls
             ranking = ranking.ranking
-        # What came back before the failure counts; a failure that left nothing is no silence.
-        is_lost = failure is not None and not len(ranking)
-        if not calls and not is_lost:
+        # Results from before a failure count. Without any, the row is an error and not an empty answer.
+        has_only_failed = failure is not None and not len(ranking)
+        if not calls and not has_only_failed:
             return {ROW: ranking}
-        errors: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if is_lost else {}
+        errors: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if has_only_failed else {}
         run = RetrievedRun({ROW: ranking}, errors, calls={ROW: calls} if calls else None)
         hidden_calls = find_hidden_calls(self.metrics, run)
         if hidden_calls is not None:

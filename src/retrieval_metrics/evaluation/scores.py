@@ -1,4 +1,4 @@
-"""The numbers of an evaluation: values per query, or only their exact sums."""
+"""Hold the numbers of an evaluation: the values of every query, or only their exact sums."""
 
 from __future__ import annotations
 
@@ -73,8 +73,7 @@ class Scores:
         rules: The rule set they were computed under.
         origin: What they were computed from; None if the values came without it.
         scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
-        budget_fills: How each query fills the budgets of the metrics, if the values came without their origin, which
-            knows.
+        budget_fills: How each query fills the budgets of the metrics; needed only if `origin` is None.
         clusters: The clusters of the queries; None if queries are independent.
     """
 
@@ -168,7 +167,7 @@ class Scores:
         return None if ideal is None else ideal[self.positions]
 
     def _two_valued(self, metric: Metric, origin: Origin) -> FloatArray | None:
-        """Return the column of that name; a mean over runs or orders of equal scores can be a fraction all the same."""
+        """Return the column `two_valued`, which is 0 where a mean over runs, or over orders of ties, is a fraction."""
         is_two_valued_by_position = is_two_valued(metric, origin.judged, self.rules)
         if is_two_valued_by_position is None:
             return None
@@ -260,7 +259,7 @@ class Scores:
 
     @cached_property
     def cache(self) -> dict[Any, Any]:
-        """What was computed from these scores and their origin, such as the summary that is printed, by what it is."""
+        """Results that were computed from these scores, such as the printed summary, by name."""
         return {}
 
     def require_origin(self, purpose: str) -> Origin:
@@ -347,11 +346,11 @@ class Scores:
         return replace(self, clusters=clusters.select(self.queries))
 
     def with_values(self, values: FloatArray) -> Scores:
-        """Return the scores with other values, shape (queries, metrics), of which no range over orders is known."""
+        """Return the scores with other values, shape (queries, metrics), without a range over orders of ties."""
         columns = columns_by_metric("value", self.metrics, values)
-        for (column, metric), numbers in self.columns.items():
+        for (column, metric), column_values in self.columns.items():
             if column in {"ideal", "residual"}:
-                columns[column, metric] = numbers
+                columns[column, metric] = column_values
         return replace(self, columns=columns)
 
     def select(self, rows: IntArray, counts: Counts) -> Scores:
@@ -362,7 +361,7 @@ class Scores:
             queries=queries,
             columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            budget_fills={budget: filled.take(rows) for budget, filled in self.budget_fills.items()},
+            budget_fills={budget: fills.take(rows) for budget, fills in self.budget_fills.items()},
             clusters=None if self.clusters is None else self.clusters.select(queries),
         )
 
@@ -412,7 +411,7 @@ class Totals:
         )
 
     def merged_with(self, other: Totals) -> Totals:
-        """Return the totals of the queries of both.
+        """Return the totals of the queries of both, without changing either.
 
         Raises:
             ValueError: If they have different metrics or rules, or a metric divides by the largest grade and that
@@ -420,19 +419,19 @@ class Totals:
         """
         if self.metrics != other.metrics:
             raise ValueError(
-                f"parts must have the same metrics, got {_names(self.metrics)} and {_names(other.metrics)}"
+                f"parts must have the same metrics, got {_join_names(self.metrics)} and {_join_names(other.metrics)}"
             )
         require_same_properties(self.metrics, other.metrics)
         if self.rules != other.rules:
             raise ValueError(
                 f"parts must be computed under the same rules, got {_format_difference(self.rules, other.rules)}"
             )
-        _check_scale(self, other)
+        _require_same_scale(self, other)
         own_counts = cast("dict[str, int]", self.counts)
         other_counts = cast("dict[str, int]", other.counts)
         counts = {name: number + other_counts[name] for name, number in own_counts.items()}
         exact = {}
-        # What is unknown of one part is unknown of the whole.
+        # A column that is unknown in one part is unknown in the whole.
         for key in self.exact:
             if key in other.exact:
                 exact[key] = ExactSums.merge([self.exact[key], other.exact[key]])
@@ -460,7 +459,7 @@ def _are_equal(column: FloatArray | IntArray | None, other: FloatArray | IntArra
     return np.array_equal(column, other, equal_nan=True)
 
 
-def _check_scale(totals: Totals, other: Totals) -> None:
+def _require_same_scale(totals: Totals, other: Totals) -> None:
     if totals.scale is None or other.scale is None or totals.scale == other.scale:
         return
     for metric in totals.metrics:
@@ -473,12 +472,14 @@ def _check_scale(totals: Totals, other: Totals) -> None:
 
 def _format_difference(rules: Rules, other: Rules) -> str:
     """Return the first difference of two rule sets; their names can be equal, as ties= changes no name."""
-    differing = [field.name for field in fields(rules) if getattr(rules, field.name) != getattr(other, field.name)]
-    name = differing[0]
+    differing_fields = [
+        field.name for field in fields(rules) if getattr(rules, field.name) != getattr(other, field.name)
+    ]
+    name = differing_fields[0]
     if name == "name":
         return f"{rules.name} and {other.name}"
     return f"{rules.name} with {name}={getattr(rules, name)!r} and with {name}={getattr(other, name)!r}"
 
 
-def _names(metrics: Sequence[Metric]) -> str:
+def _join_names(metrics: Sequence[Metric]) -> str:
     return ", ".join(map(str, metrics))
