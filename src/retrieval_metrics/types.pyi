@@ -31,12 +31,12 @@ from retrieval_metrics.datasets.rechunk_labels import RelabelResult as RelabelRe
 from retrieval_metrics.datasets.sample import Sample as Sample
 from retrieval_metrics.evaluation.budget_coverage import BudgetFill as BudgetFill
 from retrieval_metrics.evaluation.budget_coverage import BudgetUse as BudgetUse
+from retrieval_metrics.evaluation.by_metric import ByMetric as ByMetric
 from retrieval_metrics.evaluation.counts import Counts as Counts
 from retrieval_metrics.evaluation.explanation import Explanation as Explanation
 from retrieval_metrics.evaluation.explanation import Worst as Worst
 from retrieval_metrics.evaluation.outcomes import Finding as Finding
 from retrieval_metrics.evaluation.query_scores import QueryScore as QueryScore
-from retrieval_metrics.evaluation.scores import ByMetric as ByMetric
 from retrieval_metrics.evaluation.scores import Scores as Scores
 from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages

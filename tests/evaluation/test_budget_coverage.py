@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.budget_coverage import find_unequal_depth, find_unequal_text, measure_budget_fills
+from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
+from retrieval_metrics.evaluation.unequal_cutoffs import find_unequal_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,17 +156,3 @@ def test_a_saved_comparison_remembers_it(tmp_path: Path) -> None:
         loaded = rm.load(tmp_path / "saved.json")
         assert loaded.budgets == comparison.budgets
         assert loaded.summary == comparison.summary
-
-
-def test_rankings_cut_above_a_cutoff_that_others_reach_are_found() -> None:
-    qrels = {f"q{number}": ["d0"] for number in range(4)}
-    deep = {query: [f"d{rank}" for rank in range(100)] for query in qrels}
-    cut = {query: ranking[:20] for query, ranking in deep.items()}
-    metrics = [rm.Metric("recall", 50), rm.Metric("recall", 20), rm.Metric("map")]
-    scores = {name: rm.evaluate(qrels, run, metrics).scores for name, run in {"deep": deep, "cut": cut}.items()}
-    unequal_depth = find_unequal_depth(scores, metrics)
-    assert unequal_depth is not None
-    assert (unequal_depth.shallow, unequal_depth.deepest) == ("cut", "deep")
-    assert (unequal_depth.shallow_depth, unequal_depth.deepest_depth) == (20, 100)
-    assert unequal_depth.cutoffs == {"recall@50": 50}
-    assert find_unequal_depth(scores, metrics[1:]) is None

@@ -4,7 +4,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation import budget_wording as wording
-from retrieval_metrics.evaluation.budget_coverage import UnequalDepth, UnequalText
+from retrieval_metrics.evaluation.unequal_cutoffs import UnequalDepth, UnequalText
 from retrieval_metrics.types import BudgetFill, BudgetUse
 
 FULL = BudgetFill(fill_rate=0.98, unfilled=0, n=30, mean_results=20.0, results_to_fill=20)

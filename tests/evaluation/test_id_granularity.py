@@ -59,18 +59,19 @@ def names(ranking: Sequence[Any]) -> RunIds:
 
 def test_relatives_are_found_in_the_order_of_the_ranking_and_exclude_the_id_itself() -> None:
     ranking = names(["d70", "d7#2", "d7", "x-d7", "d7#1", "d8#1"])
-    assert ranking.ids_of_other_granularity("d7") == ["d7#2", "d7#1"]
-    assert names(["d7", "d7#2"]).ids_of_other_granularity("d7#1") == ["d7"]
-    assert names([70, 17]).ids_of_other_granularity(7) == []
+    assert ranking.find_ids_of_other_granularity("d7") == ["d7#2", "d7#1"]
+    assert names(["d7", "d7#2"]).find_ids_of_other_granularity("d7#1") == ["d7"]
+    assert names([70, 17]).find_ids_of_other_granularity(7) == []
 
 
 @given(st.lists(st.text("ab1-#_ \n", max_size=5), max_size=6, unique=True), st.text("ab1-#_ \n", max_size=5))
 def test_relatives_are_all_that_look_like_the_same_document(ranking: list[str], document: str) -> None:
     scored = {name: float(-rank) for rank, name in enumerate(ranking)}
     expected = [other for other in ranking if other != document and is_same_document(document, other)]
-    assert names(ranking).ids_of_other_granularity(document) == expected
+    assert names(ranking).find_ids_of_other_granularity(document) == expected
     assert (
-        RunIds(OrderedRankings({"q": scored}, "id", TIES_BY_ID), scored).ids_of_other_granularity(document) == expected
+        RunIds(OrderedRankings({"q": scored}, "id", TIES_BY_ID), scored).find_ids_of_other_granularity(document)
+        == expected
     )
 
 
@@ -86,9 +87,9 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
         ("d8#1", None),
     ]
     items = [rm.Retrieved(name, source=source) for name, source in sources]
-    assert names(items).sibling_chunks(len(items)) == {"S": 2, "d7": 1}
-    assert names(items).sibling_chunks(2) == {"S": 1}
-    assert names([name for name, _ in sources]).sibling_chunks(len(items)) == {"d7": 1}
+    assert names(items).count_sibling_chunks(len(items)) == {"S": 2, "d7": 1}
+    assert names(items).count_sibling_chunks(2) == {"S": 1}
+    assert names([name for name, _ in sources]).count_sibling_chunks(len(items)) == {"d7": 1}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
 )
 def test_so_many_further_parts_or_more(ranking: list[str], n_above: int, min_count: int, *, expected: bool) -> None:
     assert names(ranking).has_further_parts(n_above, min_count) is expected
-    assert (names(ranking).sibling_chunks(n_above).total() >= min_count) is expected
+    assert (names(ranking).count_sibling_chunks(n_above).total() >= min_count) is expected
 
 
 @given(st.text("ab1-#:_. \n", max_size=8))

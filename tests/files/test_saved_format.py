@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.files.saved_format import DIGEST_PREFIX, signed
+from retrieval_metrics.files.saved_format import DIGEST_PREFIX, add_digest
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def changed(tmp_path: Path, change: Any) -> Path:
     content = json.loads(path.read_text())
     del content["digest"]
     change(content)
-    path.write_bytes(signed(json.dumps(content).encode()))
+    path.write_bytes(add_digest(json.dumps(content).encode()))
     return path
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.files.saved_format import signed
+from retrieval_metrics.files.saved_format import add_digest
 
 QUERIES: dict[Any, str] = {number: f"what is {number}?" for number in range(24)}
 RUNS: dict[str, Any] = {
@@ -111,6 +111,6 @@ def test_a_forged_sample_is_refused_although_its_digest_is_right(change: Any, me
     content = json.loads(path.read_text())
     del content["digest"]
     change(content)
-    path.write_bytes(signed(json.dumps(content, indent=1).encode().replace(b'{\n "format": ', b'{\n"format": ', 1)))
+    path.write_bytes(add_digest(json.dumps(content, indent=1).encode().replace(b'{\n "format": ', b'{\n"format": ', 1)))
     with pytest.raises(ValueError, match=message):
         rm.load(path)

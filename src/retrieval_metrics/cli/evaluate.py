@@ -36,7 +36,8 @@ from retrieval_metrics.cli.trec_eval_lines import (
 )
 from retrieval_metrics.cli.trec_eval_lines import select_measures as trec_eval_names
 from retrieval_metrics.evaluation.evaluation_table import summary_table
-from retrieval_metrics.evaluation.mean_limits import check_ceiling, require_useful_bound
+from retrieval_metrics.evaluation.mean_limits import check_ceiling
+from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import as_metric

@@ -16,7 +16,7 @@ from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.saved_format import is_saved
-from retrieval_metrics.files.text_files import read_texts
+from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
 from retrieval_metrics.inputs.run import StreamedRun
 

@@ -12,7 +12,7 @@ from retrieval_metrics.comparison.audit_lint import lint_judged_run
 from retrieval_metrics.comparison.audit_wording import audit_notes
 from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_difference
 from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
-from retrieval_metrics.evaluation.scores import ByMetric
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.matching.common_queries import count_common_queries

@@ -28,7 +28,7 @@ from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.mean_limits import percentage_hint
+from retrieval_metrics.evaluation.useful_bounds import format_percentage_hint
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -189,7 +189,7 @@ def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None
     if margin > widest:
         raise ValueError(
             f"margin is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
-            f"{widest:g}{percentage_hint(margin, widest)}"
+            f"{widest:g}{format_percentage_hint(margin, widest)}"
         )
 
 

@@ -13,7 +13,7 @@ from retrieval_metrics._internal.signatures import forward_arguments, takes_argu
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.tests_of_pairs import list_pairs
-from retrieval_metrics.evaluation.row_scorer import make_first_answer_check
+from retrieval_metrics.evaluation.evaluation_task import make_first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions

@@ -80,34 +80,34 @@ def _find_same_questions(scores: Scores, all_scores: Mapping[str, Scores], names
     return None
 
 
-def decode_systems(document: SavedFile) -> dict[str, Scores]:
+def decode_systems(saved_file: SavedFile) -> dict[str, Scores]:
     """Return the scores of each system."""
-    with document.place("systems"):
-        texts = document.content["texts"]
-        systems = dict(document.content["systems"])
+    with saved_file.name_place_in_errors("systems"):
+        texts = saved_file.content["texts"]
+        systems = dict(saved_file.content["systems"])
     scores_by_system: dict[str, Scores] = {}
     qrels_by_system: dict[str, Qrels] = {}
     for name, section in systems.items():
-        scores = decode_evaluation(section, document, texts, qrels_by_system)
+        scores = decode_evaluation(section, saved_file, texts, qrels_by_system)
         if not isinstance(scores, Scores):
-            raise ValueError(f"{document.name} is damaged at systems: {name!r} has no values of single queries")
+            raise ValueError(f"{saved_file.name} is damaged at systems: {name!r} has no values of single queries")
         scores_by_system[name] = scores
         if scores.origin is not None:
             qrels_by_system[name] = scores.origin.judged.qrels
     return scores_by_system
 
 
-def decode_comparison(document: SavedFile) -> dict[str, Any]:
+def decode_comparison(saved_file: SavedFile) -> dict[str, Any]:
     """Return the fields of the `ComparisonRecord` that was saved."""
-    content = document.content
-    scores = decode_systems(document)
+    content = saved_file.content
+    scores = decode_systems(saved_file)
     arguments: dict[str, Any] = {}
     for name in _PLAIN_FIELDS:
-        with document.place(name):
+        with saved_file.name_place_in_errors(name):
             arguments[name] = decode_record(content[name])
-    with document.place("differences"):
+    with saved_file.name_place_in_errors("differences"):
         arguments["differences"] = Differences(decode_record(entry) for entry in content["differences"])
-    with document.place("metrics"):
-        metrics = tuple(decode_metric(entry, document.name) for entry in content["metrics"])
+    with saved_file.name_place_in_errors("metrics"):
+        metrics = tuple(decode_metric(entry, saved_file.name) for entry in content["metrics"])
     paired_values = PairedValues.from_scores(scores, metrics, arguments.get("clusters"))
     return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **arguments}

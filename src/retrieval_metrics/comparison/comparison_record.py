@@ -11,10 +11,10 @@ from retrieval_metrics.comparison.conclusions import conclude
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
 from retrieval_metrics.comparison.system_ranking import rank_systems
-from retrieval_metrics.evaluation.budget_coverage import unequal_depth_note, unequal_text_note
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
-from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
+from retrieval_metrics.evaluation.unequal_cutoffs import describe_unequal_depth, describe_unequal_text
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class ComparisonRecord:
         for budget in self.budgets:
             notes += budget.sentences
         notes.append(judged_coverage_note(self))
-        notes.append(unequal_text_note(self.scores, self.metrics, self.budgets))
-        notes.append(unequal_depth_note(self.scores, self.metrics))
+        notes.append(describe_unequal_text(self.scores, self.metrics, self.budgets))
+        notes.append(describe_unequal_depth(self.scores, self.metrics))
         return tuple(filter(None, notes))
 
     @cached_property

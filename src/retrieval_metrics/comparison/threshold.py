@@ -17,7 +17,7 @@ from retrieval_metrics.comparison.threshold_choice import (
     choose_curve_points,
 )
 from retrieval_metrics.comparison.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
-from retrieval_metrics.files.saved_format import SavedFields
+from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval_metrics._internal.grouping import group_pairs
-from retrieval_metrics.files.text_files import read_texts
+from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.inputs.documents import documents_as_items
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.matching.text_normalisation import as_searched_text, normalise

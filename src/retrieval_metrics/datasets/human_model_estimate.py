@@ -10,8 +10,8 @@ from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.comparison.pair_selection import select_pairs
 from retrieval_metrics.datasets.estimate_wording import estimate_tables
 from retrieval_metrics.datasets.grader_agreement import Agreement
-from retrieval_metrics.evaluation.scores import ByMetric
-from retrieval_metrics.files.saved_format import SavedFields
+from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.metrics.base.metric import as_metric, match_metric_name
 from retrieval_metrics.reports import numbers, page
 from retrieval_metrics.statistics import CorrectedMean

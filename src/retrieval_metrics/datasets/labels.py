@@ -472,22 +472,22 @@ class LabelsSummary:
     notes: tuple[str, ...]
 
 
-def decode_labels(document: SavedFile) -> Labels:
+def decode_labels(saved_file: SavedFile) -> Labels:
     """Return the grades that were saved."""
-    with document.place("labels"):
-        entries = list(document.content["labels"])
+    with saved_file.name_place_in_errors("labels"):
+        entries = list(saved_file.content["labels"])
     labels = []
     for number, entry in enumerate(entries):
-        with document.place(f"labels[{number}]"):
+        with saved_file.name_place_in_errors(f"labels[{number}]"):
             labels.append(read_label(entry))
-    with document.place("notes"):
-        notes = tuple(str(note) for note in document.content.get("notes", ()))
+    with saved_file.name_place_in_errors("notes"):
+        notes = tuple(str(note) for note in saved_file.content.get("notes", ()))
     scale = None
-    with document.place("scale"):
-        entry = document.content.get("scale")
+    with saved_file.name_place_in_errors("scale"):
+        entry = saved_file.content.get("scale")
         if entry is not None:
             scale = Scale.from_grades(entry["relevant_from"], entry["grades"])
-    with document.place("labels"):
+    with saved_file.name_place_in_errors("labels"):
         return Labels(labels, notes, scale)
 
 

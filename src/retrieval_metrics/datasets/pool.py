@@ -29,7 +29,7 @@ from retrieval_metrics.datasets.pooled_documents import (
     require_texts,
 )
 from retrieval_metrics.datasets.sample import draw
-from retrieval_metrics.files.saved_format import SavedFields
+from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import name_runs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.validation import common_id_type, integer, positive_integer, proportion
-from retrieval_metrics.files.saved_format import SavedFields
+from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The last section of a report: metrics and columns in words, rules, date and versions."""
+"""Format the last section of a report: metrics and columns in words, rules, date and versions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,20 @@ if TYPE_CHECKING:
 def format_about_section(
     systems: Mapping[str, Scores], column_meanings: Mapping[str, str], text_length: int | None
 ) -> list[str]:
-    """Return the folded last section of a report, with the columns it has besides those of every report."""
-    first = next(iter(systems.values()))
-    metric_rows = [[str(metric), metric.in_words] for metric in first.metrics]
+    """Return the folded last section of a report.
+
+    Args:
+        systems: The scores by system.
+        column_meanings: The meanings of the columns that this report has besides those of every report.
+        text_length: The length to which texts were cut; None if the report shows no texts.
+    """
+    first_scores = next(iter(systems.values()))
+    metric_rows = [[str(metric), metric.in_words] for metric in first_scores.metrics]
     column_rows = [[column, meaning] for column, meaning in {**COLUMN_MEANINGS, **column_meanings}.items()]
+    versions = f"retrieval-metrics {_get_package_version()}, Python {_format_python_version()}"
     facts = [
-        f"Written on {_today()} by retrieval-metrics {_package_version()}, Python {_python_version()}.",
-        f"Rules: {first.rules.name}.",
+        f"Written on {_format_date()} by {versions}.",
+        f"Rules: {first_scores.rules.name}.",
     ]
     for name, scores in systems.items():
         counts = "; ".join(describe_counts(scores.counts, scores.rules, scores.metrics))
@@ -44,19 +51,19 @@ def format_about_section(
     ]
 
 
-def _today() -> str:
+def _format_date() -> str:
     """Return the date, or that of SOURCE_DATE_EPOCH, which reproducible builds set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
     return now.date().isoformat()
 
 
-def _package_version() -> str:
+def _get_package_version() -> str:
     try:
         return version("retrieval-metrics")
-    except PackageNotFoundError:  # used without being installed
+    except PackageNotFoundError:  # the package is used without being installed
         return "of unknown version"
 
 
-def _python_version() -> str:
+def _format_python_version() -> str:
     return ".".join(map(str, sys.version_info[:3]))

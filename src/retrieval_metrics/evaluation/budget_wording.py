@@ -9,7 +9,8 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.evaluation.budget_coverage import BudgetFill, BudgetUse, UnequalDepth, UnequalText
+    from retrieval_metrics.evaluation.budget_coverage import BudgetFill, BudgetUse
+    from retrieval_metrics.evaluation.unequal_cutoffs import UnequalDepth, UnequalText
 
 
 def format_budget_fill(fill: BudgetFill) -> str:

@@ -1,4 +1,4 @@
-"""Count issues of the data."""
+"""Count the issues in the data of an evaluation, such as missing queries and repeated documents."""
 
 from __future__ import annotations
 
@@ -57,18 +57,19 @@ def count_issues(
     kept: IntArray | None = None,
     among: IntArray | None = None,
 ) -> Counts:
-    """Count the issues.
+    """Count the issues in a judged run.
 
     Args:
         judged: The judged run.
         run: The run, as given.
         rules: The rule set.
-        kept: The positions of the queries that are scored; None: all.
-        among: The positions of the queries of a slice, whose issues alone are counted; None: all. What is only known
-            of the whole run, such as unjudged queries, is not counted in a slice.
+        kept: The positions of the queries that are scored; None for all.
+        among: The positions of the queries of a slice, whose issues alone are counted; None for all. Issues that are
+            known only of a whole run, such as unjudged queries, are 0 in a slice.
     """
     is_undefined = judged.n_relevant() == 0
-    is_scored = counts_in_means(~(is_undefined if kept is None else is_undefined[kept]), rules)
+    has_relevant = ~is_undefined if kept is None else ~is_undefined[kept]
+    is_scored = counts_in_means(has_relevant, rules)
     is_missing = expects_results(judged, run) & (judged.n_retrieved == 0)
     tied_queries = judged.tied_queries()
     n_failed = len(find_failed_queries(judged, run, among))
@@ -86,7 +87,7 @@ def count_issues(
             invalid_offsets=0,
             ambiguous_locations=0,
         )
-    n_judged_in_run = sum(map(run.__contains__, judged.qrels.queries))
+    n_judged_in_run = sum(query in run for query in judged.qrels.queries)
     return Counts(
         queries=judged.n_queries,
         scored=int(np.count_nonzero(is_scored)),
@@ -105,7 +106,7 @@ def count_issues(
 def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
     """Return for which queries an empty ranking is a failure: those with a relevant document, or an error.
 
-    Where nothing is relevant, returning nothing is right.
+    For a query without a relevant document, an empty ranking is correct.
     """
     is_expected: BoolArray = judged.n_relevant() > 0
     for query in find_failed_queries(judged, run):
@@ -114,7 +115,7 @@ def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
 
 
 def count_given_scores(values: FloatArray) -> Counts:
-    """Return the counts of given scores, shape (queries, metrics), of which only the queries are known."""
+    """Return the counts of given scores, shape (queries, metrics); all counts but those of queries are 0."""
     return Counts(
         queries=len(values),
         scored=int((~np.isnan(values)).any(axis=1).sum()),
@@ -138,7 +139,7 @@ def counts_in_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
 def find_failed_queries(
     judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None
 ) -> dict[QueryId, Exception]:
-    """Return the errors of the judged queries (of some of them) whose retriever raised."""
+    """Return the error of each judged query whose retriever raised, of all queries or of those at some positions."""
     errors = run.errors if isinstance(run, RetrievedRun) else {}
     if not errors:
         return {}

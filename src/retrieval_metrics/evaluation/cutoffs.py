@@ -1,4 +1,4 @@
-"""A metric over its cut-off: what is gained by longer lists of results?"""
+"""Compute a metric at several cut-offs, to show what longer lists of results gain."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import Interval
 
 
-# Every k up to here is used; beyond it steps grow with k, because metrics change less and less.
+# Every k up to this one is used; beyond it steps grow with k, because metrics change less and less.
 MAX_UNIT_STEP_CUTOFF = 20
 STEPS_PER_DOUBLING = 8
 # Cut-offs reach at least this far, if the rankings do.
 MIN_LAST_CUTOFF = 10
-# Budgets are taken in this many equal steps up to the one asked for, and as many beyond.
+# Budgets are taken in this many equal steps up to the budget of the metric, and as many beyond it.
 STEPS_TO_BUDGET = 6
 
 
 def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
     """Return the mean of a metric at several cut-offs; see `Evaluation.at_cutoffs`."""
-    parsed = as_metric(metric)
-    if not parsed.definition.takes_cutoff:
-        raise ValueError(f"{parsed} takes no cut-off; {parsed.definition.summary}")
+    parsed_metric = as_metric(metric)
+    if not parsed_metric.definition.takes_cutoff:
+        raise ValueError(f"{parsed_metric} takes no cut-off; {parsed_metric.definition.summary}")
     if cutoffs is None:
-        checked_cutoffs = choose_cutoffs([scores], parsed)
+        checked_cutoffs = choose_cutoffs([scores], parsed_metric)
     else:
         checked_cutoffs = [positive_integer(cutoff, "a cut-off") for cutoff in cutoffs]
-    mean_of_cutoff = {}
+    mean_by_k = {}
     for cutoff in checked_cutoffs:
-        values = _score_values(scores, _with_cutoff(parsed, cutoff))
-        mean_of_cutoff[cutoff] = Sums.from_defined_values(values).mean
-    return mean_of_cutoff
+        values = _score_values(scores, _with_cutoff(parsed_metric, cutoff))
+        mean_by_k[cutoff] = Sums.from_defined_values(values).mean
+    return mean_by_k
 
 
 def means_and_intervals(
@@ -74,7 +74,11 @@ def cutoff_size(metric: Metric) -> int | None:
 
 
 def choose_cutoffs(systems: Sequence[Scores], metric: Metric) -> list[int]:
-    """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking."""
+    """Return the cut-offs at which to compute a metric, in its unit.
+
+    These are 1, 2, 3 and so on, up to twice the largest cut-off of the metrics but no further than the longest ranking;
+    for a budget, equal steps up to twice its size.
+    """
     if isinstance(metric.k, Budget):
         return _budget_sizes(metric.k.size)
     largest_cutoff = 0
@@ -88,15 +92,17 @@ def choose_cutoffs(systems: Sequence[Scores], metric: Metric) -> list[int]:
     last = max(1, min(longest_ranking, max(2 * largest_cutoff, MIN_LAST_CUTOFF)))
     cutoffs = list(range(1, min(last, MAX_UNIT_STEP_CUTOFF) + 1))
     while cutoffs[-1] < last:
-        following = max(cutoffs[-1] + 1, round(cutoffs[-1] * 2 ** (1 / STEPS_PER_DOUBLING)))
-        cutoffs.append(min(last, following))
+        next_cutoff = max(cutoffs[-1] + 1, round(cutoffs[-1] * 2 ** (1 / STEPS_PER_DOUBLING)))
+        cutoffs.append(min(last, next_cutoff))
     return cutoffs
 
 
 def _budget_sizes(size: int) -> list[int]:
     """Return sizes of budgets in equal steps, up to twice the size, each once."""
-    steps = range(1, 2 * STEPS_TO_BUDGET + 1)
-    return list(dict.fromkeys(max(1, round(size * step / STEPS_TO_BUDGET)) for step in steps))
+    sizes: dict[int, None] = {}
+    for step in range(1, 2 * STEPS_TO_BUDGET + 1):
+        sizes[max(1, round(size * step / STEPS_TO_BUDGET))] = None
+    return list(sizes)
 
 
 def _with_cutoff(metric: Metric, size: int) -> Metric:

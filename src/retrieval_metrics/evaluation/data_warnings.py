@@ -1,7 +1,7 @@
-"""Find what is wrong with the data of an evaluation, wherever judgments and run come from.
+"""Find what is probably wrong with the data of an evaluation, such as swapped arguments or ids that never match.
 
-The numbers of such data are right, but may not be what was meant. `evaluate` issues each warning, a comparison begins
-with those about a whole system, and nothing is decided where no system retrieved a judged document.
+The numbers computed from such data are right, but may not be what the user meant. `evaluate` issues each warning, a
+comparison begins with the warnings about a whole system, and raises if no system retrieved a judged document.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WarningKind: TypeAlias = Literal[
     "few_clusters",
     "cutoff_within_one_call",
 ]
-# What concerns every number of a system, so that its conclusions and its report begin with it.
+# Warnings that concern every number of a system; its conclusions and its report begin with them.
 SYSTEM_WIDE: tuple[WarningKind, ...] = ("swapped_arguments", "no_common_ids", "distances")
 
 
@@ -45,9 +45,9 @@ class DataWarning(NamedTuple):
     """Something that is probably wrong with the data of an evaluation.
 
     Attributes:
-        kind: What it is.
+        kind: The kind of problem.
         message: What is wrong, and what to write instead.
-        is_blocking: Whether nothing may be decided on such data.
+        is_blocking: Whether no conclusion may be drawn from such data.
     """
 
     kind: WarningKind
@@ -56,7 +56,7 @@ class DataWarning(NamedTuple):
 
 
 def find_data_warnings(scores: Scores) -> list[DataWarning]:
-    """Return what is wrong with the data, the gravest first; nothing for scores that came without their run."""
+    """Return what is probably wrong with the data, the gravest first; nothing for scores without their run."""
     origin = scores.origin
     if origin is None:
         return []
@@ -84,7 +84,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
 
 
 def system_wide_warnings(scores_by_system: Mapping[str, Scores]) -> list[str]:
-    """Return the warnings about the whole data of single systems, a sentence each."""
+    """Return the warnings that concern every number of a system, a sentence each."""
     sentences = []
     for name, scores in scores_by_system.items():
         for warning in find_data_warnings(scores):
@@ -94,10 +94,10 @@ def system_wide_warnings(scores_by_system: Mapping[str, Scores]) -> list[str]:
 
 
 def require_judged_documents(scores_by_system: Mapping[str, Scores]) -> None:
-    """Raise if no system retrieved a judged document for any query: what is 0 everywhere decides nothing.
+    """Raise if no system retrieved a judged document for any query, because nothing can be concluded from zeros.
 
     Raises:
-        ValueError: If so; it says why, and what to write.
+        ValueError: If no system did; the message says why, and what to write.
     """
     reasons: dict[str, str] = {}
     for name, scores in scores_by_system.items():
@@ -111,7 +111,7 @@ def require_judged_documents(scores_by_system: Mapping[str, Scores]) -> None:
 
 
 def distances_note(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
-    """Return that the scores of a run seem to be distances; empty if they do not."""
+    """Return a warning that the scores of a run seem to be distances; empty if they do not."""
     return wording.format_distances() if are_distances(judged, run) else ""
 
 
@@ -128,7 +128,7 @@ class EmptyRankings:
         is_every_query_expected: Whether those are all judged queries.
         is_whole_run: Whether nothing was retrieved for any query.
         first_query: The first query without results.
-        scored_zero: Whether such queries score 0; else those absent from the run are left out.
+        scored_zero: Whether such queries score 0; if not, queries absent from the run are left out.
         failures: The errors of the queries whose retriever raised.
     """
 
@@ -147,7 +147,7 @@ def _find_empty_rankings(scores: Scores) -> EmptyRankings | None:
         return None
     origin = scores.require_origin("warned of")
     judged = origin.judged
-    # Where nothing is relevant, an empty ranking is right.
+    # An empty ranking is correct for a query without a relevant document.
     is_expected = expects_results(judged, origin.run)
     is_empty = is_expected & (judged.n_retrieved == 0)
     return EmptyRankings(
@@ -169,8 +169,8 @@ class UnlocatedItems:
     """Retrieved items in which no span could be looked for.
 
     Attributes:
-        first: The first of them.
-        counts: How many there are for each reason.
+        first: The first such item.
+        counts: The number of such items by reason.
         is_nothing_judged: Whether no other item is judged either, so that every metric is 0.
     """
 
@@ -180,7 +180,7 @@ class UnlocatedItems:
 
 
 def find_location_warnings(judged: JudgedRun) -> list[DataWarning]:
-    """Return that spans could not be looked for in some items: how many, why, and what to pass."""
+    """Return the warnings about items and spans that could not be located, with their reasons and what to pass."""
     warnings = []
     if judged.line_ending_spans:
         warnings.append(DataWarning("line_endings", wording.format_line_ends(judged.line_ending_spans)))
@@ -202,9 +202,9 @@ class HiddenCalls:
     Attributes:
         metric: The first metric whose cutoff hides the later calls.
         k: Its cutoff.
-        n_queries: How many queries this concerns.
-        n_with_calls: Of how many whose calls are known.
-        first_query: The first query.
+        n_queries: The number of such queries.
+        n_with_calls: The number of queries whose calls are known.
+        first_query: The first such query.
     """
 
     metric: Metric
@@ -215,7 +215,7 @@ class HiddenCalls:
 
 
 def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | None:
-    """Return the queries in which one call fills a cutoff, so that the later ones cannot show in a metric."""
+    """Return the queries in which one call fills a cutoff, so that a metric cannot see the later calls."""
     calls_by_query: Mapping[QueryId, Any] = run.calls if isinstance(run, RetrievedRun) else {}
     for metric in metrics:
         if not isinstance(metric.k, int):
@@ -227,5 +227,12 @@ def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | N
 
 
 def _hides_calls(calls: Any, k: int) -> bool:
-    """Return whether one call fills the first k results and another comes later."""
-    return len(calls) > k and calls[0] == calls[k - 1] != calls[-1]
+    """Return whether one call fills the first k results and another call follows.
+
+    `calls` holds the number of the call that found each result, in rank order.
+    """
+    if len(calls) <= k:
+        return False
+    is_filled_by_one_call = calls[0] == calls[k - 1]
+    has_later_call = calls[-1] != calls[k - 1]
+    return bool(is_filled_by_one_call and has_later_call)

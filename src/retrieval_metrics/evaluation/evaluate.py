@@ -1,4 +1,4 @@
-"""Evaluate a run, or one ranking, against judgments: check, judge, score, count, warn."""
+"""Evaluate a run against judgments: check the input, judge and score the rankings, and warn about the data."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Evaluate a single ranking."""
+"""Evaluate a single ranking, for tools that score one row at a time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.evaluation.scores import ByMetric
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.grade_scale import require_known_scale
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.matching_options import Matching
 
 
-# The name of the query in messages.
+# The id that stands for the query of the ranking, as messages name it.
 QUERY_OF_RANKING = "the query"
 
 

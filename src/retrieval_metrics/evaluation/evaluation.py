@@ -1,4 +1,4 @@
-"""The result of an evaluation: values per query, means and counts; printed, in a notebook, or as a DataFrame."""
+"""The result of an evaluation: values per query, means with intervals, and counts of issues."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
+    from retrieval_metrics.evaluation.by_metric import ByMetric
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
-    from retrieval_metrics.evaluation.scores import ByMetric, Totals
+    from retrieval_metrics.evaluation.scores import Totals
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.inputs.items import QueryTexts
@@ -42,12 +43,12 @@ TOTALS_WITHOUT_CLUSTERS = (
 )
 
 
-# What to write in place of names that data frames and other evaluations have.
+# What to write instead of names that data frames and the evaluations of other packages have.
 _REPLACEMENTS = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
 
 
-def _missing_name_hint(name: Any) -> str:
-    """Return what to write in place of a name that an evaluation does not have; empty if it means nothing here."""
+def _suggest_replacement(name: Any) -> str:
+    """Return what to write instead of a name that an evaluation does not have; empty if nothing corresponds to it."""
     if isinstance(name, str) and name in _REPLACEMENTS:
         return f"; write {_REPLACEMENTS[name]}"
     try:
@@ -81,7 +82,7 @@ class Evaluation(Printed):
     """
 
     def __init__(self, record: Scores | Totals, *, labels: Mapping[str, str | float] | None = None) -> None:
-        """Set the numbers."""
+        """Take the numbers of an evaluation, with the labels it was saved with."""
         self._record = record
         self.labels = dict(labels or {})
         self._intervals: dict[float, ByMetric[Interval]] = {}
@@ -167,7 +168,8 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.given_scores import make_given_scores, read_scores_frame
+        from retrieval_metrics.evaluation.given_scores import make_given_scores
+        from retrieval_metrics.evaluation.score_tables import read_scores_frame
 
         scores = read_scores_frame(frame, query, metric, value)
         return cls(make_given_scores(scores, bounds, lower_is_better, clusters))
@@ -204,11 +206,12 @@ class Evaluation(Printed):
     if not TYPE_CHECKING:  # type checkers find such names by themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            hint = "" if name.startswith("_") else _missing_name_hint(name)
+            hint = "" if name.startswith("_") else _suggest_replacement(name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
         def __getitem__(self, name: Any) -> NoReturn:
-            raise TypeError(f"an Evaluation is no mapping{_missing_name_hint(name) or '; its means are result.means'}")
+            hint = _suggest_replacement(name) or "; its means are result.means"
+            raise TypeError(f"an Evaluation is no mapping{hint}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

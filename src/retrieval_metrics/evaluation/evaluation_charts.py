@@ -1,4 +1,4 @@
-"""What the charts of evaluations show, in figures and reports alike."""
+"""Compute what the charts of evaluations show, for figures and reports."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NAMED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 
 
 def evaluation_mean_charts(record: Record) -> list[ChartRows]:
-    """Return a chart of all means; of given scores on other scales than 0 to 1, a chart of their own."""
+    """Return the charts of all means; given scores on other scales than 0 to 1 have a chart of their own."""
     on_other_scales: list[Metric] = []
     from_0_to_1: list[Metric] = []
     for metric in record.metrics:
@@ -94,40 +94,43 @@ def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
     cutoffs = choose_cutoffs(list(systems.values()), metric)
     lines = [Line(name, *means_and_intervals(scores, metric, cutoffs)) for name, scores in systems.items()]
     unit = cutoff_unit(metric)
-    marked = cutoff_size(metric)
-    if marked is not None and marked > cutoffs[-1]:
-        marked = None
+    marked_cutoff = cutoff_size(metric)
+    if marked_cutoff is not None and marked_cutoff > cutoffs[-1]:
+        marked_cutoff = None
     without_cutoff = Metric(metric.name, None, **dict(metric.parameters))
-    return CutoffLines(f"{without_cutoff} over {unit}", lines, marked, unit)
+    return CutoffLines(f"{without_cutoff} over {unit}", lines, marked_cutoff, unit)
 
 
 def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
-    """Return what is left of what is needed after each stage, for the cut-off of a metric; None without stages."""
+    """Return the share of needed documents that are left after each stage, and what each stage lost.
+
+    None if the run does not tell its stages, or nothing is needed.
+    """
     stages = judge_stages(scores)
     if not stages:
         return None
     shares = {}
     for column, values in loss_shares(scores, target_of_metric(metric)).items():
         shares[column] = float(np.nanmean(values))
-    found = shares[FOUND]
-    if isnan(found):
+    share_found = shares[FOUND]
+    if isnan(share_found):
         return None
-    left = 1 - shares[NOT_RETRIEVED]
+    share_left = 1 - shares[NOT_RETRIEVED]
     never_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(find_first_stages(scores)), left, never_retrieved)]
+    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, never_retrieved)]
     for stage in stages:
         losses = []
         for fate in (DROPPED, BELOW_CUTOFF):
             share = shares.get(loss_column(fate, stage.name))
             if share is not None:
                 losses.append(StageLoss(LOSS_LABELS[fate].removesuffix(" by"), share))
-        left -= sum(loss.share for loss in losses)
+        share_left -= sum(loss.share for loss in losses)
         if losses:
-            stage_shares.append(StageShares(stage.name, left, losses))
+            stage_shares.append(StageShares(stage.name, share_left, losses))
     if shares.get(CUTOFF_FULL):
         loss = StageLoss(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])
-        stage_shares.append(StageShares(f"the first {metric.k}", found, [loss]))
-    return StageFlow(format_stage_flow(found), stage_shares)
+        stage_shares.append(StageShares(f"the first {metric.k}", share_found, [loss]))
+    return StageFlow(format_stage_flow(share_found), stage_shares)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:

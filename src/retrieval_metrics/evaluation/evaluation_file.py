@@ -1,4 +1,4 @@
-"""Evaluations as saved files, and back."""
+"""Encode evaluations for saved files, and decode them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
-from retrieval_metrics.evaluation.saved_value_checks import refuse_wrong_values
+from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
 from retrieval_metrics.files.questions_file import decode_questions, encode_qrels
 from retrieval_metrics.files.run_file import decode_run, encode_run
@@ -54,11 +54,18 @@ def save_evaluation(
 def encode_evaluation(
     record: Scores | Totals, texts: dict[str, int], *, rankings: bool, questions_like: str | None = None
 ) -> Section:
-    """Return an evaluation as JSON holds it."""
+    """Return an evaluation as JSON values.
+
+    Args:
+        record: The evaluation.
+        texts: The numbers of the texts of the file by text, to which the texts of the run are added.
+        rankings: Whether to include the questions, the judgments and the rankings.
+        questions_like: The name of another system in the file that has the same questions; None writes them.
+    """
     if isinstance(record, Totals):
         return _encode_totals(record)
     if not rankings:
-        # The rankings would tell how far budgets are filled.
+        # How far budgets are filled is saved, because it cannot be computed without the rankings.
         record = replace(record, budget_fills=record.all_fills())
     section = Section(metrics=Lines(map(encode_metric, record.metrics)), scale=record.scale)
     for field in fields(record):
@@ -82,7 +89,7 @@ def _encode_values(scores: Scores) -> Section:
 
 
 def _present_columns(scores: Scores, column: Column) -> dict[Metric, FloatArray]:
-    """Return a column of the metrics that have it."""
+    """Return a column by metric, for the metrics that have it."""
     columns = {}
     for metric in scores.metrics:
         values = scores.per_query_column(column, metric)
@@ -92,7 +99,7 @@ def _present_columns(scores: Scores, column: Column) -> dict[Metric, FloatArray]
 
 
 def _encode_by_query(queries: Sequence[QueryId], columns: Sequence[FloatArray]) -> Lines:
-    """Return columns with the query at the beginning of each row, which makes diffs of files readable."""
+    """Return columns as rows that begin with their query, which makes diffs of files readable."""
     rows = encode_column(np.column_stack(columns))
     return Lines([encode_id(query), *row] for query, row in zip(queries, rows, strict=True))
 
@@ -120,38 +127,45 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
 
 def decode_evaluation(
     section: Mapping[str, Any],
-    document: SavedFile,
+    saved_file: SavedFile,
     texts: list[str],
     qrels_by_system: Mapping[str, Qrels] | None = None,
 ) -> Scores | Totals:
-    """Return what `encode_evaluation` was given; its questions may be those of a system read before."""
-    with document.place("metrics"):
+    """Return the evaluation that `encode_evaluation` encoded.
+
+    Args:
+        section: The encoded evaluation.
+        saved_file: The file, for messages.
+        texts: The texts of the file by number.
+        qrels_by_system: The judgments of the systems that were decoded before, whose questions it may have.
+    """
+    with saved_file.name_place_in_errors("metrics"):
         entries = list(section["metrics"])
-    metrics = tuple(_decode_named_metric(entry, document, number) for number, entry in enumerate(entries))
+    metrics = tuple(_decode_named_metric(entry, saved_file, number) for number, entry in enumerate(entries))
     arguments: dict[str, Any] = {}
     for field in fields(Scores):
         if field.name in section and field.name not in SPECIAL_FIELDS:
-            with document.place(field.name):
+            with saved_file.name_place_in_errors(field.name):
                 arguments[field.name] = decode_record(section[field.name])
     if "totals" in section:
-        return _decode_totals(section, document, metrics, arguments)
+        return _decode_totals(section, saved_file, metrics, arguments)
     if "origin" in section:
-        origin = _decode_origin(section["origin"], document, texts, arguments.get("rules"), qrels_by_system or {})
+        origin = _decode_origin(section["origin"], saved_file, texts, arguments.get("rules"), qrels_by_system or {})
         arguments["origin"] = origin
         arguments["scale"] = origin.judged.qrels.largest_grade
     else:
-        with document.place("scale"):
+        with saved_file.name_place_in_errors("scale"):
             arguments["scale"] = _decode_scale(section)
-    with document.place("values"):
+    with saved_file.name_place_in_errors("values"):
         scores = _decode_scores(section["values"], metrics, arguments)
-        refuse_wrong_values(scores)
+        require_correct_values(scores)
         return scores
 
 
-def _decode_named_metric(entry: Any, document: SavedFile, number: int) -> Metric:
+def _decode_named_metric(entry: Any, saved_file: SavedFile, number: int) -> Metric:
     if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
-        raise ValueError(f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name")
-    return decode_metric(entry, document.name)
+        raise ValueError(f"{saved_file.name} is damaged at metrics[{number}]: {entry!r} has no name")
+    return decode_metric(entry, saved_file.name)
 
 
 def _decode_scores(section: Any, metrics: Sequence[Metric], arguments: dict[str, Any]) -> Scores:
@@ -177,8 +191,9 @@ def _decode_scores(section: Any, metrics: Sequence[Metric], arguments: dict[str,
 
 def _decode_table(rows: Any, name: str, queries: Sequence[QueryId], n_metrics: int) -> FloatArray:
     """Return a table as an array, shape (queries, metrics); a row may begin with its query."""
-    n_further_cells = [len(row) - n_metrics for row in rows]
-    if n_further_cells == [1] * len(queries):
+    row_lengths = [len(row) for row in rows]
+    begin_with_query = row_lengths == [n_metrics + 1] * len(queries)
+    if begin_with_query:
         row_queries = [row[0] for row in rows]
         if row_queries != list(queries):
             raise ValueError(f"the rows of {name} are those of other queries, such as {row_queries[0]!r}")
@@ -191,22 +206,23 @@ def _decode_table(rows: Any, name: str, queries: Sequence[QueryId], n_metrics: i
 
 
 def _decode_origin(
-    section: Any, document: SavedFile, texts: list[str], rules: Any, qrels_by_system: Mapping[str, Qrels]
+    section: Any, saved_file: SavedFile, texts: list[str], rules: Any, qrels_by_system: Mapping[str, Qrels]
 ) -> Origin:
-    with document.place("origin"):
+    with saved_file.name_place_in_errors("origin"):
         questions: Any = section["questions"]
         encoded_run = section["run"]
         largest_grade = float(section["largest_grade"])
         rounds = int(section.get("rounds", 1))
         match: str | Key | Matching = decode_record(section["match"])
-        # The name of a system stands for its questions.
-        is_name = isinstance(questions, str)
-        questions = qrels_by_system[questions] if is_name else decode_questions(questions, document)
-    with document.place("questions"):
+        if isinstance(questions, str):  # the name of a system that has the same questions
+            questions = qrels_by_system[questions]
+        else:
+            questions = decode_questions(questions, saved_file)
+    with saved_file.name_place_in_errors("questions"):
         qrels = as_qrels(questions)
-    with document.place("run"):
+    with saved_file.name_place_in_errors("run"):
         run = decode_run(encoded_run, texts)
-    with document.place("origin"):
+    with saved_file.name_place_in_errors("origin"):
         if largest_grade != qrels.largest_grade:
             qrels = qrels.with_largest_grade(largest_grade)
         if not isinstance(match, Matching):
@@ -229,9 +245,9 @@ def _encode_totals(totals: Totals) -> Section:
 
 
 def _decode_totals(
-    section: Mapping[str, Any], document: SavedFile, metrics: tuple[Metric, ...], arguments: Mapping[str, Any]
+    section: Mapping[str, Any], saved_file: SavedFile, metrics: tuple[Metric, ...], arguments: Mapping[str, Any]
 ) -> Totals:
-    with document.place("totals"):
+    with saved_file.name_place_in_errors("totals"):
         metric_by_name = {str(metric): metric for metric in metrics}
         exact = {}
         for entry in section["totals"]["exact"]:
@@ -245,7 +261,7 @@ def _decode_scale(section: Mapping[str, Any]) -> float | None:
 
 
 def has_same_questions(scores: Scores, other: Scores) -> bool:
-    """Return whether two evaluations were computed from the very same judgments."""
+    """Return whether two evaluations were computed from the same questions and judgments."""
     if scores.origin is None or other.origin is None:
         return False
     qrels = scores.origin.judged.qrels

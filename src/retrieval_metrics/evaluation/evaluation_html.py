@@ -1,4 +1,4 @@
-"""The display of evaluations in notebooks, without a server, a script or a plot."""
+"""Format evaluations as HTML for notebooks, without a server, a script or a plot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The number of queries with the lowest values that are shown.
 N_WORST = 5
 
-# For more queries it takes a moment to find the worst, so a notebook does not show them unasked.
+# Finding the worst of more queries takes a moment, so a notebook shows them only on request.
 MAX_QUERIES_EXPLAINED = 2_000
 
 
@@ -36,7 +36,7 @@ def evaluation_html(record: Scores | Totals) -> str:
 
 
 def worst_queries_html(scores: Scores, metric: Metric, corpus: Mapping[Any, str], suffix: str = "") -> str:
-    """Return the folded queries with the lowest values; nothing where no ranking is known or there are too many.
+    """Return the folded queries with the lowest values; empty if rankings are unknown or there are too many queries.
 
     The suffix names the system in the title.
     """

@@ -1,4 +1,4 @@
-"""The figures of evaluations."""
+"""Draw the figures of evaluations."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric |
     if kind == "cutoffs" or (kind == "overview" and record.origin):
         systems = {"": record.per_query_scores}
         is_small = len(metrics_over_k) > 1
-        panels += [cutoffs_panel(cutoff_lines(systems, over_k), small=is_small) for over_k in metrics_over_k]
+        for metric_over_k in metrics_over_k:
+            panels.append(cutoffs_panel(cutoff_lines(systems, metric_over_k), small=is_small))
     return figure(panels, across)
 
 
 def metrics_with_cutoff(record: Record) -> list[Metric]:
-    """Return the metrics with a cut-off, each name once: the first of it, in the place of its last."""
+    """Return the first metric with a cut-off of each name, in the order of the last metrics of these names."""
     metric_by_name: dict[str, Metric] = {}
     for metric in reversed(record.metrics):
         if metric.k is not None:

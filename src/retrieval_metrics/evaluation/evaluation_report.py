@@ -1,4 +1,4 @@
-"""Reports of evaluations as HTML pages."""
+"""Write reports of evaluations as HTML pages."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# The name of the system in a report of one evaluation: the sections take scores by system, and show no name if it is
-# empty.
+# The name of the system in a report of one evaluation; sections take scores by system, and hide an empty name.
 SINGLE_SYSTEM = ""
 
-# The number of queries listed of scores whose rankings are unknown.
+# The largest number of queries that a report lists if rankings are unknown.
 MAX_LISTED_QUERIES = 50
 
 
@@ -49,12 +48,13 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
     stage_flow = find_stage_flow(scores, leading_metric)
     lead = page.paragraph(format_value_counts(scores, leading_metric), lead=True)
     unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({SINGLE_SYSTEM: scores})]
-    parts = [page.paragraph(warning) for warning in system_wide_warnings({SINGLE_SYSTEM: scores})]
+    sections = [page.paragraph(warning) for warning in system_wide_warnings({SINGLE_SYSTEM: scores})]
     drawn_values = svg_charts.draw_value_counts(values_chart(scores, leading_metric))
-    parts.append(page.side_by_side("".join([lead, *unjudged]), svg_charts.arrange_charts(drawn_values)))
+    sections.append(page.side_by_side("".join([lead, *unjudged]), svg_charts.arrange_charts(drawn_values)))
     if stage_flow is not None:
-        parts.append(page.section(f"Where it got lost, for {leading_metric}", svg_charts.draw_stage_flow(stage_flow)))
-    parts += [
+        flow_chart = svg_charts.draw_stage_flow(stage_flow)
+        sections.append(page.section(f"Where it got lost, for {leading_metric}", flow_chart))
+    sections += [
         page.section(f"What went wrong, for {leading_metric}", page.table(outcomes_table(data, "number"))),
         page.section(
             "All metrics",
@@ -64,7 +64,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
         queries_section(data, page_data.values),
         *format_about_section({SINGLE_SYSTEM: scores}, {}, page_data.text_length),
     ]
-    page.write(path, title or "Retrieval evaluation", parts, page_data.values)
+    page.write(path, title or "Retrieval evaluation", sections, page_data.values)
 
 
 def _sections_without_rankings(scores: Scores, leading_metric: Metric, options: ReportOptions) -> list[str]:
@@ -83,10 +83,10 @@ def _sections_without_rankings(scores: Scores, leading_metric: Metric, options: 
 
 def _list_worst_queries(scores: Scores, leading_metric: Metric, options: ReportOptions) -> Table:
     """Return a table of the worst queries of given scores, with their texts if these are known."""
-    column = leading_metric.definition.sign * scores.column(leading_metric)
-    # NaN comes last.
-    n_defined = int((~np.isnan(column)).sum())
-    worst_rows = np.argsort(column, kind="stable")[: min(n_defined, MAX_LISTED_QUERIES)].tolist()
+    # Values with the sign that puts the worst first; NaN comes last.
+    signed_values = leading_metric.definition.sign * scores.column(leading_metric)
+    n_defined = int((~np.isnan(signed_values)).sum())
+    worst_rows = np.argsort(signed_values, kind="stable")[: min(n_defined, MAX_LISTED_QUERIES)].tolist()
     texts = options.queries
     header = ["query"]
     if texts:

@@ -1,4 +1,4 @@
-"""The table of an evaluation: the means with their intervals, and the lines below them."""
+"""Format the table of an evaluation: the means with their intervals, and notes below them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ def summary_table(record: Record) -> Table:
     """Return the means with their intervals, and the issues in the data."""
     summary = summarize(record)
     rows = []
-    for metric in summary.metrics:
-        rows.append(
-            [
-                metric.name,
-                numbers.format_value(metric.mean),
-                numbers.format_interval(metric.interval),
-                str(metric.n_queries),
-            ]
-        )
+    for metric_summary in summary.metrics:
+        row = [
+            metric_summary.name,
+            numbers.format_value(metric_summary.mean),
+            numbers.format_interval(metric_summary.interval),
+            str(metric_summary.n_queries),
+        ]
+        rows.append(row)
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, summary_notes(summary))
 
 
 def plain_summary_table(record: Record) -> Table:
-    """Return the table of the means with what each metric says."""
+    """Return the table of the means with a column that explains each metric."""
     table = summary_table(record)
     rows = [[*row, metric.in_words] for row, metric in zip(table.rows, record.metrics, strict=True)]
     return Table([*table.header, "what it says"], rows, table.notes, words=(0, len(table.header)))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.evaluation_wording import format_partial_match
 from retrieval_metrics.evaluation.judged_results import JudgedResults
 from retrieval_metrics.evaluation.outcome_facts import QueryFindings
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
 from retrieval_metrics.evaluation.outcomes import ExplanationTarget
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
-from retrieval_metrics.evaluation.scores import ByMetric
 from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -84,14 +84,14 @@ class Explainer:
     """Explains the queries of an evaluation for one metric, or at the largest cut-off of all.
 
     Attributes:
-        names: The metrics whose values are shown.
-        target: What is looked for.
+        names: The names of the metrics whose values are shown.
+        target: Which documents are looked for, and down to which rank.
     """
 
     def __init__(
         self, scores: Scores, metric: str | Metric | None = None, corpus: Mapping[Any, str] | None = None
     ) -> None:
-        """Take the scores."""
+        """Prepare the explanation of scores for a metric; None takes the largest cut-off of all metrics."""
         origin = scores.require_origin("explained")
         self.scores = scores
         self.rankings = scores.rankings("explained")
@@ -109,7 +109,7 @@ class Explainer:
 
     @cached_property
     def relevant_texts(self) -> RelevantTexts:
-        """Looks up the texts of what is needed."""
+        """The texts of the needed documents."""
         covered = self._judged.covered
         moved = {} if covered is None else covered.moved
         return RelevantTexts(self.rankings.matching, self._texts, moved)
@@ -142,7 +142,7 @@ class Explainer:
             query_findings = QueryFindings(self._search, outcomes, query_index, ranking).findings()
             for row, finding in enumerate(query_findings, first_row):
                 rank_history = "" if losses is None else losses.rank_history(row)
-                findings.append(self._with_story(query, finding, rank_history))
+                findings.append(self._with_history(query, finding, rank_history))
             unmet_rows_of_query = unmet_rows[bounds[query_index] : bounds[query_index + 1]]
             yield ExplainedQuery(
                 query=query,
@@ -154,34 +154,44 @@ class Explainer:
                 k=None if self.target.cuts_at_n_needed else outcomes.cutoffs.find_k(query_index),
             )
 
-    def _with_story(self, query: QueryId, finding: Finding, rank_history: str) -> Finding:
-        """Return a finding with what stages, or the calls of an agent, did with the document, if the run tells them."""
+    def _with_history(self, query: QueryId, finding: Finding, rank_history: str) -> Finding:
+        """Return a finding that also says what stages, or the calls of an agent, did with the document, if known."""
         run = self.rankings.run
         if not isinstance(run, RetrievedRun) or finding.kind == "over_budget":
             return finding
-        story = rank_history
+        history = rank_history
         if isinstance(run, SearchHistory):
-            story = self._search_story(run, query, finding.document) or rank_history
-        if not story:
+            history = self._describe_searches(run, query, finding.document) or rank_history
+        if not history:
             return finding
-        # "Never retrieved" is said of this view; what the calls did with the document says more.
-        detail = story if finding.kind == "not_retrieved" else f"{finding.detail}; {story}"
+        detail = f"{finding.detail}; {history}"
+        if finding.kind == "not_retrieved":
+            # "Never retrieved" is true only of this view of the searches; their history says more.
+            detail = history
         return replace(finding, detail=detail)
 
-    def _search_story(self, history: SearchHistory, query: QueryId, document: Any) -> str:
-        """Return what the searches behind a run did with a document."""
+    def _describe_searches(self, history: SearchHistory, query: QueryId, document: Any) -> str:
+        """Describe what the searches behind a run did with a document."""
         if isinstance(document, Piece):
-            matching_items = self._items_with_piece(history, query, document)
-            return history.document_story(
-                query, lambda item: (item_identity(item), getattr(item, "text", None)) in matching_items
-            )
-        key = self.rankings.matching.key
-        return history.document_story(
-            query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == document
-        )
+            matching_items = self._find_items_with_piece(history, query, document)
 
-    def _items_with_piece(self, history: SearchHistory, query: QueryId, piece: Piece) -> set[Any]:
-        """Return identity and text of the items that hold a piece by themselves; an id alone may stand for them."""
+            def holds_piece(item: Any) -> bool:
+                return (item_identity(item), getattr(item, "text", None)) in matching_items
+
+            return history.document_story(query, holds_piece)
+        key = self.rankings.matching.key
+
+        def is_document(item: Any) -> bool:
+            item_id = key(item) if isinstance(item, Retrieved) else item
+            return bool(item_id == document)
+
+        return history.document_story(query, is_document)
+
+    def _find_items_with_piece(self, history: SearchHistory, query: QueryId, piece: Piece) -> set[Any]:
+        """Return the identity and the text of each item that holds a whole piece.
+
+        Each identity is also there with None for the text, because a history may hold an item without its text.
+        """
         items: Any = history.all_retrieved(query)
         if not items:
             return set()
@@ -203,7 +213,7 @@ class Explainer:
         return tuple(results)
 
     def with_partial_matches(self, findings: Sequence[Finding], results: Sequence[Result]) -> tuple[Finding, ...]:
-        """Return the findings; of a piece that no result holds whole, those say so that hold a part of it."""
+        """Return the findings, which for a piece that no result holds whole name the results that hold a part of it."""
         return tuple(self._with_partial_match(finding, results) for finding in findings)
 
     def _with_partial_match(self, finding: Finding, results: Sequence[Result]) -> Finding:
@@ -214,12 +224,12 @@ class Explainer:
         return replace(finding, detail=format_partial_match(ranks)) if ranks else finding
 
     def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        """Return the findings with the texts of what is needed."""
+        """Return the findings with the texts of their documents."""
         return tuple(replace(finding, text=self.relevant_texts.text(finding.document)) for finding in findings)
 
 
 def retrieved_texts(scores: Scores) -> Mapping[Any, str]:
-    """Return the text of each id in the run, if the run has texts; cached, because it is a pass over the run."""
+    """Return the text of each id in the run, if the run has texts; cached, because it takes a pass over the run."""
     cache = scores.cache
     if "texts" not in cache:
         cache["texts"] = scores.rankings("explained").texts()
@@ -233,7 +243,7 @@ def find_metric_name(scores: Scores, metric: str | Metric) -> str:
 
 
 def target_of_metric(metric: Metric) -> ExplanationTarget:
-    """Return what a metric looks at."""
+    """Return which documents a metric looks for, and down to which rank."""
     parameters: dict[str, Any] = dict(metric.parameters)
     rel = parameters.get("rel")
     return ExplanationTarget(
@@ -245,6 +255,6 @@ def target_of_metric(metric: Metric) -> ExplanationTarget:
 
 
 def _target_of_all_metrics(scores: Scores) -> ExplanationTarget:
-    """Return what is looked for without a metric: everything above grade 0, down to the largest cut-off."""
+    """Return the target without a metric: every document of a grade above 0, down to the largest cut-off."""
     cutoffs = [metric.k for metric in scores.metrics if metric.k is not None]
     return ExplanationTarget(cutoffs=tuple(dict.fromkeys(cutoffs)))

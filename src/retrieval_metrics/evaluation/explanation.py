@@ -1,4 +1,4 @@
-"""Explanations of single queries, and the failures over all queries."""
+"""Explain single queries, and count the failures over all queries."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class Worst(Printed, Sequence[Explanation]):
         ]
 
     def _forbidden_table(self) -> Table:
-        """Return what came back that must not for each query; without such a thing, what came first."""
+        """Return a table with the first forbidden result of each query, or its first result if none is forbidden."""
         if not self.explanations:
             return Table((), (), [self.summary, format_all_perfect(self.metric)])
         rows = []
@@ -281,7 +281,7 @@ def explain(
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
     (explained,) = explainer.explain(explainer.outcomes([scores.position(query)]))
-    return _explanation(explainer, explained, choose_query_texts(queries, scores.query_texts))
+    return _make_explanation(explainer, explained, choose_query_texts(queries, scores.query_texts))
 
 
 def worst(
@@ -295,21 +295,22 @@ def worst(
     n_worst = positive_integer(n, "n")
     name = find_metric_name(scores, metric)
     explainer = Explainer(scores, metric, corpus)
-    computed = scores.metrics[scores.metrics.index(Metric.parse(name))]
-    values = scores.column(computed)
+    scored_metric = scores.metrics[scores.metrics.index(Metric.parse(name))]
+    values = scores.column(scored_metric)
     defined_rows = np.flatnonzero(~np.isnan(values))
     outcomes = explainer.outcomes(scores.positions[defined_rows].tolist())
     # The queries of the outcomes, as rows of the scores.
     rows = defined_rows[np.argsort(scores.positions[defined_rows])]
-    imperfect = _imperfect_queries(scores, computed, outcomes, rows)
+    imperfect = _find_imperfect_queries(scores, scored_metric, outcomes, rows)
     # The lowest value first, then in the order of the scores.
-    urgency = computed.definition.sign * values[rows[imperfect]]
-    chosen = imperfect[np.lexsort((rows[imperfect], urgency))][:n_worst].tolist()
+    urgency = scored_metric.definition.sign * values[rows[imperfect]]
+    worst_first = imperfect[np.lexsort((rows[imperfect], urgency))]
+    chosen = worst_first[:n_worst].tolist()
     explained_by_position = {explained.query_position: explained for explained in explainer.explain(outcomes, chosen)}
     texts = choose_query_texts(queries, scores.query_texts)
     explanations = []
     for query_position in outcomes.positions[chosen].tolist():
-        explanations.append(_explanation(explainer, explained_by_position[query_position], texts))
+        explanations.append(_make_explanation(explainer, explained_by_position[query_position], texts))
     losses = explainer.stage_losses(outcomes)
     return Worst(
         metric=name,
@@ -320,14 +321,14 @@ def worst(
         n_found=int(outcomes.n_satisfied.sum()),
         unit=scores.require_origin("explained").judged.qrels.unit,
         losses={} if losses is None else dict(losses.losses()),
-        n_imperfect=None if computed.definition.higher_is_better else len(imperfect),
+        n_imperfect=None if scored_metric.definition.higher_is_better else len(imperfect),
     )
 
 
-def _imperfect_queries(scores: Scores, metric: Metric, outcomes: Outcomes, rows: IntArray) -> IntArray:
+def _find_imperfect_queries(scores: Scores, metric: Metric, outcomes: Outcomes, rows: IntArray) -> IntArray:
     """Return the indices of the queries that miss something, or whose value is not the best one.
 
-    What is missing says nothing where lower is better.
+    Missing documents do not count where lower is better.
     """
     sign = metric.definition.sign
     values = sign * scores.column(metric)[rows]
@@ -338,7 +339,7 @@ def _imperfect_queries(scores: Scores, metric: Metric, outcomes: Outcomes, rows:
     return np.flatnonzero(is_imperfect)
 
 
-def _explanation(explainer: Explainer, explained: ExplainedQuery, texts: Mapping[Any, str]) -> Explanation:
+def _make_explanation(explainer: Explainer, explained: ExplainedQuery, texts: Mapping[Any, str]) -> Explanation:
     query = explained.query
     results = explainer.results(explained)
     return Explanation(

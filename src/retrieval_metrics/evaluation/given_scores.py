@@ -1,4 +1,4 @@
-"""Scores that were computed elsewhere: read by query or from a table, alone or beside those of an evaluation."""
+"""Make evaluations of scores that were computed elsewhere, alone or beside the scores of an evaluation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.evaluation.counts import count_given_scores
 from retrieval_metrics.evaluation.scores import Scores, columns_by_metric
 from retrieval_metrics.inputs.clusters import cluster_queries
-from retrieval_metrics.inputs.frame_columns import column_names
 from retrieval_metrics.inputs.input_hints import refuse_frame
 from retrieval_metrics.metrics.base.given_metrics import as_given_metric, read_bounds, read_lower_is_better
 from retrieval_metrics.metrics.base.rules import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Column
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 # A mean of rounded numbers may be slightly beyond the bounds.
 BOUNDS_TOLERANCE = 1e-9
+# The number of known queries that a message names.
+MAX_SHOWN_QUERIES = 3
 EXPECTED_SCORES = "a score of each query, such as {'faithfulness': {'q1': 0.8}}"
 
 
@@ -67,19 +68,22 @@ def with_given_scores(
     bounds: Bounds | Mapping[str, Bounds] | None,
     lower_is_better: str | Collection[str],
 ) -> Scores:
-    """Return scores with given ones beside them; see `Evaluation.with_scores`."""
+    """Return the scores of an evaluation with given ones beside them; see `Evaluation.with_scores`."""
     scores_by_metric = _read_scores(scores, bounds, lower_is_better)
     for metric, score_by_query in scores_by_metric.items():
         if metric in own_scores.metrics:
             raise ValueError(f"{metric} is already there; give the scores another name")
         _require_known_queries(score_by_query, metric, own_scores.queries)
     columns = dict(own_scores.columns)
-    has_range = ("lowest", own_scores.metrics[0]) in own_scores.columns
-    kinds: tuple[Column, ...] = ("value", "lowest", "highest") if has_range else ("value",)
+    new_columns: tuple[Column, ...] = ("value",)
+    has_tie_range = ("lowest", own_scores.metrics[0]) in own_scores.columns
+    if has_tie_range:
+        # Given scores do not depend on ties, so all three columns hold the same values.
+        new_columns = ("value", "lowest", "highest")
     for metric, score_by_query in scores_by_metric.items():
         values = np.array([score_by_query.get(query, nan) for query in own_scores.queries])
-        for kind in kinds:
-            columns[kind, metric] = values
+        for column in new_columns:
+            columns[column, metric] = values
     return replace(own_scores, metrics=(*own_scores.metrics, *scores_by_metric), columns=columns)
 
 
@@ -87,69 +91,11 @@ def _require_known_queries(score_by_query: Mapping[Any, Any], metric: Metric, qu
     known_queries = set(queries)
     for query in score_by_query:
         if query not in known_queries:
-            examples = ", ".join(map(repr, queries[:3]))
+            examples = ", ".join(map(repr, queries[:MAX_SHOWN_QUERIES]))
             raise ValueError(
                 f"{metric} has a score of {query!r}, which is not among the queries of this evaluation; they begin "
                 f"with {examples}"
             )
-
-
-# Tables of scores.
-
-
-def read_scores_frame(
-    frame: Any, query: str, metric: str | None, value: str | Sequence[str]
-) -> dict[str, dict[QueryId, Any]]:
-    """Return the scores in a table, by metric and query; see `Evaluation.from_frame`."""
-    value_columns = [value] if isinstance(value, str) else list(value)
-    metric_columns = [] if metric is None else [metric]
-    _require_columns(frame, [query, *metric_columns, *value_columns])
-    scores_by_metric: dict[str, dict[QueryId, Any]] = {}
-    for metric_name, query_id, score in _iterate_rows(frame, query, metric, value_columns):
-        score_by_query = scores_by_metric.setdefault(metric_name, {})
-        if query_id in score_by_query:
-            raise ValueError(
-                f"query {query_id!r} has two scores of {metric_name!r}; a table of several systems is read system by "
-                "system, as in from_frame(frame[frame['name'] == 'bm25'], ...)"
-            )
-        score_by_query[query_id] = score
-    return scores_by_metric
-
-
-def _require_columns(frame: Any, required: Sequence[str]) -> None:
-    names = column_names(frame)
-    for name in required:
-        if name not in names:
-            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(repr, names))}")
-
-
-def _iterate_rows(
-    frame: Any, query: str, metric: str | None, value_columns: Sequence[str]
-) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the metric, the query and the value of each score in a table."""
-    queries = _column_values(frame, query)
-    if metric is None:
-        for name in value_columns:
-            for query_id, score in zip(queries, _column_values(frame, name), strict=True):
-                yield str(name), query_id, score
-        return
-    if len(value_columns) > 1:
-        raise ValueError(f"a table with the metrics in {metric!r} has its scores in one column, got {value_columns}")
-    metric_names = _column_values(frame, metric)
-    scores = _column_values(frame, value_columns[0])
-    for metric_name, query_id, score in zip(metric_names, queries, scores, strict=True):
-        yield str(metric_name), query_id, score
-
-
-def _column_values(frame: Any, name: str) -> list[Any]:
-    column = frame[name]
-    for method in ("tolist", "to_list", "to_pylist"):  # pandas and NumPy; polars; Arrow
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
-
-
-# Check scores.
 
 
 def _read_scores(
@@ -167,7 +113,8 @@ def _read_scores(
     lower_is_better_names = read_lower_is_better(names, lower_is_better)
     columns = []
     for name in names:
-        columns.append({query: _read_score(score, name, query) for query, score in scores[name].items()})
+        score_by_query = {query: _read_score(score, name, query) for query, score in scores[name].items()}
+        columns.append(score_by_query)
     metrics = []
     for name in names:
         metrics.append(as_given_metric(name, bounds_by_name[name], lower_is_better=name in lower_is_better_names))

@@ -46,7 +46,7 @@ _CACHED_IDS = 2**16
 
 @lru_cache(_CACHED_IDS)
 def document_of(part: DocumentId) -> str | None:
-    """Return the id of the document that a part's id refers to; None if it does not look like the id of a part.
+    """Return the id of the document in the id of a part; None if an id does not look like that of a part.
 
     Example:
         >>> [document_of(part) for part in ("d7#3", "d7_chunk_3", "d7::p2", "d7-3", "MED-10", "d7")]
@@ -58,7 +58,7 @@ def document_of(part: DocumentId) -> str | None:
     return match["document"] if match else None
 
 
-def is_same_document(first: DocumentId, second: DocumentId) -> bool:
+def is_same_document(document_id: DocumentId, other: DocumentId) -> bool:
     """Return whether two different ids look like a document and a part of it, either way round.
 
     Example:
@@ -69,7 +69,7 @@ def is_same_document(first: DocumentId, second: DocumentId) -> bool:
         >>> is_same_document("d7#1", "d7#2")
         False
     """
-    short, long = sorted((str(first), str(second)), key=len)
+    short, long = sorted((str(document_id), str(other)), key=len)
     if not short or len(short) == len(long):
         return False
     if long.startswith(short):
@@ -81,14 +81,16 @@ def _is_part(separator: str, part: str) -> bool:
     """Return whether a separator sets a part off from the id of a document."""
     if separator not in _SEPARATORS or not part:
         return False
-    return separator not in _AMBIGUOUS_SEPARATORS or any(map(str.isdigit, part))
+    is_ambiguous = separator in _AMBIGUOUS_SEPARATORS
+    has_digit = any(character.isdigit() for character in part)
+    return has_digit or not is_ambiguous
 
 
 class RunIds:
-    """The ids of a ranking, searched by their spelling.
+    """The ids of a ranking, in which ids of documents and of their parts are searched by spelling.
 
     Attributes:
-        are_plain: Whether nothing in the ranking can be a part of a document: no id has a separator, no item a source.
+        are_plain: Whether the ranking cannot hold a part of a document: no id has a separator, and it holds no items.
     """
 
     __slots__ = (
@@ -109,37 +111,41 @@ class RunIds:
         self._ids: list[DocumentId] | None = None
         self._max_further_parts: int | None = None
         is_scored = isinstance(ranking, Mapping)
-        # One id a line, so that a search in C finds a whole id.
-        self._lines = _join_lines(ranking if is_scored else self.close_ids)
+        # One id per line, so that a substring search, which is fast, finds a whole id.
+        self._lines = _join_lines(ranking if is_scored else self.ranked_ids)
         self._item_by_id: dict[DocumentId, Retrieved] = {}
         if not is_scored and isinstance(next(iter(ranking), None), Retrieved):
-            # Of several items with one id, the first.
+            # If several items have one id, the first is taken.
             self._item_by_id = rankings.items(ranking)
         self._has_separators = _SEPARATOR.search(self._lines) is not None
         self.are_plain = not self._has_separators and not self._item_by_id
 
     @property
-    def close_ids(self) -> list[DocumentId]:
+    def ranked_ids(self) -> list[DocumentId]:
         """The ids of the ranking, in rank order."""
         if self._ids is None:
             self._ids = self._rankings.ids(self._ranking)
         return self._ids
 
-    def ids_of_other_granularity(self, document: DocumentId) -> list[DocumentId]:
+    def find_ids_of_other_granularity(self, document: DocumentId) -> list[DocumentId]:
         """Return the ids that look like parts of a document, or like the document that it is a part of."""
         name = str(document)
         may_have_parts = self._has_separators and (f"\n{name}" in self._lines or f"{name}\n" in self._lines)
-        if not may_have_parts and not any(line in self._lines for line in _lines_of_wholes(name)):
+        may_be_part = any(line in self._lines for line in _list_lines_of_wholes(name))
+        if not may_have_parts and not may_be_part:
             return []
-        return [other for other in self.close_ids if _is_other_granularity(document, name, other)]
+        return [other for other in self.ranked_ids if _is_other_granularity(document, name, other)]
 
-    def sibling_chunks(self, n_above: int) -> Counter[str]:
-        """Count, per document, the parts beyond the first among the first ids; repeated ids count once."""
+    def count_sibling_chunks(self, n_above: int) -> Counter[str]:
+        """Count, by document, the further parts among the first `n_above` ids: those after its first part.
+
+        Repeated ids count once.
+        """
         n_parts = Counter(self._documents_of_parts(n_above))
         return Counter({document: count - 1 for document, count in n_parts.items() if count > 1})
 
     def has_further_parts(self, n_above: int, min_count: int) -> bool:
-        """Return whether there are so many parts beyond the first of their documents among the first ids, or more."""
+        """Return whether the first `n_above` ids hold `min_count` or more further parts; see `count_sibling_chunks`."""
         if self._max_further_parts is None:
             self._max_further_parts = self._count_possible_further_parts()
         if self._max_further_parts < min_count:
@@ -148,9 +154,9 @@ class RunIds:
         return len(documents) - len(set(documents)) >= min_count
 
     def _count_possible_further_parts(self) -> int:
-        """Return how many parts beyond the first there are at most, whatever the order.
+        """Return the largest possible number of further parts, whatever the order of the ids.
 
-        One search finds the documents of usual spellings.
+        If all ids have the usual spelling, a single search finds their documents.
         """
         documents = _USUAL_PART_LINE.findall(self._lines)
         n_lines = self._lines.count("\n") - 1
@@ -159,9 +165,9 @@ class RunIds:
         return n_lines - len(set(documents))
 
     def _documents_of_parts(self, n_above: int) -> list[str]:
-        """Return the document of each part among the first ids."""
+        """Return the document of each part among the first `n_above` ids, each id counted once."""
         documents = []
-        for document_id in dict.fromkeys(self.close_ids[:n_above]):
+        for document_id in dict.fromkeys(self.ranked_ids[:n_above]):
             document = self._document_of(document_id)
             if document is not None:
                 documents.append(document)
@@ -183,13 +189,15 @@ def _join_lines(ids: Iterable[Any]) -> str:
 def _is_other_granularity(document: DocumentId, name: str, other: DocumentId) -> bool:
     if other == document:
         return False
-    # `in` is a search in C, and rules out nearly every id before the slower check.
     other_name = str(other)
-    return (name in other_name or other_name in name) and is_same_document(document, other)
+    # This fast check rules out nearly every id before the slower one.
+    if name not in other_name and other_name not in name:
+        return False
+    return is_same_document(document, other)
 
 
-def _lines_of_wholes(name: str) -> Sequence[str]:
-    """Return the lines with the ids of which `name` may be a part: what stands before or after a separator."""
+def _list_lines_of_wholes(name: str) -> Sequence[str]:
+    """Return lines with the ids of which `name` may be a part: the text before and after each separator."""
     lines = []
     for separator in _SEPARATOR.finditer(name):
         lines.append(f"\n{name[: separator.start()]}\n")

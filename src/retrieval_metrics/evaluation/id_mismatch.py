@@ -1,4 +1,4 @@
-"""Why no retrieved document is judged: the ids of both sides, and what would make them match."""
+"""Find out why no retrieved document is judged, and what would make the ids of judgments and run match."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.evaluation.scores import Origin
 
-# Where a document id often stands in the id of a chunk or in a path, as separator and index of `str.rpartition`:
-# the last part of a path, the first part of a chunk id.
+# Where a document id often stands in a longer id, as separator and index of `str.rpartition`: at the end of a path, or
+# at the beginning of a chunk id.
 ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0)]
+# The number of rankings, and of items in each, that are searched.
 MAX_RANKINGS = 50
 MAX_ITEMS = 20
-# Piecewise judgments shown as an example.
+# The number of judged pieces shown as examples.
 MAX_PIECES = 3
 
 
@@ -76,12 +77,12 @@ IdRemedy: TypeAlias = OtherQuery | MatchedAttribute | SpellingDifference | Judge
 
 @dataclass(frozen=True, slots=True)
 class IdMismatch:
-    """The ids of judgments and run, of which none matches.
+    """The ids of judgments and of a run that have none in common.
 
     Attributes:
         judged_ids: The judged ids, each once.
         run_ids: The first retrieved ids as they were compared, each once.
-        remedy: What would make them match; None if nothing was found.
+        remedy: A change that would make ids match; None if none was found.
     """
 
     judged_ids: Sequence[Any]
@@ -91,7 +92,7 @@ class IdMismatch:
 
 @dataclass(frozen=True, slots=True)
 class PieceMismatch:
-    """Judgments of texts, sources or offsets, of which no item has any.
+    """Judgments by texts, sources or offsets that no item matches.
 
     Attributes:
         pieces: The first judged pieces.
@@ -101,7 +102,7 @@ class PieceMismatch:
 
 
 def find_id_mismatch(origin: Origin) -> IdMismatch | PieceMismatch | None:
-    """Return why no retrieved document is judged; None if one is, or if nothing has to match."""
+    """Return why no retrieved document is judged; None if one is, or if nothing is relevant or retrieved."""
     judged = origin.judged
     # Unlocated items have a warning of their own.
     if not judged.is_empty or judged.unlocated or not judged.n_retrieved.any():
@@ -111,11 +112,11 @@ def find_id_mismatch(origin: Origin) -> IdMismatch | PieceMismatch | None:
     if judged.qrels.has_pieces:
         return PieceMismatch(judged.qrels.documents[:MAX_PIECES])
     judged_ids = dict.fromkeys(judged.qrels.documents)
-    run_ids = _compared_ids(origin)
+    run_ids = _collect_run_ids(origin)
     return IdMismatch(list(judged_ids), list(run_ids), _find_remedy(origin, judged_ids, run_ids))
 
 
-def _compared_ids(origin: Origin) -> dict[Any, None]:
+def _collect_run_ids(origin: Origin) -> dict[Any, None]:
     """Return the first retrieved ids, as the judgments were compared with them."""
     from retrieval_metrics.matching.matching_options import as_matching
 
@@ -137,7 +138,7 @@ def _iterate_items(origin: Origin) -> Iterator[Any]:
 
 
 def _find_remedy(origin: Origin, judged_ids: Mapping[Any, None], run_ids: Mapping[Any, None]) -> IdRemedy | None:
-    """Return what would make the ids match: an equal id if there is one anywhere, else the first near miss."""
+    """Return a change that would make ids match: one for an equal id if there is any, else for the first near miss."""
     for run_id in run_ids:
         if run_id in judged_ids:
             return OtherQuery(run_id)
@@ -174,25 +175,25 @@ def _iterate_candidates(item: Any) -> Iterator[_Candidate]:
 
 
 class _NearMisses:
-    """The judged ids, looked up by what they have in common with other ids."""
+    """Finds the judged ids that nearly equal other ids."""
 
     def __init__(self, judged_ids: Mapping[Any, None]) -> None:
         self._judged_ids = judged_ids
-        self._by_folded: dict[str, str] = {}
-        self._by_file_name: dict[str, str] = {}
+        self._judged_id_by_folded: dict[str, str] = {}
+        self._path_by_file_name: dict[str, str] = {}
         for judged_id in judged_ids:
             if isinstance(judged_id, str):
-                self._by_folded[_fold(judged_id)] = judged_id
+                self._judged_id_by_folded[_fold(judged_id)] = judged_id
                 if "/" in judged_id:
-                    self._by_file_name[judged_id.rpartition("/")[2]] = judged_id
+                    self._path_by_file_name[judged_id.rpartition("/")[2]] = judged_id
 
     def find(self, candidate: _Candidate) -> IdRemedy | None:
-        """Return in what a candidate nearly equals a judged id."""
+        """Return how a candidate nearly equals a judged id; None if it does not."""
         value: str = candidate.value
-        if _fold(value) in self._by_folded:
-            return SpellingDifference(value, self._by_folded[_fold(value)])
-        if value in self._by_file_name:
-            return JudgedPath(value, self._by_file_name[value], candidate.match)
+        if _fold(value) in self._judged_id_by_folded:
+            return SpellingDifference(value, self._judged_id_by_folded[_fold(value)])
+        if value in self._path_by_file_name:
+            return JudgedPath(value, self._path_by_file_name[value], candidate.match)
         for separator, index in ID_SEPARATORS:
             if value.rpartition(separator)[index] in self._judged_ids:
                 expression = f"{candidate.expression}.rpartition({separator!r})[{index}]"

@@ -1,4 +1,4 @@
-"""What was retrieved for a query, each result with its judgment."""
+"""List the results of a query, each with its judgment."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Result:
 
     Attributes:
         rank: Its rank, from 1.
-        id: What was compared with the ids of the judgments; None if it has none.
-        judgment: Relevant; judged and not relevant; a repeat of a document above it; unjudged; or forbidden, whatever
-            else it is.
-        grade: Its grade; None if it is not judged. If it is forbidden, the smallest.
-        satisfies: The judged ids or pieces that are found at this rank for the first time.
+        id: The id that was compared with the ids of the judgments; None if it has none.
+        judgment: Its judgment; `repeated` is a repeat of a document above it, and a forbidden result is always
+            `forbidden`.
+        grade: Its grade; None if it is not judged. The smallest of its grades if it is forbidden.
+        satisfies: The judged ids or pieces that are first found at this rank.
         text: Its text, if it is known.
-        source: What it was cut from, if it is known.
+        source: The document that it was cut from, if it is known.
         score: The score of the retriever, if the run has it.
         item: The item itself, if the run holds items.
         place: Which call of an agent found it, and its rank in that call, if the run is a view of its searches.
@@ -55,9 +55,9 @@ class Result:
 
     @property
     def label(self) -> str:
-        """What it is called in a table: its id, or its place where the id is missing or an invented UUID."""
-        has_own_name = self.id is not None and not _UUID.fullmatch(str(self.id))
-        if self.source is None or has_own_name:
+        """The name of the result in a table: its id, or its location if the id is missing or a generated UUID."""
+        has_telling_id = self.id is not None and not _UUID.fullmatch(str(self.id))
+        if self.source is None or has_telling_id:
             return "-" if self.id is None else str(self.id)
         start = None if self.item is None else self.item.start
         return self.source if start is None else f"{self.source}@{start}"
@@ -84,7 +84,7 @@ class JudgedResults:
             result = Result(
                 rank=rank,
                 id=document_id,
-                judgment=_state(grade, is_duplicate=rank in duplicate_ranks),
+                judgment=_get_state(grade, is_duplicate=rank in duplicate_ranks),
                 grade=grade,
                 satisfies=tuple(satisfied_by_rank.get(rank, ())),
                 text=texts.get(document_id) if item is None or item.text is None else item.text,
@@ -97,7 +97,7 @@ class JudgedResults:
         return results
 
     def _grade_by_rank(self, query_position: int) -> dict[int, float]:
-        """Return the grade of each judged rank; of a forbidden one, the smallest."""
+        """Return the grade of each judged rank; for a forbidden result, its smallest grade."""
         judged = self._judged
         smallest = judged.smallest_grade
         grades: FloatArray = np.where(smallest < 0, smallest, judged.ranks.grade)
@@ -106,7 +106,8 @@ class JudgedResults:
 
     def _satisfied_by_rank(self, query_position: int) -> dict[int, list[Relevant]]:
         """Return the relevant documents or pieces that are found first at each rank."""
-        items, qrels = self._judged.items, self._judged.qrels
+        items = self._judged.items
+        qrels = self._judged.qrels
         rows = _query_rows(items.query, query_position)
         is_relevant = items.grade[rows] > 0
         satisfied: dict[int, list[Relevant]] = {}
@@ -117,7 +118,7 @@ class JudgedResults:
         return satisfied
 
 
-def _state(grade: float | None, *, is_duplicate: bool) -> State:
+def _get_state(grade: float | None, *, is_duplicate: bool) -> State:
     if grade is not None and grade != 0:
         return "relevant" if grade > 0 else "forbidden"
     if is_duplicate:

@@ -1,4 +1,4 @@
-"""Merge evaluations of parts of the queries into one of all."""
+"""Merge evaluations of different queries into one evaluation of all of them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
             has_clusters = True
         if isinstance(record, Totals):
             has_totals = True
-            # The values of some queries alone are of no use, and may be large.
+            # The merged evaluation cannot hold values of single queries, and kept values may be large.
             scores_of_parts.clear()
         elif not has_totals:
             scores_of_parts.append(record)
@@ -90,12 +90,12 @@ def _merge_scores(parts: Sequence[Scores], totals: Totals) -> Scores:
 
 
 def _merge_budget_fills(parts: Sequence[Scores]) -> dict[Budget, BudgetFills]:
-    """Return how the queries fill the budgets, where that is known of every part."""
+    """Return how the queries fill each budget, for the budgets whose fills are known in every part."""
     fills_of_parts = [part.all_fills() for part in parts]
     merged = {}
     for budget in fills_of_parts[0]:
         if all(budget in fills for fills in fills_of_parts):
-            merged[budget] = reduce(BudgetFills.merge, (fills[budget] for fills in fills_of_parts))
+            merged[budget] = reduce(BudgetFills.merge, [fills[budget] for fills in fills_of_parts])
     return merged
 
 

@@ -1,4 +1,4 @@
-"""The numbers that explain what became of each relevant document of a query."""
+"""Find the numbers that explain what became of each relevant document of a query."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class OutcomeFacts:
         kind: The outcome.
         k: How many items of its query count; None for all.
         budget: The budget that they fit into, if the cut-off is one.
-        n_tied: Of a lost tie, how many documents have its score, itself included.
-        first_tied_rank: The first rank of those.
+        n_tied: For a lost tie, the number of documents with its score, itself included.
+        first_tied_rank: For a lost tie, the first rank of these documents.
         n_duplicates_above: How many repeated documents are above it.
-        sibling_document: Of what is behind chunks of one document, the document with most of them.
-        n_sibling_chunks: How many chunks of it, beyond its first, are above.
-        n_other_sibling_chunks: How many such chunks of other documents are above.
-        item_lengths: Of what is over a budget, how much of it each item down to its rank takes; for calls, which one
-            found it.
-        related_id: Of an id of another granularity, the first retrieved id that looks like the same document.
-        related_id_rank: The rank of that.
+        sibling_document: If chunks of other documents are above it, the document with most of these chunks.
+        n_sibling_chunks: The number of chunks of `sibling_document` above it, without the first.
+        n_other_sibling_chunks: The number of such chunks of other documents.
+        item_lengths: If it is over a budget, how much of the budget each item down to its rank takes; for a budget of
+            calls, the number of the call that found each item.
+        related_id: The first retrieved id of another granularity that looks like the same document.
+        related_id_rank: The rank of `related_id`.
         n_retrieved: How many documents the ranking has.
         error: What the retriever raised.
     """
@@ -93,7 +93,8 @@ class QueryFindings:
         return [self._facts(row) for row in range(rows.start, rows.stop)]
 
     def _facts(self, row: int) -> OutcomeFacts:
-        outcomes, judged = self._outcomes, self._search.judged
+        outcomes = self._outcomes
+        judged = self._search.judged
         kind: Outcome = OUTCOME_KINDS[int(outcomes.kind[row])]
         match kind:
             case "found" | "alternative_found" | "empty_ranking":
@@ -111,8 +112,8 @@ class QueryFindings:
             case "over_budget":
                 return self._budget_facts(row)
             case "id_granularity":
-                related_id = self._ids.ids_of_other_granularity(judged.qrels.documents[outcomes.document[row]])[0]
-                rank = self._ids.close_ids.index(related_id) + 1
+                related_id = self._ids.find_ids_of_other_granularity(judged.qrels.documents[outcomes.document[row]])[0]
+                rank = self._ids.ranked_ids.index(related_id) + 1
                 return OutcomeFacts(kind=kind, related_id=related_id, related_id_rank=rank)
             case "not_retrieved":
                 return OutcomeFacts(kind=kind, n_retrieved=int(judged.n_retrieved[self._query_position]))
@@ -122,7 +123,7 @@ class QueryFindings:
 
     def _sibling_facts(self, row: int) -> OutcomeFacts:
         rank = int(self._outcomes.rank[row])
-        sibling_counts = self._ids.sibling_chunks(rank - 1)
+        sibling_counts = self._ids.count_sibling_chunks(rank - 1)
         ((document, n_chunks),) = sibling_counts.most_common(1)
         return OutcomeFacts(
             kind="behind_same_document",

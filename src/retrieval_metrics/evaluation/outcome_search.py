@@ -1,4 +1,4 @@
-"""Decide the outcome of each relevant document of a run."""
+"""Decide the outcome of each relevant document: whether it was found and, if not, why not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class OutcomeSearch:
-    """Looks for the relevant documents of a run."""
+    """Decides what became of the relevant documents of a run."""
 
     def __init__(self, judged: JudgedRun, rankings: OrderedRankings, target: ExplanationTarget) -> None:
         self.judged = judged
@@ -35,11 +35,12 @@ class OutcomeSearch:
     def outcomes(self, positions: Iterable[int], *, reads_ids: bool = True) -> Outcomes:
         """Decide what became of each relevant document of some queries, given by position among the judged ones.
 
-        Without `reads_ids`, the ids of the rankings are not read, which takes longest.
+        Without `reads_ids`, the ids of the rankings are not read. That is faster, but leaves out the outcomes
+        `id_granularity` and `behind_same_document`.
         """
         query_positions = np.array(sorted(positions), dtype=np.int64)
         relevant = self._relevant_documents(query_positions)
-        retrieved = retrieved_ranks(self.judged, query_positions, relevant.document)
+        retrieved = find_retrieved_ranks(self.judged, query_positions, relevant.document)
         order = np.lexsort((relevant.document, -relevant.grade, relevant.query))
         relevant = relevant.take(order)
         retrieved = retrieved.take(order)
@@ -80,7 +81,7 @@ class OutcomeSearch:
         return outcomes
 
     def item_lengths(self, query_position: int, rank: int, budget: Budget) -> list[int]:
-        """Return how much of a budget each item of a query takes, down to a rank; for calls, which one found it."""
+        """Return how much of a budget each item of a query takes, down to a rank; for calls, the number of its call."""
         lengths = self.judged.lengths
         if lengths is None:
             raise missing_lengths_error(budget)
@@ -112,7 +113,7 @@ class OutcomeSearch:
         return GroupMemberships(row=row, group=group, number=group - first_group + 1)
 
     def _decide(self, outcomes: Outcomes, is_found: BoolArray, is_needed: BoolArray, *, reads_ids: bool) -> None:
-        """Set the kind of every row; what was never retrieved is so already."""
+        """Set the kind of every row, which is `not_retrieved` before."""
         query = outcomes.query
         rank = outcomes.rank
         kind = outcomes.kind
@@ -124,7 +125,7 @@ class OutcomeSearch:
         kind[~is_needed] = CODE_BY_OUTCOME["alternative_found"]
         kind[is_found] = CODE_BY_OUTCOME["found"]
 
-        # What was retrieved, but too late.
+        # Documents that were retrieved, but too late.
         is_late = is_missing & (rank > 0)
         has_text_budget = cutoffs.in_text[query]
         has_budget = has_text_budget | cutoffs.in_calls[query]
@@ -139,7 +140,7 @@ class OutcomeSearch:
         is_tied = is_below_cutoff & (outcomes.tied_from <= k)
         kind[is_tied] = CODE_BY_OUTCOME["lost_tie"]
 
-        # What was not retrieved.
+        # Documents that were not retrieved.
         is_absent = is_missing & (rank == 0)
         is_empty = is_absent & (self.judged.n_retrieved[outcomes.positions] == 0)[query]
         kind[is_empty] = CODE_BY_OUTCOME["empty_ranking"]
@@ -149,7 +150,7 @@ class OutcomeSearch:
         if reads_ids:
             is_absent &= ~is_empty & ~is_failed
             if self.judged.qrels.document_kind is not str:
-                is_absent[:] = False  # numbers have no parts, and pieces no names
+                is_absent[:] = False  # ids that are numbers have no parts, and pieces have no ids
             self._decide_by_ids(outcomes, is_absent, is_below_cutoff & ~is_behind_duplicates & ~is_tied)
 
     def _has_failed(self, query_positions: IntArray) -> BoolArray:
@@ -167,22 +168,27 @@ class OutcomeSearch:
         query_position = int(outcomes.positions[query_index])
         rank = int(outcomes.rank[row])
         budget = outcomes.cutoffs.find_budget(query_index)
-        assert budget is not None  # noqa: S101  (asked of budgets only)
+        assert budget is not None  # noqa: S101  (the row has a budget of text)
         lengths = self.item_lengths(query_position, rank, budget)
         duplicates = self.judged.duplicates
         is_above = (duplicates.query == query_position) & (duplicates.rank < rank)
-        n_taken = sum(lengths)
+        length_taken = sum(lengths)
         for duplicate_rank in duplicates.rank[is_above].tolist():
-            n_taken -= lengths[duplicate_rank - 1]
-        return n_taken <= budget.size
+            length_taken -= lengths[duplicate_rank - 1]
+        return length_taken <= budget.size
 
     def _decide_by_ids(self, outcomes: Outcomes, is_absent: BoolArray, is_late: BoolArray) -> None:
-        """Look for other names of what was never retrieved, and for parts of one document above what came too late."""
+        """Decide the outcomes that depend on the spelling of ids.
+
+        For absent documents, look for ids of another granularity; for late ones, for further parts of one document
+        above them.
+        """
         qrels, kind = self.judged.qrels, outcomes.kind
         rows_by_query = self._rows_by_query(outcomes, np.flatnonzero(is_absent | is_late))
-        # How many ranks are too many, if repeated documents took none: as many parts above must be further ones.
+        # How far a document is below its cut-off if repeats are not counted. Without at least as many further parts
+        # above it, the document would still be below the cut-off.
         excess = outcomes.rank - outcomes.n_duplicates_above - outcomes.cutoffs.k[outcomes.query]
-        rows_by_renamed: dict[DocumentId, list[int]] = {}
+        rows_by_respelled: dict[DocumentId, list[int]] = {}
         for query, ranking in self.rankings.iterate(rows_by_query):
             ids = RunIds(self.rankings, ranking)
             for row in rows_by_query[query]:
@@ -192,15 +198,15 @@ class OutcomeSearch:
                         kind[row] = CODE_BY_OUTCOME["behind_same_document"]
                     continue
                 document = qrels.documents[outcomes.document[row]]
-                if not isinstance(document, Piece) and ids.ids_of_other_granularity(document):
-                    rows_by_renamed.setdefault(document, []).append(row)
-        occurring = self.rankings.find_occurring(rows_by_renamed)
-        for document, rows in rows_by_renamed.items():
+                if not isinstance(document, Piece) and ids.find_ids_of_other_granularity(document):
+                    rows_by_respelled.setdefault(document, []).append(row)
+        occurring = self.rankings.find_occurring(rows_by_respelled)
+        for document, rows in rows_by_respelled.items():
             if document not in occurring:
                 kind[rows] = CODE_BY_OUTCOME["id_granularity"]
 
     def _rows_by_query(self, outcomes: Outcomes, rows: IntArray) -> dict[QueryId, list[int]]:
-        """Return some rows of the outcomes, by the id of their query."""
+        """Return rows of the outcomes by the id of their query."""
         queries = self.judged.qrels.queries
         rows_by_query: dict[QueryId, list[int]] = {}
         query_positions = outcomes.positions[outcomes.query[rows]].tolist()
@@ -224,7 +230,7 @@ class RelevantRows:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedRanks:
-    """Where documents were retrieved: their rank (0 if they were not), how many have their score, and from where on."""
+    """Where documents were retrieved: the rank (0 if absent), how many have its score, and the first rank of these."""
 
     rank: IntArray
     n_tied: IntArray
@@ -244,8 +250,8 @@ class GroupMemberships:
     number: IntArray
 
 
-def retrieved_ranks(judged: JudgedRun, query_positions: IntArray, document: IntArray) -> RetrievedRanks:
-    """Return where documents were retrieved, given ascending with the queries to which they belong."""
+def find_retrieved_ranks(judged: JudgedRun, query_positions: IntArray, document: IntArray) -> RetrievedRanks:
+    """Return where documents of some queries were retrieved; the documents must be in ascending order."""
     items = judged.items
     starts = np.searchsorted(items.query, query_positions, "left")
     stops = np.searchsorted(items.query, query_positions, "right")
@@ -272,7 +278,7 @@ def _has_no_room(outcomes: Outcomes, is_found: BoolArray) -> BoolArray:
     rows = rows[np.lexsort((-outcomes.grade[rows], outcomes.rank[rows], query[rows]))]
     is_new_query = np.diff(query[rows], prepend=-1) != 0
     is_new_rank = np.diff(outcomes.rank[rows], prepend=-1) != 0
-    # Of several documents at one rank, the best.
+    # If several documents are at one rank, only the best counts.
     best_rows = rows[is_new_query | is_new_rank]
     n_taken = np.bincount(query[best_rows], minlength=n_queries)
     lowest_grade = np.full(n_queries, np.inf)
@@ -284,7 +290,7 @@ def _has_no_room(outcomes: Outcomes, is_found: BoolArray) -> BoolArray:
 
 
 def expand_ranges(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the index of the range of every number in several ranges, and the numbers.
+    """Return every number in several ranges: the index of its range, and the number itself.
 
     Example:
         >>> [column.tolist() for column in expand_ranges(np.array([3, 8]), np.array([5, 9]))]

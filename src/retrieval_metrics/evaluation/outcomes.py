@@ -1,4 +1,4 @@
-"""The outcome of each relevant document, and the cut-off down to which each query is checked."""
+"""Records of the outcomes of relevant documents, and of the cut-offs down to which queries are checked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Failure = Literal[
 ]
 Outcome = Literal["found", "alternative_found", "cutoff_full"] | Failure
 
-# From the nearest miss to the farthest: of several alternatives, the nearest miss is reported.
+# From the nearest miss to the farthest; for a group of alternatives, the nearest miss is reported.
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 
 OUTCOME_KINDS: tuple[Outcome, ...] = (*FAILURES, "found", "alternative_found", "cutoff_full")
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def label(self) -> str:
-        """The name of what is needed; of a quote or a text, its beginning in quotation marks."""
+        """The name of the document; for a quote or a text, its beginning in quotation marks."""
         return RelevantTexts.name(self.document) or f"\u201c{shorten(self.text or '')}\u201d"
 
 
@@ -81,8 +81,8 @@ class ExplanationTarget:
     """What to check for every query: which documents are relevant, down to which rank, and whether one suffices.
 
     Attributes:
-        cutoffs: The cut-offs, in items or as budgets, of which the one that keeps most of a ranking counts; empty takes
-            the whole ranking.
+        cutoffs: The cut-offs, in items or as budgets; for each query, the one that keeps most of its ranking counts.
+            If empty, whole rankings count.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
         cuts_at_n_needed: Whether the cut-off is the number of documents or groups that each query needs, as in
@@ -103,12 +103,12 @@ class QueryCutoffs:
     """
 
     def __init__(self, judged: JudgedRun, target: ExplanationTarget, positions: IntArray) -> None:
-        """Take the cut-off that keeps most, for each of some queries."""
+        """Choose the cut-off that keeps most of its ranking for each query at the positions."""
         self._cutoffs = target.cutoffs
         self._chosen = np.zeros(len(positions), dtype=np.int64)
         self.k: IntArray = np.full(len(positions), WHOLE_RANKING)
         if target.cutoffs:
-            ks = [_k_by_query(judged, cutoff, positions) for cutoff in target.cutoffs]
+            ks = [_compute_k_by_query(judged, cutoff, positions) for cutoff in target.cutoffs]
             self._chosen = np.argmax(ks, axis=0)
             self.k = np.max(ks, axis=0)
 
@@ -135,12 +135,14 @@ class QueryCutoffs:
         return self._select_by_query([_is_text_budget(cutoff) for cutoff in self._cutoffs])
 
     def _select_by_query(self, by_cutoff: list[bool]) -> BoolArray:
-        """Return by query what is true of its cut-off; without a cut-off, nothing is."""
-        chosen: BoolArray = np.array(by_cutoff or [False])[self._chosen]
-        return chosen
+        """Return for each query the value of its cut-off; False without a cut-off."""
+        if not by_cutoff:
+            by_cutoff = [False]
+        by_query: BoolArray = np.array(by_cutoff)[self._chosen]
+        return by_query
 
 
-def _k_by_query(judged: JudgedRun, cutoff: int | Budget, positions: IntArray) -> IntArray:
+def _compute_k_by_query(judged: JudgedRun, cutoff: int | Budget, positions: IntArray) -> IntArray:
     k = judged.cutoff(cutoff)
     return k[positions] if isinstance(k, np.ndarray) else np.full(len(positions), k)
 
@@ -168,7 +170,7 @@ class Outcomes:
         kind: Shape (rows,), what became of it, as its position in `OUTCOME_KINDS`.
         rank: Shape (rows,), the rank at which it was retrieved; 0 if it was not.
         tied: Shape (rows,), how many documents have its score, itself included.
-        tied_from: Shape (rows,), the first rank of those.
+        tied_from: Shape (rows,), the first rank of the documents that have its score.
         n_duplicates_above: Shape (rows,), how many repeated documents are above it.
         cutoffs: How many items of each query count.
         member_row: Shape (members,), ascending: a row that belongs to a group.
@@ -202,16 +204,21 @@ class Outcomes:
 
     @cached_property
     def n_satisfied(self) -> IntArray:
-        """How many of them were found, shape (queries,)."""
+        """How many of the needed documents, or groups, of each query were found, shape (queries,)."""
         return np.bincount(self.group_query[self.satisfied], minlength=len(self.positions))
 
     @cached_property
     def nearest_miss_rows(self) -> IntArray:
-        """The row that stands for each unmet group: the nearest miss, of which the first."""
-        return self.nearest_misses(self.kind, self.kind < len(FAILURES))
+        """The row that stands for each unmet group: its nearest miss, the first one if several are equally near."""
+        return self.find_nearest_misses(self.kind, self.kind < len(FAILURES))
 
-    def nearest_misses(self, distance: IntArray, is_candidate: BoolArray) -> IntArray:
-        """Return the row that stands for each group without a found document: of its candidates the first nearest."""
+    def find_nearest_misses(self, distance: IntArray, is_candidate: BoolArray) -> IntArray:
+        """Return the row that stands for each group without a found document.
+
+        Args:
+            distance: Shape (rows,), how far each row missed.
+            is_candidate: Shape (rows,), whether a row can stand for its group; the first nearest one does.
+        """
         is_missing = is_candidate[self.member_row] & ~self.satisfied[self.member_group]
         row = self.member_row[is_missing]
         group = self.member_group[is_missing]
@@ -235,7 +242,11 @@ class Outcomes:
         return tuple(self.member_number[start:stop].tolist())
 
     def failures(self, is_counted: BoolArray | None = None) -> Counter[Outcome]:
-        """Count what went wrong, one failure for each unmet group of some queries, or of all."""
+        """Count the failures by kind, one for each unmet group.
+
+        Args:
+            is_counted: Shape (queries,), whether the failures of a query count; None counts all.
+        """
         rows = self.nearest_miss_rows
         if is_counted is not None:
             rows = rows[is_counted[self.query[rows]]]

@@ -1,4 +1,4 @@
-"""What queries needed and what came back, as data for a page."""
+"""Collect what queries needed and what they retrieved, as data for the page of a report."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 JUDGMENT_STATES = ("relevant", "not relevant", "repeated", "unjudged", "forbidden")
 UNJUDGED = JUDGMENT_STATES.index("unjudged")
 
-# What a result is if nothing is said of it: unjudged, no score, grade or call, nothing satisfied or marked.
+# The values that a result leaves out at its end: text, judgment, score, grade, satisfied, marks and call.
 _DEFAULT_RESULT: list[Any] = [None, UNJUDGED, None, None, [], [], []]
 
-# As many decimals are on the page.
+# The number of decimals of numbers on the page.
 _MAX_DECIMALS = 6
 
 
@@ -37,8 +37,8 @@ class PageDetails:
     """The details of queries as a page holds them.
 
     Attributes:
-        rows: What each query needed and what came back, by the place of the query on the page.
-        documents: The texts that they refer to, by number.
+        rows: What each query needed and retrieved, by the place of the query on the page.
+        documents: The texts that the rows refer to by number.
         text_length: The length to which texts were cut, in characters.
     """
 
@@ -47,15 +47,42 @@ class PageDetails:
     text_length: int
 
 
+@dataclass(slots=True)
+class _NeededDocument:
+    """A needed document of a query; its outcomes are filled in system by system.
+
+    Attributes:
+        text_number: The number of its text.
+        grade: Its grade.
+        groups: The numbers of its groups; None if each document is a group.
+        outcomes: Kind, rank and number of the sentence of its outcome, by system.
+    """
+
+    text_number: int
+    grade: float | None
+    groups: list[int] | None
+    outcomes: list[list[Any] | None]
+
+    def as_row(self) -> list[Any]:
+        """Return the document as the page holds it."""
+        return [self.text_number, self.grade, self.groups, self.outcomes]
+
+
 class QueryDetails:
     """Collects the details of queries, system by system.
 
     Attributes:
-        number_by_detail: The sentences of the outcomes, each once, with their numbers.
+        number_by_detail: The number of each sentence about an outcome; equal sentences have one number.
     """
 
     def __init__(self, n_systems: int, depth: int, *, is_flat: bool) -> None:
-        """Begin with nothing."""
+        """Prepare the collection.
+
+        Args:
+            n_systems: The number of systems.
+            depth: The number of results kept of each query.
+            is_flat: Whether judgments have no groups.
+        """
         self._n_systems = n_systems
         self._depth = depth
         self._is_flat = is_flat
@@ -92,11 +119,15 @@ class QueryDetails:
             name = RelevantTexts.name(finding.document) or None
             text_number = self._texts.add(name, None, relevant_texts.text(finding.document))
             shows_groups = len(finding.groups) > 1 or not self._is_flat
-            groups = list(finding.groups) if shows_groups else None
-            outcomes = [None] * self._n_systems
-            row["needed"][finding.document] = [text_number, short_number(finding.grade), groups, outcomes]
+            row["needed"][finding.document] = _NeededDocument(
+                text_number=text_number,
+                grade=short_number(finding.grade),
+                groups=list(finding.groups) if shows_groups else None,
+                outcomes=[None] * self._n_systems,
+            )
         detail = self.number_by_detail.setdefault(finding.detail, len(self.number_by_detail))
-        row["needed"][finding.document][3][system] = [OUTCOME_KINDS.index(finding.kind), finding.rank, detail]
+        needed_document: _NeededDocument = row["needed"][finding.document]
+        needed_document.outcomes[system] = [OUTCOME_KINDS.index(finding.kind), finding.rank, detail]
 
     def _result_entry(
         self,
@@ -128,11 +159,12 @@ def _finish_row(row: dict[str, Any], texts: ShortenedTexts) -> dict[str, Any]:
         if entries is not None:
             results = [_compact_result(entry, texts) for entry in entries]
         results_by_system.append(results)
-    return row | {"needed": list(row["needed"].values()), "results": results_by_system}
+    needed = [needed_document.as_row() for needed_document in row["needed"].values()]
+    return row | {"needed": needed, "results": results_by_system}
 
 
 def _compact_result(entry: list[Any], texts: ShortenedTexts) -> Any:
-    """Return a result without default values at its end; one without any other is the number of its text."""
+    """Return a result without default values at its end; if only its text is left, the number of the text."""
     text_number, state, score, grade, satisfied, marks, call = entry
     compact = [text_number, state, score, grade, satisfied, texts.marks(text_number, marks), call]
     while len(compact) > 1 and compact[-1] == _DEFAULT_RESULT[len(compact) - 1]:
@@ -141,7 +173,7 @@ def _compact_result(entry: list[Any], texts: ShortenedTexts) -> Any:
 
 
 def short_number(value: float) -> float | int | None:
-    """Return a number as JSON holds it shortest; None if it is not finite."""
+    """Return a number in the form that is shortest in JSON; None if it is not finite."""
     if isnan(value) or isinf(value):
         return None
     rounded = round(value, _MAX_DECIMALS)

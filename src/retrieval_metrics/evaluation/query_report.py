@@ -1,4 +1,4 @@
-"""The queries of a report: which are on the page, and the data of each."""
+"""Choose the queries on the page of a report, and collect the data of each."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ if TYPE_CHECKING:
 # The least number of results shown for a query.
 MIN_RESULTS = 10
 
-# The largest number of queries on a page; of more, those with the lowest values, or that moved most.
+# The largest number of queries on a page. If there are more, it holds those with the lowest values, or the largest
+# changes.
 MAX_QUERIES = 20_000
 
-# Up to so many queries, each is on the page with what it needed and what came back.
+# Up to this number of queries, the page shows for each what it needed and retrieved.
 MAX_DETAILED = 1_000
 
-# Of more queries, those are that the page lists first; the others are there with their values and what they miss.
+# If there are more queries, only this number, listed first, has these details; the others have their values.
 N_DETAILED_OF_MANY = 100
 
-# As many decimals of a value are on the page.
+# The number of decimals of a value on the page.
 _DECIMALS = 6
 
 
@@ -76,7 +77,7 @@ class ReportOptions:
         judged_texts: QueryTexts,
         show_progress: bool = False,
     ) -> ReportOptions:
-        """Take what a caller passed, with the query texts of the judgments, and nothing for what was left out."""
+        """Read the arguments of a report; query texts that were not passed are those of the judgments."""
         if k is not None:
             positive_integer(k, "k", or_none=True)
         if length is not None:
@@ -93,10 +94,10 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class PageData:
-    """What a page shows of queries.
+    """The data of the queries on a page.
 
     Attributes:
-        values: Everything as values for JSON.
+        values: The data as JSON values.
         text_length: The length to which texts were cut, in characters.
     """
 
@@ -108,13 +109,13 @@ class QueryData:
     """Collects the data of each query on the page, system by system.
 
     Attributes:
-        order: The places of the queries on the page, the lowest values first, or of two systems those that moved most.
+        order: The places of the queries on the page, the lowest values first, or the largest changes of two systems.
         n_all: The number of all queries.
         n: The number of queries on the page.
         n_detailed: The number of queries with what they needed and what came back.
-        n_needed: How much all queries need, by system.
-        n_found: How much of it was found.
-        failures: Why the rest was not.
+        n_needed: The number of needed documents, or groups, of all queries, by system.
+        n_found: How many of them were found, by system.
+        failures: The failures for those not found, by system.
     """
 
     def __init__(
@@ -133,8 +134,8 @@ class QueryData:
         self._pair = [names.index(baseline), names.index(system)]
         self._options = options
         self._judged = next(iter(systems.values())).require_origin("shown").judged
-        all_queries, rows_by_system = _all_queries(systems)
-        urgency = _urgency(
+        all_queries, rows_by_system = _collect_queries(systems)
+        urgency = _compute_urgency(
             main,
             _main_values(systems[system], rows_by_system[system], main, len(all_queries)),
             _main_values(systems[baseline], rows_by_system[baseline], main, len(all_queries)),
@@ -163,7 +164,7 @@ class QueryData:
 
     @property
     def unit(self) -> str:
-        """What is needed, in a word."""
+        """The word for a needed document: document, passage or fact."""
         return self._judged.qrels.unit
 
     def page_data(self) -> PageData:
@@ -264,12 +265,12 @@ class QueryData:
         missed = np.zeros(self.n, dtype=np.int64)
         for place, count in zip(places[is_on_page].tolist(), outcomes.n_needed[is_on_page].tolist(), strict=True):
             n_needed[place] = count
-        missed[places[is_on_page]] = self._missed_numbers(outcomes)[is_on_page]
+        missed[places[is_on_page]] = self._number_missed_kinds(outcomes)[is_on_page]
         self._columns["wanted"].append(n_needed)
         self._columns["missing"].append(missed.tolist())
 
-    def _missed_numbers(self, outcomes: Outcomes) -> IntArray:
-        """Return for each query of the outcomes the number of the kinds that it misses, together."""
+    def _number_missed_kinds(self, outcomes: Outcomes) -> IntArray:
+        """Return for each query of the outcomes the number that stands for the kinds of all its failures."""
         kinds = outcomes.kind[outcomes.nearest_miss_rows].tolist()
         missed_numbers = np.zeros(len(outcomes.positions), dtype=np.int64)
         start = 0
@@ -281,8 +282,8 @@ class QueryData:
 
 
 def _compact_columns(table: FloatArray) -> list[list[float | int | None]]:
-    """Return a table of numbers, column by column, as JSON holds them shortest."""
-    # The values of most metrics repeat.
+    """Return a table of numbers column by column, in the form that is shortest in JSON."""
+    # Most metrics have few different values, so each is converted once.
     distinct, index = np.unique(np.round(table.T, _DECIMALS), return_inverse=True)
     compact = np.empty(len(distinct), dtype=np.object_)
     compact[:] = [short_number(value) for value in distinct.tolist()]
@@ -290,11 +291,11 @@ def _compact_columns(table: FloatArray) -> list[list[float | int | None]]:
     return columns
 
 
-def _all_queries(systems: Mapping[str, Scores]) -> tuple[Sequence[QueryId], dict[str, IntArray]]:
-    """Return the queries of all systems, and the rows of those of each system among them."""
-    first = next(iter(systems.values()))
-    if all(scores.queries == first.queries for scores in systems.values()):
-        return first.queries, dict.fromkeys(systems, np.arange(len(first.queries)))
+def _collect_queries(systems: Mapping[str, Scores]) -> tuple[Sequence[QueryId], dict[str, IntArray]]:
+    """Return the queries of all systems, and by system the rows of its queries among them."""
+    first_queries = next(iter(systems.values())).queries
+    if all(scores.queries == first_queries for scores in systems.values()):
+        return first_queries, dict.fromkeys(systems, np.arange(len(first_queries)))
     row_by_query: dict[QueryId, int] = {}
     for scores in systems.values():
         for query in scores.queries:
@@ -312,7 +313,12 @@ def _main_values(scores: Scores, rows: IntArray, metric: Metric, n_queries: int)
     return values
 
 
-def _urgency(metric: Metric, values: FloatArray, baseline_values: FloatArray, *, is_one_system: bool) -> FloatArray:
-    """Return what puts queries in order: the worst values first, or of two systems those that moved most."""
-    urgency = metric.definition.sign * values if is_one_system else -np.abs(values - baseline_values)
+def _compute_urgency(
+    metric: Metric, values: FloatArray, baseline_values: FloatArray, *, is_one_system: bool
+) -> FloatArray:
+    """Return the sort key of the queries: the worst values first, or the largest changes between two systems."""
+    if is_one_system:
+        urgency = metric.definition.sign * values
+    else:
+        urgency = -np.abs(values - baseline_values)
     return np.where(np.isnan(urgency), np.inf, urgency)

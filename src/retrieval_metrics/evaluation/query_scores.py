@@ -1,4 +1,4 @@
-"""The values of single queries with the ranks behind them, for hosts whose results have one row per query."""
+"""Collect the values of single queries with the ranks behind them, for hosts that store one row per query."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def single_query_score(judged: JudgedRun, metric: Metric, value: float) -> Query
 
 
 class _QueryScoreReader:
-    """Reads what is behind the value of a metric from a judged run, query by query."""
+    """Reads the ranks and counts behind the values of a metric from a judged run, query by query."""
 
     def __init__(self, judged: JudgedRun, metric: Metric) -> None:
         rel = dict(metric.parameters).get("rel")
@@ -92,6 +92,6 @@ class _QueryScoreReader:
         self._n_retrieved = judged.n_retrieved.tolist()
 
     def read(self, position: int, value: float) -> QueryScore:
-        """Return the value of the query at a position among the judged ones, with what is behind it."""
+        """Return the value of the query at a position among the judged ones, with the ranks behind it."""
         ranks = tuple(self._ranks_by_position[position].tolist())
         return QueryScore(value, ranks, self._n_relevant[position], self._n_retrieved[position])

@@ -1,4 +1,4 @@
-"""The texts of what is needed, and where retrieved texts have them."""
+"""Look up the texts of needed documents, and find them in the texts of retrieved items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RelevantTexts:
-    """Looks up the texts of what is needed.
+    """Looks up the texts of needed documents and finds them in retrieved texts.
 
     Attributes:
         judged_texts: Texts by document id.
@@ -32,7 +32,7 @@ class RelevantTexts:
 
     @staticmethod
     def name(document: Relevant) -> str:
-        """Return the name of something needed; empty for a quote or a text, which are shown as they are."""
+        """Return the name of a needed document; empty for a quote or a text, which are shown themselves."""
         if isinstance(document, Quote | Text):
             return ""
         if isinstance(document, Span):
@@ -43,7 +43,7 @@ class RelevantTexts:
         return str(document)
 
     def text(self, document: Relevant) -> str | None:
-        """Return the text of something needed; None if it is unknown."""
+        """Return the text of a needed document; None if it is unknown."""
         if isinstance(document, Quote | Text):
             return document.text
         if isinstance(document, Span):
@@ -66,13 +66,13 @@ class RelevantTexts:
         return []
 
     def marked_parts(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
-        """Return start and end of what the text of an item has of a needed text, be it a part of a quote."""
+        """Return start and end of the parts of a needed text in the text of an item; even a part of a quote counts."""
         if isinstance(document, Quote) and item is not None and item.text is not None:
             return find_shared_words(document.text, item.text, self._matching.min_common_words)
         return self.marked_ranges(item, document)
 
     def _covered_ranges(self, item: Retrieved, text: str, span: Span) -> list[tuple[int, int]]:
-        """Return where the text of an item has what it shares with a span of its source."""
+        """Return where the text of an item holds the characters that it shares with a span of its source."""
         location = self._locator.locate(item, {span.source: [QuotedSpan(span, ())]})
         if not isinstance(location, ItemLocation):
             return []

@@ -1,4 +1,4 @@
-"""The sections that reports of evaluations and of comparisons share."""
+"""Format the sections that reports of evaluations and of comparisons share."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 # The number of results whose judgments are counted if no metric has a cut-off.
 DEFAULT_JUDGED_DEPTH = 10
 
-# From this share on, everything is judged as far as whole percents can tell.
+# From this judged share on, the unjudged share would be printed as 0 %.
 _NEARLY_ALL = 0.9995
 
 
 def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> str:
-    """Return the chart of a metric over its cut-off; nothing where it has none or no run is known."""
+    """Return the chart of a metric over its cut-off; empty if it has none or a run is unknown."""
     has_unknown_run = any(scores.origin is None for scores in systems.values())
     if has_unknown_run or not metric.definition.takes_cutoff:
         return ""
@@ -51,7 +51,10 @@ def queries_section(data: QueryData, page_data: Mapping[str, Any]) -> str:
 
 
 def outcomes_table(data: QueryData, heading: str = "") -> Table:
-    """Return the outcomes of everything that is needed, one column per system, or one with a heading."""
+    """Return the number of needed documents with each outcome, one column per system.
+
+    A heading replaces the names of the systems if there is only one.
+    """
     systems = list(data.n_needed)
     totals: Counter[Outcome] = Counter()
     for failures in data.failures.values():
@@ -62,11 +65,12 @@ def outcomes_table(data: QueryData, heading: str = "") -> Table:
         rows.append(["no room among the first k", *(f"{count:,}" for count in n_without_room)])
     for kind, _ in totals.most_common():
         rows.append([OUTCOME_LABELS[kind], *(f"{data.failures[name][kind]:,}" for name in systems)])
-    return Table([f"needed {data.unit}s", *([heading] if heading else systems)], rows)
+    column_headings = [heading] if heading else systems
+    return Table([f"needed {data.unit}s", *column_headings], rows)
 
 
 def unjudged_sentences(systems: Mapping[str, Scores]) -> list[str]:
-    """Return in a sentence how many results of each system are unjudged, if ids are judged and some are not."""
+    """Return a sentence on how many results of each system are unjudged, if ids are judged and some are not."""
     judged_systems = {name: scores for name, scores in systems.items() if _judges_ids(scores)}
     k = _largest_cutoff(judged_systems)
     unjudged_shares = {}

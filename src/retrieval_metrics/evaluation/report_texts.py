@@ -1,4 +1,4 @@
-"""The texts of a report: each stored once, and shortened around the needed words if there is too much text."""
+"""Store each text of a report once, and shorten texts around the needed words if there is too much text."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MAX_PAGE_CHARACTERS = 5_000_000
 # No text is cut to fewer characters than this.
 MIN_TEXT_LENGTH = 120
 
-# Each place of needed words may use at least this many characters, however many places share the length.
+# Each mark, a place of needed words, may use at least this many characters, however many marks share the length.
 MIN_CHARACTERS_PER_MARK = 2
 
 # At least this many characters are kept from the start of the needed words.
 MIN_MARKED_CHARACTERS = 1
 
-# What stands where characters are left out.
+# The text that replaces characters which are left out.
 GAP = " … "
 
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A text with the name of its document and what that was cut from, as far as they are known."""
+    """A text with the name and the source of its document, as far as they are known."""
 
     name: Any
     source: str | None
@@ -37,7 +37,7 @@ class StoredText:
 
 
 class TextStore:
-    """Collects texts and the places of needed words in them."""
+    """Collects texts, and marks of the needed words in them."""
 
     def __init__(self) -> None:
         self._number_by_text: dict[StoredText, int] = {}
@@ -59,7 +59,7 @@ class TextStore:
 
 
 class ShortenedTexts:
-    """The texts of the page.
+    """The texts of a page, shortened to a length.
 
     Attributes:
         rows: Name, source, text and 1 if it was shortened, without what is missing at the end.

@@ -1,4 +1,4 @@
-"""Score what a host retrieved, and ask a retriever for it."""
+"""Score what a host retrieved: a whole run, or one row at a time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.query_scores import query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
-from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.json_codec import decode_judgments
-from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.question_rows import read_questions
-from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import as_matching
@@ -32,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
+    from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
@@ -52,14 +48,14 @@ ROW = "the row"
 class Scorer:
     """Scores what a host retrieved by the metrics, rules and `match` that its user chose.
 
-    `evaluate` warns of what concerns a whole run and counts it; a host that scores queries one by one would repeat that
-    for every query. Only items whose place is unknown, so that a 0 may be wrong, are warned of here too.
+    Unlike `evaluate`, it does not count issues or warn about a whole run, because a host that scores queries one by one
+    would repeat that for every query. It warns only about items whose position is unknown, for which a 0 may be wrong.
 
     Attributes:
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
-        max_grade: The largest grade of all judgments; None for that of the judgments that are scored together.
+        max_grade: The largest grade of all judgments; None takes that of the judgments that are scored together.
     """
 
     _knows_all_judgments = True
@@ -97,9 +93,10 @@ class Scorer:
     def evaluation(
         self, qrels: QrelsMapping | Qrels, run: RetrievedRun, *, clusters: ClustersBy = None
     ) -> tuple[Evaluation, dict[QueryId, TypeError | ValueError]]:
-        """Return the evaluation of rows, each a query, and why some of them cannot be judged, which are left out.
+        """Return the evaluation of rows, each a query, and the errors of the rows that cannot be judged.
 
-        All are evaluated at once; only if that is refused, each is tried alone. The largest grade is that of all rows.
+        Rows that cannot be judged are left out. All rows are evaluated at once; only if that fails, each is tried
+        alone. The largest grade is that of all rows.
 
         Args:
             qrels: The judgments per query, as in `evaluate`.
@@ -128,7 +125,7 @@ class Scorer:
         return self._evaluate(accepted_qrels, accepted_run, clusters), refusals
 
     def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
-        """Return why single queries of a run cannot be scored, where all together are refused.
+        """Return the errors of the queries of a run that cannot be scored, each tried alone.
 
         Example:
             >>> run = RetrievedRun({"q1": [], "q2": ["d1"]})
@@ -198,7 +195,7 @@ class Scorer:
 
 
 def _select_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun:
-    """Return what a run says of some queries; nothing was retrieved for one that is not in it."""
+    """Return a run of some queries; a query that is not in the original run has an empty ranking."""
     rankings = {query: run.get(query, []) for query in queries}
     stages = {name: _select_keys(stage, queries) for name, stage in run.stages.items()}
     return RetrievedRun(
@@ -217,7 +214,8 @@ def _select_keys(mapping: Mapping[QueryId, T], queries: Collection[QueryId]) -> 
 class RowScorer(Scorer):
     """Scores one row at a time, for hosts that store a value and a reason for each.
 
-    It refuses metrics that divide by the largest grade of all judgments unless that is given: one row does not show it.
+    It refuses metrics that divide by the largest grade of all judgments unless `max_grade` is given, because one row
+    does not show that grade.
     """
 
     _knows_all_judgments = False
@@ -280,11 +278,11 @@ class RowScorer(Scorer):
         if isinstance(ranking, MergedRanking):
             calls = ranking.calls
             ranking = ranking.ranking
-        # What came back before the failure counts; a failure that left nothing is no silence.
-        is_lost = failure is not None and not len(ranking)
-        if not calls and not is_lost:
+        # Results from before a failure count. Without any, the row is an error and not an empty answer.
+        has_only_failed = failure is not None and not len(ranking)
+        if not calls and not has_only_failed:
             return {ROW: ranking}
-        errors: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if is_lost else {}
+        errors: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if has_only_failed else {}
         run = RetrievedRun({ROW: ranking}, errors, calls={ROW: calls} if calls else None)
         hidden_calls = find_hidden_calls(self.metrics, run)
         if hidden_calls is not None:
@@ -319,98 +317,3 @@ are int")
     message = message.replace("the run", "what was retrieved")
     message = f"{row} cannot be judged: {message}"
     return TypeError(message) if isinstance(error, TypeError) else ValueError(message)
-
-
-class EvaluationTask:
-    """Questions with judgments and the options of an evaluation, all checked before the first question is asked.
-
-    Attributes:
-        qrels: The judgments.
-        texts: The text of each question, by its id.
-        sources: The documents in which spans are judged.
-        match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
-        key: Returns the value of an item that is compared with ids.
-        retrieve_arguments: What to tell `retrieve`: the questions, what their judgments are compared with, and the
-            check of the first answer.
-    """
-
-    def __init__(
-        self,
-        questions: Any,
-        metrics: str | Metric | Iterable[str | Metric],
-        match: MatchBy = "id",
-        *,
-        rules: str | Rules = "standard",
-        clusters: ClustersBy = "source",
-        documents: Any = None,
-    ) -> None:
-        """Read the questions, in any shape of `EvaluationSet.from_dataset`, and the options, as in `evaluate`."""
-        parsed_questions = read_questions(Questions, questions)
-        self.qrels = as_qrels(parsed_questions)
-        self.texts: Mapping[Any, str] = parsed_questions.queries
-        self.sources = sources_of_spans(self.qrels)
-        self._metrics = as_metrics(metrics)
-        self._rules = as_rules(rules)
-        self._clusters = find_clusters(parsed_questions, self.qrels, clusters)
-        if callable(documents):
-            documents = documents() if self.sources else None
-        self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
-        self.key = get_match_key(match)
-        check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
-        self.retrieve_arguments: dict[str, Any] = {"questions": parsed_questions, "match": match, "check": check}
-
-    def evaluation(self, run: RetrievedRun) -> Evaluation:
-        """Return the evaluation of what was retrieved.
-
-        Raises:
-            ValueError: As in `evaluate`.
-
-        Warns:
-            RetrievalWarning: As in `evaluate`.
-        """
-        return evaluate(self.qrels, run, self._metrics, rules=self._rules, match=self.match, clusters=self._clusters)
-
-    def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
-        """Return the values of single questions with the ranks behind them.
-
-        Those of a run that is not evaluated are computed without the warnings that concern a whole run.
-        """
-        if isinstance(run, Evaluation):
-            return query_scores(run.scores)
-        return Scorer(self._metrics, rules=self._rules, match=self.match).queries(self.qrels, run)
-
-
-def make_first_answer_check(
-    qrels: QrelsMapping | Qrels,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    rules: str | Rules = "standard",
-    match: str | Key | Matching = "id",
-    ties: str | None = None,
-    unjudged: str | None = None,
-) -> Callable[[RunMapping], None]:
-    """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
-
-    Example:
-        >>> check = make_first_answer_check({"q1": ["d7"]}, "recall@2000chars")
-        >>> try:
-        ...     check({"q1": ["d7"]})
-        ... except ValueError as error:
-        ...     print(str(error).partition(";")[0])
-        a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
-    """
-    rules = as_rules(rules, ties, unjudged)
-    parsed_metrics = as_metrics(metrics)
-    read_qrels = as_qrels(qrels)
-    empty_run: Any = dict.fromkeys(read_qrels.queries, ())
-    score_run(read_qrels, empty_run, parsed_metrics, rules, match)
-
-    def check(run: RunMapping) -> None:
-        judgments: dict[Any, Any] = {}
-        for position, query in enumerate(read_qrels.queries):
-            if query in run:
-                judgments[query] = read_qrels.judgments(position)
-        if judgments:
-            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=read_qrels.largest_grade)
-
-    return check

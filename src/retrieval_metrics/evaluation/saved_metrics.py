@@ -1,4 +1,4 @@
-"""Metrics in saved files: a name, and what has to be known beside it."""
+"""Encode metrics for saved files by name and the facts that the name does not hold, and decode them."""
 
 from __future__ import annotations
 

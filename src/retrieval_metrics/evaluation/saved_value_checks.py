@@ -1,4 +1,4 @@
-"""Whether the values of a saved evaluation follow from its rankings and judgments."""
+"""Check that the values of a saved evaluation follow from its rankings and judgments."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MAX_RESCORED_QUERIES = 16
 ROUNDING = 1e-9
 
 
-def refuse_wrong_values(scores: Scores) -> None:
+def require_correct_values(scores: Scores) -> None:
     """Raise if a value is outside the range of its metric, or not what the saved rankings and judgments give."""
     for metric in scores.metrics:
         if metric.definition.bounded or metric.definition.is_given:
             _require_within_bounds(scores, metric)
     if scores.origin is None or scores.origin.rounds > 1 or not scores.queries:
-        return  # the values do not follow from what is in the file
+        return  # the file does not hold what the values were computed from
     n_queries = len(scores.queries)
     rows = np.unique(np.linspace(0, n_queries - 1, min(MAX_RESCORED_QUERIES, n_queries)).astype(np.intp))
     judged = _judge_again(scores, scores.origin, rows)
@@ -63,7 +63,7 @@ def _require_equal(scores: Scores, rows: IntArray, metric: Metric, rescored: Flo
 
 
 def _judge_again(scores: Scores, origin: Origin, rows: IntArray) -> JudgedRun:
-    """Return some queries, judged by what is in the file."""
+    """Judge some queries again by the rankings and judgments in the file."""
     all_qrels = origin.judged.qrels
     judgments = {}
     run = {}

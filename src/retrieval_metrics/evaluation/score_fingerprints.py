@@ -1,4 +1,4 @@
-"""Identify evaluations by fingerprints: what two evaluations have in common, and what differs."""
+"""Compute fingerprints of questions, judgments, rankings and rules, by which evaluations are compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Fields of `Rules` that change no number.
 NAME_FIELDS = {"name", "metrics"}
-# The options of `Matching` that may differ from the usual ones.
+# The options of `Matching` that are described if they differ from the defaults.
 MATCHING_OPTIONS = ("deduplicate", "min_quote_length", "min_common_words", "min_coverage", "min_overlap")
 
 
@@ -74,7 +74,7 @@ def describe_rule_differences(rules: Rules, other: Rules) -> list[str]:
 
 
 def rules_fingerprint(scores: Scores) -> str:
-    """Return the fingerprint of the rules, and of what ids are compared with; names do not matter."""
+    """Return the fingerprint of the rules, ignoring their names, and of what ids are compared with."""
     rules = {}
     for field in fields(scores.rules):
         if field.name not in NAME_FIELDS:
@@ -95,10 +95,10 @@ def describe_match(scores: Scores) -> str | None:
 
 
 def _describe_options(matching: Matching) -> str:
-    usual = Matching()
+    defaults = Matching()
     descriptions = [str(matching)]
     for name in MATCHING_OPTIONS:
         value = getattr(matching, name)
-        if value != getattr(usual, name):
+        if value != getattr(defaults, name):
             descriptions.append(f"{name}={value!r}")
     return ", ".join(descriptions)

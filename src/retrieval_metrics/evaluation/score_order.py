@@ -1,4 +1,4 @@
-"""Whether the scores of a run seem to be distances, which rise from the best document on."""
+"""Detect runs whose scores seem to be distances, which rise from the best document to the worst."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.matching.judged_run import JudgedRun
 
-# Scores that rise in all rankings are no accident if they would in fewer orders than this share of all.
+# Scores that rise in all rankings are no accident if less than this share of all orders would rise.
 MAX_CHANCE = 1e-3
-# The number of rankings that are checked; more would cost time and change no answer.
+# The number of rankings that are checked; checking more would cost time without changing the result.
 MAX_RANKINGS = 1000
 
 

@@ -1,4 +1,4 @@
-"""Score a judged run: the values behind an evaluation."""
+"""Judge a run and compute the values of its metrics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def score_run(
     *,
     scale: float | None = None,
 ) -> Scores:
-    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
+    """Return the scores of a run without warnings, because what looks wrong in a part may be normal in the whole."""
     qrels = apply_rules_to_qrels(qrels, rules)
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)

@@ -1,13 +1,14 @@
-"""The numbers of an evaluation: values per query, or only their exact sums."""
+"""Hold the numbers of an evaluation: the values of every query, or only their exact sums."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, cast, get_args
 
 import numpy as np
 
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -15,7 +16,7 @@ from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
+from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
 from retrieval_metrics.statistics.sums import ExactSums, Sums
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.budget import BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
+    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 
 
@@ -73,8 +75,7 @@ class Scores:
         rules: The rule set they were computed under.
         origin: What they were computed from; None if the values came without it.
         scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
-        budget_fills: How each query fills the budgets of the metrics, if the values came without their origin, which
-            knows.
+        budget_fills: How each query fills the budgets of the metrics; needed only if `origin` is None.
         clusters: The clusters of the queries; None if queries are independent.
     """
 
@@ -168,7 +169,7 @@ class Scores:
         return None if ideal is None else ideal[self.positions]
 
     def _two_valued(self, metric: Metric, origin: Origin) -> FloatArray | None:
-        """Return the column of that name; a mean over runs or orders of equal scores can be a fraction all the same."""
+        """Return the column `two_valued`, which is 0 where a mean over runs, or over orders of ties, is a fraction."""
         is_two_valued_by_position = find_two_valued_queries(metric, origin.judged, self.rules)
         if is_two_valued_by_position is None:
             return None
@@ -260,7 +261,7 @@ class Scores:
 
     @cached_property
     def cache(self) -> dict[Any, Any]:
-        """What was computed from these scores and their origin, such as the summary that is printed, by what it is."""
+        """Results that were computed from these scores, such as the printed summary, by name."""
         return {}
 
     def require_origin(self, purpose: str) -> Origin:
@@ -347,11 +348,11 @@ class Scores:
         return replace(self, clusters=clusters.select(self.queries))
 
     def with_values(self, values: FloatArray) -> Scores:
-        """Return the scores with other values, shape (queries, metrics), of which no range over orders is known."""
+        """Return the scores with other values, shape (queries, metrics), without a range over orders of ties."""
         columns = columns_by_metric("value", self.metrics, values)
-        for (column, metric), numbers in self.columns.items():
+        for (column, metric), column_values in self.columns.items():
             if column in {"ideal", "residual"}:
-                columns[column, metric] = numbers
+                columns[column, metric] = column_values
         return replace(self, columns=columns)
 
     def select(self, rows: IntArray, counts: Counts) -> Scores:
@@ -362,7 +363,7 @@ class Scores:
             queries=queries,
             columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            budget_fills={budget: filled.take(rows) for budget, filled in self.budget_fills.items()},
+            budget_fills={budget: fills.take(rows) for budget, fills in self.budget_fills.items()},
             clusters=None if self.clusters is None else self.clusters.select(queries),
         )
 
@@ -412,7 +413,7 @@ class Totals:
         )
 
     def merged_with(self, other: Totals) -> Totals:
-        """Return the totals of the queries of both.
+        """Return the totals of the queries of both, without changing either.
 
         Raises:
             ValueError: If they have different metrics or rules, or a metric divides by the largest grade and that
@@ -420,19 +421,19 @@ class Totals:
         """
         if self.metrics != other.metrics:
             raise ValueError(
-                f"parts must have the same metrics, got {_names(self.metrics)} and {_names(other.metrics)}"
+                f"parts must have the same metrics, got {_join_names(self.metrics)} and {_join_names(other.metrics)}"
             )
         require_same_properties(self.metrics, other.metrics)
         if self.rules != other.rules:
             raise ValueError(
                 f"parts must be computed under the same rules, got {_format_difference(self.rules, other.rules)}"
             )
-        _check_scale(self, other)
+        _require_same_scale(self, other)
         own_counts = cast("dict[str, int]", self.counts)
         other_counts = cast("dict[str, int]", other.counts)
         counts = {name: number + other_counts[name] for name, number in own_counts.items()}
         exact = {}
-        # What is unknown of one part is unknown of the whole.
+        # A column that is unknown in one part is unknown in the whole.
         for key in self.exact:
             if key in other.exact:
                 exact[key] = ExactSums.merge([self.exact[key], other.exact[key]])
@@ -460,7 +461,7 @@ def _are_equal(column: FloatArray | IntArray | None, other: FloatArray | IntArra
     return np.array_equal(column, other, equal_nan=True)
 
 
-def _check_scale(totals: Totals, other: Totals) -> None:
+def _require_same_scale(totals: Totals, other: Totals) -> None:
     if totals.scale is None or other.scale is None or totals.scale == other.scale:
         return
     for metric in totals.metrics:
@@ -473,52 +474,14 @@ def _check_scale(totals: Totals, other: Totals) -> None:
 
 def _format_difference(rules: Rules, other: Rules) -> str:
     """Return the first difference of two rule sets; their names can be equal, as ties= changes no name."""
-    differing = [field.name for field in fields(rules) if getattr(rules, field.name) != getattr(other, field.name)]
-    name = differing[0]
+    differing_fields = [
+        field.name for field in fields(rules) if getattr(rules, field.name) != getattr(other, field.name)
+    ]
+    name = differing_fields[0]
     if name == "name":
         return f"{rules.name} and {other.name}"
     return f"{rules.name} with {name}={getattr(rules, name)!r} and with {name}={getattr(other, name)!r}"
 
 
-def _names(metrics: Sequence[Metric]) -> str:
+def _join_names(metrics: Sequence[Metric]) -> str:
     return ", ".join(map(str, metrics))
-
-
-T = TypeVar("T")
-
-
-class ByMetric(dict[str, T]):
-    """A dict by metric names that accepts every spelling, `result["ap"]` for `result["map"]`, and cannot be changed."""
-
-    def __init__(self, values: Mapping[str, T]) -> None:
-        super().__init__(values)
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, metric: str | Metric, /) -> T: ...
-
-    def __missing__(self, metric: str | Metric) -> T:
-        name = match_metric_name(metric, self.keys())
-        if not super().__contains__(name):
-            raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
-        return self[name]
-
-    def __contains__(self, metric: object) -> bool:
-        try:
-            return super().__contains__(match_metric_name(metric, self.keys()))  # type: ignore[arg-type]  # parse refuses other types
-        except (TypeError, ValueError):
-            return False
-
-    def get(self, metric: Any, default: Any = None) -> Any:
-        """Return the value of a metric under any spelling, or the default if it was not computed."""
-        if metric not in self:
-            return default
-        return self[metric]
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("results cannot be changed; dict(results) returns a copy that can")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self),)  # otherwise a dict is filled item by item, which is refused

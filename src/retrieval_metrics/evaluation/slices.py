@@ -1,4 +1,4 @@
-"""Evaluations of slices of the queries, such as those of one topic."""
+"""Evaluate slices of the queries, such as the queries of one topic."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 
 T_co = TypeVar("T_co", covariant=True)
+
+# The number of query ids that a message shows.
+MAX_SHOWN_QUERIES = 3
 
 
 class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
@@ -133,13 +136,13 @@ def _group_rows(scores: Scores, labels: Mapping[Any, Any] | Callable[[Any], Any]
         if label is not None:
             rows_by_label.setdefault(label, []).append(row)
     if not rows_by_label:
-        examples = ", ".join(map(repr, scores.queries[:3]))
+        examples = ", ".join(map(repr, scores.queries[:MAX_SHOWN_QUERIES]))
         raise ValueError(f"no query has a label; labels are looked up by query id, such as {examples}")
     return rows_by_label
 
 
 def _select(scores: Scores, rows: IntArray) -> Scores:
-    """Return the scores of some queries, with the counts of these."""
+    """Return the scores and the counts of the queries in some rows."""
     origin = scores.origin
     if origin is None:
         return scores.select(rows, count_given_scores(scores.values[rows]))

@@ -1,4 +1,4 @@
-"""Where it got lost: what each stage of a retriever held of what is needed, and which stage lost it."""
+"""Find which stage of a retriever lost each needed document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, retrieved_ranks
+from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, find_retrieved_ranks
 from retrieval_metrics.evaluation.outcomes import FAILURES, QueryCutoffs
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
 
-# What becomes of what is needed; the last two name a stage.
+# What becomes of a needed document; the columns of the last two also name a stage.
 FOUND = "found"
 CUTOFF_FULL = "cutoff_full"
 NOT_RETRIEVED = "not_retrieved"
@@ -35,13 +35,16 @@ BELOW_CUTOFF = "below_cutoff"
 
 
 def loss_column(fate: str, stage: str) -> str:
-    """Return the column of a fate that names a stage: `dropped:fused`."""
+    """Return the column of a fate at a stage: `dropped:fused`."""
     return f"{fate}:{stage}"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedStage:
-    """One stage of a retriever, judged: the questions that reached it, and those that failed, which hold nothing."""
+    """One stage of a retriever with its judged run.
+
+    The run holds the questions that reached the stage, and an empty ranking for each question that failed.
+    """
 
     name: str
     run: RetrievedRun
@@ -54,7 +57,10 @@ class JudgedStage:
 
 
 def judge_stages(scores: Scores) -> list[JudgedStage]:
-    """Return the stages of a run, the last of which is the run itself; none if it does not tell them. They are kept."""
+    """Return the judged stages of a run, the last of which is the run itself; none if it does not tell its stages.
+
+    They are cached in the scores.
+    """
     cache = scores.cache
     if "steps" not in cache:
         has_one_run = scores.origin is not None and scores.origin.rounds == 1
@@ -84,8 +90,8 @@ def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
 def find_first_stages(scores: Scores) -> list[str]:
     """Return the stages of a run that retrieve: in at least half of their questions, they hold something new.
 
-    What another one found and they did not is no loss of theirs. All other stages pass on what they get; that one of
-    these adds a document now and then, a neighbour or a default, does not make it a source. The names are kept.
+    A stage that retrieves does not lose what only another stage found. All other stages pass on what they get; adding
+    a document now and then, such as a neighbour, does not make them stages that retrieve. The names are cached.
     """
     cache = scores.cache
     if "sources" not in cache:
@@ -96,7 +102,7 @@ def find_first_stages(scores: Scores) -> list[str]:
 
 
 class _StageSources:
-    """Counts for each stage in how many of its questions it holds what no stage before it held."""
+    """Counts for each stage in how many of its questions it holds an item that no stage before it held."""
 
     def __init__(self, stages: Sequence[JudgedStage]) -> None:
         self._failed: Collection[QueryId] = stages[-1].run.errors.keys()
@@ -115,7 +121,7 @@ class _StageSources:
             undecided = [name for name in undecided if self._is_undecided(name)]
             if not undecided:
                 break
-        return [name for name, n in self._n_queries.items() if n and 2 * self._n_with_new[name] >= n]
+        return [name for name in self._n_queries if self._retrieves(name)]
 
     def _queries(self) -> list[QueryId]:
         queries: dict[QueryId, None] = {}
@@ -124,7 +130,7 @@ class _StageSources:
         return [query for query in queries if query not in self._failed]
 
     def _count_new(self, query: QueryId, last_stage: str) -> None:
-        """Count the stages, down to one of them, that hold for a query what none before them held."""
+        """Count for a query the stages, down to `last_stage`, that hold an item which no stage before them held."""
         earlier_ids: set[Any] = set()
         for name, rankings in self._rankings_by_stage.items():
             if query in rankings:
@@ -136,10 +142,16 @@ class _StageSources:
             if name == last_stage:
                 return
 
+    def _retrieves(self, name: str) -> bool:
+        n_queries = self._n_queries[name]
+        return n_queries > 0 and 2 * self._n_with_new[name] >= n_queries
+
     def _is_undecided(self, name: str) -> bool:
-        n = self._n_queries[name]
+        """Return whether the unread queries decide if a stage holds something new in half of its queries."""
+        n_queries = self._n_queries[name]
         n_with_new = self._n_with_new[name]
-        return 2 * n_with_new < n <= 2 * (n_with_new + self._n_unread[name])
+        n_possible = n_with_new + self._n_unread[name]
+        return 2 * n_with_new < n_queries <= 2 * n_possible
 
 
 def _identities(ranking: Any) -> Any:
@@ -149,16 +161,16 @@ def _identities(ranking: Any) -> Any:
 
 
 class StageLosses:
-    """What became of everything that some queries need, stage by stage.
+    """The fates of the needed documents of some queries, stage by stage.
 
     Attributes:
-        names: The stages, in order.
-        sources: Those that retrieve; the others pass on what they get.
+        names: The names of the stages, in order.
+        sources: The names of the stages that retrieve; the others pass on what they get.
         ranks: Shape (stages, rows), the rank of each document of the outcomes after each stage; 0 if it was not there.
     """
 
     def __init__(self, scores: Scores, outcomes: Outcomes, target: ExplanationTarget) -> None:
-        """Take the outcomes of the last stage for what is looked for."""
+        """Attribute the outcomes of the last stage, for a target, to the stages."""
         stages = judge_stages(scores)
         self.names = [stage.name for stage in stages]
         self.sources = find_first_stages(scores)
@@ -166,12 +178,12 @@ class StageLosses:
         self._one_suffices = target.one_suffices
         judged_queries = stages[-1].judged.qrels.queries
         queries = [judged_queries[query_position] for query_position in outcomes.positions.tolist()]
-        self._reached = _reached_queries(stages, queries)
+        self._reached = _find_reached_queries(stages, queries)
         self.ranks: IntArray = np.zeros((len(stages), len(outcomes.document)), dtype=np.int64)
         cutoffs = np.empty_like(self.ranks)
         order = np.argsort(outcomes.document)
         for stage_index, stage in enumerate(stages):
-            retrieved = retrieved_ranks(stage.judged, outcomes.positions, outcomes.document[order])
+            retrieved = find_retrieved_ranks(stage.judged, outcomes.positions, outcomes.document[order])
             self.ranks[stage_index, order] = retrieved.rank
             k = outcomes.cutoffs.k
             if not target.cuts_at_n_needed:
@@ -180,27 +192,28 @@ class StageLosses:
         self._attribute(cutoffs)
 
     def _attribute(self, cutoffs: IntArray) -> None:
-        """Find for each document that is not found whether it was dropped, or ranked low, and by which stage."""
+        """Find for each document that is not found whether it was dropped or ranked low, and by which stage."""
         query = self._outcomes.query
         n_stages = len(self.names)
         self._last_stage = n_stages - 1 - np.argmax(self._reached[::-1], axis=0)
         is_retrieved = self.ranks > 0
-        last_with = _last_true(is_retrieved)
-        last_high = _last_true(is_retrieved & (self.ranks <= cutoffs))
+        last_holding_stage = _find_last_true(is_retrieved)
+        last_stage_within_cutoff = _find_last_true(is_retrieved & (self.ranks <= cutoffs))
         self._is_low: BoolArray = self._outcomes.rank > 0
-        self._is_never: BoolArray = last_with < 0
-        last_good = np.where(self._is_low, last_high, last_with)
-        losing_stage = self._losing_stages()[last_good, query]
-        self._lost_by = np.where(last_good < 0, self._last_stage[query], losing_stage)
-        # Ranked low is a nearer miss than dropped, and a later stage a nearer one than an earlier.
+        self._is_never: BoolArray = last_holding_stage < 0
+        last_good_stage = np.where(self._is_low, last_stage_within_cutoff, last_holding_stage)
+        losing_stage = self._find_losing_stages()[last_good_stage, query]
+        self._lost_by = np.where(last_good_stage < 0, self._last_stage[query], losing_stage)
+        # A document ranked low is a nearer miss than a dropped one, and one lost later a nearer miss than one lost
+        # earlier.
         stages_to_end = n_stages - 1 - self._lost_by
         self._distance = np.where(self._is_low, stages_to_end, n_stages + stages_to_end)
         self._distance[self._is_never] = 2 * n_stages
 
-    def _losing_stages(self) -> IntArray:
-        """Return for each stage which one lost what was still there after it, shape (stages, queries).
+    def _find_losing_stages(self) -> IntArray:
+        """Return for each stage the stage that lost the documents it was the last to hold, shape (stages, queries).
 
-        It is the next that passes on what it gets, or the last one.
+        That is the next stage that passes on what it gets, or the last stage.
         """
         passes_on = self._reached & ~np.isin(self.names, self.sources)[:, None]
         losing = np.empty(self._reached.shape, dtype=np.int64)
@@ -217,7 +230,7 @@ class StageLosses:
         Every fate that is possible in these stages is there, also if it befell none.
         """
         outcomes = self._outcomes
-        lost_rows = outcomes.nearest_misses(self._distance, outcomes.kind < len(FAILURES))
+        lost_rows = outcomes.find_nearest_misses(self._distance, outcomes.kind < len(FAILURES))
         columns = {FOUND: outcomes.n_satisfied}
         if self._can_lack_room:
             n_lost = self._count_by_query(lost_rows)
@@ -240,7 +253,7 @@ class StageLosses:
 
     @property
     def _can_lack_room(self) -> bool:
-        """Whether the first `k` can all be relevant while something needed is missing; else nothing has no room."""
+        """Whether the first `k` results can all be relevant while something needed is missing."""
         outcomes = self._outcomes
         if (outcomes.n_needed > outcomes.cutoffs.k).any() or outcomes.cutoffs.in_text.any():
             return True
@@ -249,14 +262,14 @@ class StageLosses:
 
     @property
     def _stages_to_blame(self) -> list[int]:
-        """The stages that can lose something: those that pass on, and where a question ends."""
+        """The indices of the stages that can lose documents: those that pass on, and the last of each question."""
         last_stages = set(self._last_stage.tolist())
-        to_blame = []
+        stage_indices = []
         for stage_index, name in enumerate(self.names):
             can_lose = name not in self.sources or stage_index in last_stages
             if can_lose and self._reached[stage_index].any():
-                to_blame.append(stage_index)
-        return to_blame
+                stage_indices.append(stage_index)
+        return stage_indices
 
     def losses(self) -> Counter[str]:
         """Count what was lost over all queries, by fate, most frequent first."""
@@ -270,32 +283,34 @@ class StageLosses:
     def rank_history(self, row: int) -> str:
         """Return the rank of a document after each stage that its question reached: `bm25 3, dense -, fused 12`."""
         is_reached = self._reached[:, self._outcomes.query[row]].tolist()
-        parts = []
+        stage_ranks = []
         for stage_index, rank in enumerate(self.ranks[:, row].tolist()):
             if is_reached[stage_index]:
-                parts.append(f"{self.names[stage_index]} {rank or '-'}")
-        return ", ".join(parts)
+                stage_ranks.append(f"{self.names[stage_index]} {rank or '-'}")
+        return ", ".join(stage_ranks)
 
 
-def _last_true(by_stage: BoolArray) -> IntArray:
-    """Return the last stage of which something is true, -1 if it is true of none, shape (rows,)."""
+def _find_last_true(by_stage: BoolArray) -> IntArray:
+    """Return the index of the last true stage of each row, -1 if there is none, shape (rows,)."""
     stage_indices = np.arange(len(by_stage))[:, None]
     last: IntArray = np.where(by_stage, stage_indices, -1).max(axis=0)
     return last
 
 
-def _reached_queries(stages: Sequence[JudgedStage], queries: Sequence[QueryId]) -> BoolArray:
+def _find_reached_queries(stages: Sequence[JudgedStage], queries: Sequence[QueryId]) -> BoolArray:
     """Return which queries reached which stage, shape (stages, queries)."""
-    reached: BoolArray = np.array([[query in stage.run for query in queries] for stage in stages], dtype=np.bool_)
-    last = stages[-1]
-    if last.name == RETURNED_STAGE:
-        # It is no stage of its own where it is what the stage before it held.
-        reached[-1] = [not _is_last_ranking(stages[:-1], query, last.run.get(query)) for query in queries]
+    reached: BoolArray = np.empty((len(stages), len(queries)), dtype=np.bool_)
+    for stage_index, stage in enumerate(stages):
+        reached[stage_index] = [query in stage.run for query in queries]
+    last_stage = stages[-1]
+    if last_stage.name == RETURNED_STAGE:
+        # What the retriever returned counts as a stage only if it differs from what the stage before it held.
+        reached[-1] = [not _is_last_ranking(stages[:-1], query, last_stage.run.get(query)) for query in queries]
     return reached
 
 
 def _is_last_ranking(stages: Sequence[JudgedStage], query: QueryId, ranking: Any) -> bool:
-    """Return whether a ranking is what the last of the stages that a question reached holds."""
+    """Return whether a ranking is the one of the last stage that a query reached."""
     for stage in reversed(stages):
         if query in stage.run:
             return is_same_ranking(stage.run[query], ranking)
@@ -303,7 +318,7 @@ def _is_last_ranking(stages: Sequence[JudgedStage], query: QueryId, ranking: Any
 
 
 def loss_shares(scores: Scores, target: ExplanationTarget) -> dict[str, FloatArray]:
-    """Return the share of what each query needs that had each fate, shape (queries,); NaN where nothing is needed."""
+    """Return by fate the share of the needed documents of each query, shape (queries,); NaN if it needs none."""
     last_stage = judge_stages(scores)[-1]
     search = OutcomeSearch(last_stage.judged, scores.rankings("followed"), target)
     outcomes = search.outcomes(scores.positions.tolist(), reads_ids=False)

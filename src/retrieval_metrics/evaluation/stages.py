@@ -1,4 +1,4 @@
-"""The evaluation of a retriever after each of its stages, and what each stage lost."""
+"""Evaluate a retriever after each of its stages, and count what each stage lost."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
     def first_stage(self) -> tuple[str, ...]:
         """The steps that retrieve: in at least half of their questions, they hold something that none before them held.
 
-        What a source lacks is no loss of its. The other steps pass on what they get.
+        They do not lose what only another step found. The other steps pass on what they get.
         """
         return () if self._scores is None else tuple(find_first_stages(self._scores))
 
@@ -188,7 +188,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         metrics = [metric for metric in self.last.metrics if not metric.definition.is_given]
         main = choose_leading_metric(metrics)
         ceilings = self.ceiling(main)
-        # Of groups the ceiling is unknown.
+        # The ceiling of groups is unknown.
         shows_ceiling = any(not np.isnan(ceiling) for ceiling in ceilings.values())
         header = ["after"]
         if shows_n:
@@ -228,13 +228,13 @@ class Stages(Printed, Mapping[str, Evaluation]):
 def _is_lost_whole(scores: Scores, metric: Metric) -> FloatArray | None:
     """Return for which questions all that is needed is lost or found together (1 or 0); None if it is unknown.
 
-    That is so where one document is needed. Their shares have the intervals of recall.
+    That is the case if a question needs one document. Its shares are then 0 or 1, as recall is.
     """
     if metric.definition.binary:
         return np.ones(len(scores.queries))
-    rel = {name: value for name, value in metric.parameters if name == "rel"}
+    rel_parameter = {name: value for name, value in metric.parameters if name == "rel"}
     judged = scores.require_origin("followed").judged
-    needs_one = find_two_valued_queries(Metric("recall", metric.k, **rel), judged, STANDARD)
+    needs_one = find_two_valued_queries(Metric("recall", metric.k, **rel_parameter), judged, STANDARD)
     return None if needs_one is None else needs_one[scores.positions].astype(np.float64)
 
 
@@ -257,9 +257,14 @@ def _best_order_mean(scores: Scores, metric: Metric) -> float:
 
 
 def _best_order(ids: Iterable[DocumentId | None], judgments: Any) -> list[DocumentId]:
-    """Return the ids in the order of their grades, each once: a second chunk adds nothing."""
+    """Return the ids in the order of their grades, each once, because a repeated id adds nothing."""
     grades: Mapping[Any, float] = judgments
     if not isinstance(judgments, Mapping):
         grades = dict.fromkeys(judgments, 1.0)
     distinct = dict.fromkeys(document_id for document_id in ids if document_id is not None)
-    return sorted(distinct, key=lambda document_id: -grades.get(document_id, 0.0))
+
+    def get_grade(document_id: DocumentId) -> float:
+        return grades.get(document_id, 0.0)
+
+    # With reverse=True, documents of equal grade still keep their order.
+    return sorted(distinct, key=get_grade, reverse=True)

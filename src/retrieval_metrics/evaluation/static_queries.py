@@ -1,4 +1,4 @@
-"""The queries of a report for readers without JavaScript, from the same data as the script's."""
+"""Format the queries of a report as HTML for readers without JavaScript, from the data of the script."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# Of a result that is relevant, not relevant, a repeat, unjudged or forbidden, as in the script.
+# The signs of results that are relevant, not relevant, repeated, unjudged or forbidden, as in the script.
 STATE_SIGNS = ("✓", "✗", "↻", "○", "⛔")
 
-# Letters of texts that all queries together show.
+# The largest number of letters of texts that all queries together show.
 MAX_LETTERS = 1_500_000
 
-# The most letters of a text.
+# The largest number of letters of a text.
 MAX_TEXT_LETTERS = 300
 
-# So few letters say nothing of a text.
+# If only this number of letters of a text could be shown, none are, because they would tell nothing about it.
 MIN_TEXT_LETTERS = 40
 
 
@@ -40,7 +40,7 @@ class _StaticQueries:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
         self._details: Mapping[int, Mapping[str, Any]] = data["shown"]
-        self._n_letters = _letters_per_text(self._details)
+        self._n_letters = _count_letters_per_text(self._details)
         # Many queries have the same value or miss the same, so each is worded once.
         self._format_value = cache(format_system_value)
         self._format_missing = cache(self._missing_of_system)
@@ -61,20 +61,20 @@ class _StaticQueries:
     def _values(self, place: int) -> str:
         """Return the value of a query in the main metric, system by system."""
         main = self._data["main"]
-        parts = []
+        system_values = []
         for system, columns in zip(self._data["systems"], self._data["values"], strict=True):
-            parts.append(self._format_value(system, columns[main][place]))
-        return ", ".join(parts)
+            system_values.append(self._format_value(system, columns[main][place]))
+        return ", ".join(system_values)
 
     def _missing(self, place: int) -> str:
-        """Return what was found of a query and why the rest was not, system by system."""
-        parts = []
+        """Return how much of what a query needs was found, and why the rest was not, system by system."""
+        texts = []
         columns = zip(self._data["systems"], self._data["wanted"], self._data["missing"], strict=True)
         for system, n_needed_by_place, missed_by_place in columns:
-            part = self._format_missing(system, n_needed_by_place[place], missed_by_place[place])
-            if part:
-                parts.append(part)
-        return "; ".join(parts)
+            text = self._format_missing(system, n_needed_by_place[place], missed_by_place[place])
+            if text:
+                texts.append(text)
+        return "; ".join(texts)
 
     def _missing_of_system(self, system: str, n_needed: int | None, missed: int) -> str:
         if n_needed is None:
@@ -118,26 +118,29 @@ class _StaticQueries:
         return lists
 
     def _format_result(self, result: int | Sequence[Any]) -> str:
-        # A result without anything but its text is the number of that.
-        text_number, state = (result, UNJUDGED) if isinstance(result, int) else result[:2]
+        if isinstance(result, int):  # a result with only a text is held as the number of the text
+            text_number = result
+            state = UNJUDGED
+        else:
+            text_number, state = result[:2]
         return f"<li>{STATE_SIGNS[state]} {escape(self._label(text_number))}</li>"
 
     def _label(self, text_number: int) -> str:
         """Return name, source and the beginning of a text, as far as they are known."""
-        name, source, text = _first_three(self._data["documents"][text_number])
+        name, source, text = _pad_row(self._data["documents"][text_number])
         words = " ".join((text or "")[: 2 * self._n_letters].split())
         if len(words) > self._n_letters:
             words = f"{words[: self._n_letters]}…"
-        parts = [str(part) for part in (name, source, words) if part not in {None, ""}]
-        return ": ".join(parts) or "-"
+        known = [str(value) for value in (name, source, words) if value not in {None, ""}]
+        return ": ".join(known) or "-"
 
 
-def _first_three(row: Sequence[Any]) -> list[Any]:
-    """Return name, source and text of a row of documents, which ends before what is missing."""
+def _pad_row(row: Sequence[Any]) -> list[Any]:
+    """Return name, source and text of a row of documents, which leaves out missing values at its end."""
     return [*row, None, None][:3]
 
 
-def _letters_per_text(details: Mapping[int, Mapping[str, Any]]) -> int:
+def _count_letters_per_text(details: Mapping[int, Mapping[str, Any]]) -> int:
     """Return how many letters of each text are shown, so that all together are not too many."""
     n_texts = 0
     for row in details.values():

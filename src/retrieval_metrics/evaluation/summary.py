@@ -1,4 +1,4 @@
-"""From the values of queries to means, intervals and what else is printed of them."""
+"""Summarise the values of queries: means, confidence intervals, and everything else that is printed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
-from retrieval_metrics.evaluation.scores import ByMetric, Scores
+from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base import value_bounds
 from retrieval_metrics.statistics.sums import Sums
@@ -36,7 +37,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """What is printed of one metric.
+    """The printed numbers of one metric.
 
     Attributes:
         metric: The metric.
@@ -70,7 +71,7 @@ class ClusterSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that is printed of an evaluation.
+    """Everything that is printed of an evaluation.
 
     Attributes:
         metrics: The metrics, in the order of the call.
@@ -90,7 +91,7 @@ class Summary:
 
 
 def summarize(record: Record) -> Summary:
-    """Return all that is printed of an evaluation; computed once for scores of single queries."""
+    """Return the summary of an evaluation; cached if it holds scores of single queries."""
     if not isinstance(record, Scores):
         return _compute_summary(record)
     summary: Summary | None = record.cache.get("summary")
@@ -103,8 +104,8 @@ def summarize(record: Record) -> Summary:
 def prepare_summary(scores: Scores) -> None:
     """Compute what is printed of scores that were just made, so that printing computes nothing.
 
-    The first evaluation of a process is summarized when it is printed: intervals load scipy, which takes longer than
-    most evaluations, and who only reads means never needs it.
+    The first evaluation of a process is summarized only when it is printed, because intervals load scipy. That takes
+    longer than most evaluations, and code that only reads means never needs it.
     """
     if "scipy.special" in sys.modules:
         summarize(scores)
@@ -164,7 +165,7 @@ def _residual(record: Record, metric: Metric) -> float | None:
 
 
 def intervals(record: Record, level: float) -> ByMetric[Interval]:
-    """Return the confidence interval of each mean; computed once for each level of scores of single queries."""
+    """Return the confidence interval of each mean; cached by level if the record holds scores of single queries."""
     if not isinstance(record, Scores):
         return _compute_intervals(record, level)
     interval_by_metric: ByMetric[Interval] | None = record.cache.get(("intervals", level))
@@ -188,7 +189,7 @@ def _value_sums(record: Record, metric: Metric) -> Sums:
 
 
 def independent_sums(record: Record, metric: Metric) -> Sums:
-    """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
+    """Return the sums of a metric; for clustered queries, those of the effective number of independent queries."""
     if not isinstance(record, Scores) or record.labels is None:
         return _value_sums(record, metric)
     return sum_clustered_values(record.column(metric), record.labels)
@@ -211,7 +212,7 @@ def metric_bounds(record: Record, metric: Metric, sums: Sums) -> tuple[float, fl
 
 
 def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:
-    """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
+    """Return the sums of the defined values of clustered queries, for the effective number of independent queries."""
     # Imported here because what has no intervals, such as a single row, needs no statistics.
     from retrieval_metrics.statistics import effective_sums
 

@@ -1,4 +1,4 @@
-"""Whether judgments and run were passed in each other's place: judgments that look like scores, and the reverse."""
+"""Detect swapped arguments: judgments that look like the scores of a run, and a run that looks like judgments."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class SwappedArguments:
 
 
 def find_swapped_arguments(judged: JudgedRun, run: Mapping[Any, Any]) -> SwappedArguments | None:
-    """Return the evidence that the judgments look like a run and the run like judgments; None if one does not."""
+    """Return the evidence that the judgments look like a run and the run like judgments; None if there is none."""
     qrels = judged.qrels
-    # An empty run is evidence of nothing.
+    # An empty run cannot look like judgments.
     if not judged.n_retrieved.any() or not _has_fractional_grades(qrels):
         return None
     negated_grades = np.split(-qrels.document_grade, qrels.bounds[1:-1])
@@ -60,9 +60,9 @@ def find_swapped_arguments(judged: JudgedRun, run: Mapping[Any, Any]) -> Swapped
     if rankings:
         max_chance = MAX_CHANCE if has_more_grades else np.inf
         if _are_like_grades(rankings, max_chance=max_chance):
-            return _evidence(qrels, max(map(max, rankings)))
+            return _collect_evidence(qrels, max(map(max, rankings)))
     elif has_more_grades and is_order_conclusive:
-        return _evidence(qrels, None)
+        return _collect_evidence(qrels, None)
     return None
 
 
@@ -110,7 +110,7 @@ def _negate(rankings: Iterable[list[float]]) -> Iterator[list[float]]:
         yield [-score for score in scores]
 
 
-def _evidence(qrels: Qrels, largest_score: float | None) -> SwappedArguments:
+def _collect_evidence(qrels: Qrels, largest_score: float | None) -> SwappedArguments:
     position = int((qrels.document_grade % 1 != 0).argmax())
     return SwappedArguments(
         query=qrels.queries[int(qrels.document_query[position])],

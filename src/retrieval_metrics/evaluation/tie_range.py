@@ -1,4 +1,4 @@
-"""The range of means over all orders of documents with equal scores."""
+"""The smallest and the largest means over all orders of documents with equal scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many queries have which value of a metric, as a table, a chart and a sentence."""
+"""Count the queries by their value of a metric, for a table, a chart and a sentence."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# Values between 0 and a perfect one are counted in so many bins; up to so many different given values, each by itself.
+# The number of bins for values between 0 and a perfect one; up to this many different values are counted singly.
 N_BINS = 5
 
 # How far a value may lie below the best one because sums are rounded.
 _ROUNDING = 1e-9
 
-# Behind all other rows of a table, in this order.
-_LAST_KINDS = {"perfect": 2, "undefined": 3}
+# The rows that come after all others in a table, in this order.
+_LAST_ROWS = ("perfect", "undefined")
 
 
 def values_table(systems: Mapping[str, Scores], metric: Metric) -> Table:
@@ -37,7 +37,9 @@ def values_table(systems: Mapping[str, Scores], metric: Metric) -> Table:
     for counts in counts_by_system.values():
         kinds.update(counts)
     rows = []
-    for kind in sorted(kinds, key=lambda kind: (_LAST_KINDS.get(kind, 1), kind)):
+    first_kinds = sorted(kinds.difference(_LAST_ROWS))
+    last_kinds = [kind for kind in _LAST_ROWS if kind in kinds]
+    for kind in [*first_kinds, *last_kinds]:
         rows.append([kind, *(f"{counts.get(kind, 0):,}" for counts in counts_by_system.values())])
     return Table([f"queries by {metric}", *systems], rows)
 
@@ -70,7 +72,7 @@ def values_chart(scores: Scores, metric: Metric) -> ValueCounts:
 
 
 def _counts_by_value(metric: Metric) -> bool:
-    """Return whether 0 is no failure of a metric, so that only the values themselves are counted."""
+    """Return whether a value of 0 is not a failure in a metric, so that queries are counted by value alone."""
     return metric.definition.is_given or not metric.definition.higher_is_better
 
 
@@ -79,7 +81,7 @@ def _count_between_0_and_perfect(metric: Metric, values: FloatArray, best: Float
     is_zero = (values <= 0) & ~is_perfect
     between = values[~is_perfect & ~is_zero]
     rows = [("0", int(is_zero.sum()))]
-    # What is 0 or 1 has nothing between, but for expected ties.
+    # Binary metrics have values between 0 and 1 only if ties are averaged.
     if len(between) or not metric.definition.binary:
         high = 1.0 if metric.definition.bounded else float(between.max(initial=1.0))
         rows += _count_in_bins(between, 0, high)
@@ -89,7 +91,7 @@ def _count_between_0_and_perfect(metric: Metric, values: FloatArray, best: Float
 
 
 def _count_by_value(metric: Metric, values: FloatArray) -> list[tuple[str, int]]:
-    """Return the number of queries with each value of a metric; if it has many, in each fifth of its range."""
+    """Return the number of queries with each value of a metric; if there are many values, in bins of its range."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= N_BINS:  # such as the calls of an agent
         return [(f"{value:.3g}", int(count)) for value, count in zip(distinct, counts, strict=True)]

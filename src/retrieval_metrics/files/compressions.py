@@ -1,4 +1,4 @@
-"""The ways in which files are compressed: what each begins with, how it is read and how it is written."""
+"""Read and write compressed files, and recognise each compression by the first bytes of a file."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ class Compression(NamedTuple):
     """A way to compress a file.
 
     Attributes:
-        magic: What such a file begins with.
-        reading: Returns the text of an open file, whose name messages need.
-        writing: Returns a file for the text, to be written to an open file, whose path shows the name of the text.
-        damaged: Returns what reading raises if the file is damaged or cut short.
+        magic: The first bytes of such a file.
+        open_reader: Takes an open compressed file and its name, which messages need; returns a file that decompresses
+            it.
+        open_writer: Takes an open file and its path, from which an archive names its member; returns a file that
+            compresses into it.
+        damage_errors: Returns the exceptions that reading raises if the file is damaged or cut short.
     """
 
     magic: bytes
-    reading: Callable[[Any, str], Any]
-    writing: Callable[[Any, Path], AbstractContextManager[Any]]
-    damaged: Callable[[], tuple[type[Exception], ...]]
+    open_reader: Callable[[Any, str], Any]
+    open_writer: Callable[[Any, Path], AbstractContextManager[Any]]
+    damage_errors: Callable[[], tuple[type[Exception], ...]]
 
 
 def find_member(file: Any, name: str) -> zipfile.ZipInfo:
-    """Return the one file of a zip archive, without what macOS adds."""
+    """Return the only file of a zip archive, ignoring folders and the files that macOS adds."""
     try:
         members = zipfile.ZipFile(file).infolist()
     except (zipfile.BadZipFile, ValueError) as error:
@@ -105,7 +107,7 @@ def _create_zstd(file: Any, _: Path) -> Any:
     return zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1})
 
 
-# Every compression, by the extension of its files.
+# The compressions, by the extension of their files.
 COMPRESSIONS: Mapping[str, Compression] = {
     ".bz2": Compression(
         b"BZh",
@@ -151,11 +153,11 @@ def find_compression(start: bytes) -> Compression | None:
 
 @contextmanager
 def open_for_saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file that is saved once it is complete, compressed if its extension says so."""
+    """Yield a file that replaces `path` once it is complete, compressed if the extension of `path` says so."""
     compression = COMPRESSIONS.get(Path(path).suffix)
     with open_atomically(path) as file:
         if compression is None:
             yield file
         else:
-            with compression.writing(file, Path(path)) as text:
+            with compression.open_writer(file, Path(path)) as text:
                 yield text

@@ -1,4 +1,4 @@
-"""Refuse CSV text whose quotes or line ends are not those of CSV, before a lenient reader makes something of it."""
+"""Refuse CSV text with malformed quotes or line ends, which a lenient reader would misread."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from retrieval_metrics.files.encodings import format_line_location, line_around
+from retrieval_metrics.files.encodings import find_line, format_line_location
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import IntArray
 
 QUOTE = '"'
 DOUBLED_QUOTE_HINT = 'a quote inside a value is written twice, in a value that is quoted: "a ""quoted"" word"'
-# What is wrong with a text of an old Mac.
+# The error about text with the line ends of classic Mac OS.
 LONE_CARRIAGE_RETURN = r"a carriage return stands alone; lines end with a line feed: tr '\r' '\n' < FILE > NEW_FILE"
 
 
@@ -26,37 +26,37 @@ def require_closed_quotes(text: bytes, separator: str, name: str) -> None:
     value_ends = np.frombuffer(f"{separator}\r\n".encode(), np.uint8)
     opening = quotes[::2]
     closing = quotes[1::2]
-    # A doubled quote closes a value and opens the next at once.
-    is_at_start = (opening == 0) | np.isin(characters[opening - 1], value_ends)
+    # A doubled quote inside a value looks like a quote that closes the value and another that opens it again.
+    opens_at_value_start = (opening == 0) | np.isin(characters[opening - 1], value_ends)
     is_doubled = np.zeros(len(opening), dtype=np.bool_)
     is_doubled[1:] = opening[1:] == closing[: len(opening) - 1] + 1
-    stray = opening[~(is_at_start | is_doubled)]
-    is_at_end = np.isin(characters[closing + 1], value_ends)
+    stray = opening[~(opens_at_value_start | is_doubled)]
+    closes_at_value_end = np.isin(characters[closing + 1], value_ends)
     is_reopened = np.zeros(len(closing), dtype=np.bool_)
     is_reopened[: len(opening) - 1] = is_doubled[1:][: len(closing)]
-    closed_early = np.flatnonzero(~(is_at_end | is_reopened))
+    closed_early = np.flatnonzero(~(closes_at_value_end | is_reopened))
     if len(closed_early):
-        first = int(closed_early[0])
-        has_stray_before = len(stray) and stray[0] < closing[first]
-        if not has_stray_before:
-            _refuse_early_close(text, int(opening[first]), int(closing[first]), name)
+        pair = int(closed_early[0])
+        is_stray_first = len(stray) and stray[0] < closing[pair]
+        if not is_stray_first:
+            _refuse_early_close(text, int(opening[pair]), int(closing[pair]), name)
     if len(stray):
         raise ValueError(
             f"{_locate_line(text, int(stray[0]), name)}: a quote stands inside a value; {DOUBLED_QUOTE_HINT}"
         )
     if len(quotes) % 2:
-        last = int(opening[-1])
-        raise ValueError(f"{_locate_line(text, last, name)}: {_describe_quote(text, last)} is never closed")
+        unclosed = int(opening[-1])
+        raise ValueError(f"{_locate_line(text, unclosed, name)}: {_describe_quote(text, unclosed)} is never closed")
 
 
 def _find_quotes(text: bytes) -> IntArray:
-    """Return where the quotes of a text are."""
+    """Return the positions of the quotes in a text, ascending."""
     return np.flatnonzero(np.frombuffer(text, np.uint8) == ord(QUOTE))
 
 
 def _refuse_early_close(text: bytes, opening: int, closing: int, name: str) -> NoReturn:
-    opening_line, _ = line_around(text, opening)
-    closing_line, _ = line_around(text, closing)
+    opening_line, _ = find_line(text, opening)
+    closing_line, _ = find_line(text, closing)
     where = _locate_line(text, opening, name)
     if opening_line != closing_line:
         raise ValueError(
@@ -88,5 +88,5 @@ def require_line_feeds(text: bytes, name: str, *, quoted: bool) -> None:
 
 
 def _locate_line(text: bytes, position: int, name: str) -> str:
-    number, line = line_around(text, position)
+    number, line = find_line(text, position)
     return format_line_location(name, number, line.decode().removesuffix("\r").replace("\r", r"\r"))

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 ENCODING_BY_MARK = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, with whose mark it begins
+    codecs.BOM_UTF32_LE: "UTF-32",  # listed before UTF-16, because it begins with the mark of UTF-16
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 # A text without a mark is UTF-16 if more than this share of its even or odd bytes is zero.
 MIN_ZERO_SHARE = 0.4
-# The bytes of a text in which a mark and zeros are looked for.
+# A text without a mark is taken for UTF-16 if it has at least this many bytes: two letters.
+MIN_UTF16_BYTES = 4
+# The number of bytes at the start of a text in which a mark and zero bytes are searched for.
 MARK_SEARCH_BYTES = 1 << 16
 # The number of characters of a line that a message quotes: about two lines of a terminal.
 MAX_SHOWN_CHARACTERS = 200
@@ -40,9 +42,9 @@ def _find_other_encoding(start: bytes) -> str | None:
     for mark, encoding in ENCODING_BY_MARK.items():
         if start.startswith(mark):
             return encoding
-    # Without a mark: one of the two bytes of a Latin letter is zero.
+    # UTF-16 without a mark: exactly one of the two bytes of a Latin letter is zero.
     begins_with_letter = b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00"
-    if len(start) > 3 and begins_with_letter:
+    if len(start) >= MIN_UTF16_BYTES and begins_with_letter:
         n_zeros = max(start[1::2].count(0), start[::2].count(0))
         if n_zeros > MIN_ZERO_SHARE * len(start) / 2:
             return "UTF-16"
@@ -50,7 +52,7 @@ def _find_other_encoding(start: bytes) -> str | None:
 
 
 def require_no_zero_byte(start: bytes, name: str) -> None:
-    """Raise if the beginning of a text holds a zero, as no text in UTF-8 does."""
+    """Raise if the beginning of a text holds a zero byte, which no readable text in UTF-8 does."""
     if b"\x00" in start:
         raise ValueError(f"{name} is a binary file; the binary formats that can be read are Parquet and Arrow")
 
@@ -61,13 +63,13 @@ def require_utf8(text: bytes, name: str) -> None:
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        number, line = line_around(text, error.start)
+        number, line = find_line(text, error.start)
         decode_line(line, name, number)
         raise
 
 
-def line_around(text: bytes, position: int) -> tuple[int, bytes]:
-    """Return the number and the bytes of the line in which a byte of a text is."""
+def find_line(text: bytes, position: int) -> tuple[int, bytes]:
+    """Return the number and the bytes of the line that holds the byte at a position."""
     start = text.rfind(b"\n", 0, position) + 1
     end = text.find(b"\n", position)
     if end < 0:
@@ -103,14 +105,14 @@ def name_file_in_errors(name: str) -> Iterator[None]:
         if isinstance(error, ValueError) and not isinstance(error, UnicodeError) and name in str(error):
             raise
         raise ValueError(f"{name}: {error or type(error).__name__}") from error
-    except _polars_errors() as error:
+    except _get_polars_errors() as error:
         raise ValueError(
             f"{name} is damaged, or of another format: {next(iter(str(error).splitlines()), '')}"
         ) from error
 
 
-def _polars_errors() -> tuple[type[BaseException], ...]:
-    """Return what polars raises for damaged data, if anything was read with it."""
+def _get_polars_errors() -> tuple[type[BaseException], ...]:
+    """Return the exceptions that polars raises for damaged data; none if polars was not imported."""
     exceptions = getattr(sys.modules.get("polars"), "exceptions", None)
     if exceptions is None:
         return ()

@@ -1,4 +1,4 @@
-"""Tables of retrieved items and judged pieces: a row per query, with what a line of JSONL holds as text."""
+"""Tables with one row per query that hold retrieved items or judged pieces as JSON text in a column."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
-from retrieval_metrics.files.json_rows import parse_json
+from retrieval_metrics.files.json_parsing import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.files.tabular_rows import FileTable
 
-# The column that holds the text; only this package uses the name, so no other table is mistaken for one.
+# The column of the JSON text; only this package uses the name, so other tables are not mistaken for such a table.
 CONTENT_COLUMN = "documents_json"
 
 
 def entries_to_frame(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
-    """Return queries and what JSON holds for each, one row per query."""
+    """Return a table with the query and the JSON text of each entry, one row per query."""
     polars = import_optional("polars", "writing a table")
     queries = []
     texts = []
@@ -32,7 +32,7 @@ def entries_to_frame(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
 
 
 def read_entries_frame(table: FileTable, name: str, allow: Collection[str]) -> dict[Any, Any] | None:
-    """Return what such a table holds for each query; None if it has a row per document."""
+    """Return the entry of each query in such a table; None if the table has a row per document instead."""
     if CONTENT_COLUMN not in table.names:
         return None
     entry_by_query: dict[Any, Any] = {}

@@ -22,9 +22,9 @@ class Format(NamedTuple):
 
     Attributes:
         extensions: The extensions of its files.
-        separator: What separates the columns of its lines; an empty text if it is no text with columns.
-        quote: What stands around a value that holds a separator; None if no value can.
-        has_names: Whether its columns have names, which `columns` can choose.
+        separator: The separator of the columns in a line; empty if the format is not text with columns.
+        quote: The quote around a value that holds a separator; None if no value may hold one.
+        has_names: Whether its columns have names, from which `columns` can choose.
     """
 
     extensions: tuple[str, ...]
@@ -42,8 +42,9 @@ FORMATS: Mapping[str, Format] = {
     "parquet": Format((".parquet", ".pq")),
     "arrow": Format((".arrow", ".arrows", ".feather", ".ipc")),
 }
-# What binary formats begin with; the last is the streaming format of Arrow.
+# The first bytes of the binary formats; the last are those of Arrow's streaming format.
 FORMAT_BY_MARK = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+# The numbers of columns in a line of TREC qrels and of a TREC run.
 TREC_WIDTHS = (4, 6)
 # The keys under which a line of JSONL holds all documents of its query.
 DOCUMENT_LIST_KEYS = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
@@ -71,7 +72,7 @@ def find_format_by_name(path: str | PathLike[str]) -> str | None:
 
 
 def detect_format(source: Reader, format: str | None) -> str:
-    """Return the format of a source: the one that the user named, or that of its extension, or of its beginning."""
+    """Return the format of a source: the one passed, else that of its extension, else that of its content."""
     if format is not None:
         return require_known_format(format)
     format_of_extension = find_format_by_name(source.file_name)
@@ -119,7 +120,7 @@ def _detect_by_content(source: Reader) -> str:
 
 
 def _find_first_row(lines: list[bytes], default: bytes) -> bytes:
-    """Return the first line that is no comment, which begins with # in TREC files."""
+    """Return the first line that is not a comment of TREC files; `default` if there is none."""
     for line in lines:
         if not line.lstrip().startswith(b"#"):
             return line
@@ -127,7 +128,7 @@ def _find_first_row(lines: list[bytes], default: bytes) -> bytes:
 
 
 def _is_row(line: bytes) -> bool:
-    """Return whether a line is a whole object with a query and its documents, or one of them."""
+    """Return whether a line is a complete JSON object with a query and one or all of its documents."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):  # only its beginning, or not JSON: the reader raises the error

@@ -1,4 +1,4 @@
-"""The objects of a source that has any: a file of JSON, a frame, a list."""
+"""Read JSON objects from a file, a DataFrame or a list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import format_line_location
-from retrieval_metrics.files.json_rows import numbered_lines
+from retrieval_metrics.files.json_parsing import iterate_numbered_lines
 from retrieval_metrics.files.opening import open_source
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ PARQUET_MARK = b"PAR1"
 
 
 def iterate_objects(source: Any) -> Iterator[Any]:
-    """Yield the objects of a source."""
+    """Yield the objects of a file, a DataFrame or an iterable, each as a dict if it is a JSON object or a row."""
     if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
         with open_source(source) as reader:
             yield from _iterate_file(reader)
@@ -71,7 +71,7 @@ def _iterate_file(reader: Reader) -> Iterator[Any]:
     if _is_one_value(start):
         yield from _iterate_value(reader)
         return
-    for number, line in numbered_lines(reader):
+    for number, line in iterate_numbered_lines(reader):
         try:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:

@@ -1,9 +1,9 @@
-"""Runs in JSON files: a mapping of queries to rankings."""
+"""Read runs from JSON files: a mapping of queries to rankings, or the predictions of MTEB."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from retrieval_metrics.inputs.run import Run
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# The key beside the predictions of MTEB.
+# The key that marks a file of predictions of MTEB; it stands beside the subsets.
 MTEB_KEY = "mteb_model_meta"
 
 
@@ -30,23 +30,26 @@ def select_mteb_rankings(
         if subset is not None or split is not None:
             raise ValueError(f"{source} holds no predictions of MTEB, so it has no subset and no split to choose")
         return content
-    subsets = {name: part for name, part in content.items() if name != MTEB_KEY}
-    splits = _select_part(subsets, source, "subset", subset)
-    return _select_part(splits, source, "split", split)
+    rankings_by_subset = {name: value for name, value in content.items() if name != MTEB_KEY}
+    rankings_by_split = _select_section(rankings_by_subset, source, "subset", subset)
+    return _select_section(rankings_by_split, source, "split", split)
 
 
-def _select_part(parts: Mapping[str, Any], source: str, what: str, name: str | None) -> Mapping[str, Any]:
-    """Return the part of a name; without one, the only part."""
+def _select_section(
+    sections: Mapping[str, Any], source: str, option: Literal["subset", "split"], name: str | None
+) -> Mapping[str, Any]:
+    """Return the subset or split with a name; without a name, the only one."""
     if name is None:
-        if len(parts) != 1:
-            raise ValueError(f"{source} holds {len(parts)} {what}s, {', '.join(parts)}; choose one with {what}=")
-        (name,) = parts
-    elif name not in parts:
-        raise ValueError(f"{source} holds no {what} {name!r}; it holds {', '.join(parts)}")
-    part = parts[name]
-    if not isinstance(part, Mapping):
-        raise ValueError(f"{source}: a {what} must be an object, got {part!r}")
-    return part
+        if len(sections) != 1:
+            names = ", ".join(sections)
+            raise ValueError(f"{source} holds {len(sections)} {option}s, {names}; choose one with {option}=")
+        (name,) = sections
+    elif name not in sections:
+        raise ValueError(f"{source} holds no {option} {name!r}; it holds {', '.join(sections)}")
+    section = sections[name]
+    if not isinstance(section, Mapping):
+        raise ValueError(f"{source}: a {option} must be an object, got {section!r}")
+    return section
 
 
 def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
@@ -79,7 +82,7 @@ def _read_scored(rankings: Mapping[Any, Mapping[Any, Any]], source: str, allow: 
         scores.extend(ranking.values())
     columns = {"document": _as_column(documents), "score": scores}
     table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
-    return Batch(list(rankings), _find_bounds(rankings), table.ids("document"), table.numbers("score"))
+    return Batch(list(rankings), _compute_bounds(rankings), table.ids("document"), table.numbers("score"))
 
 
 def _read_ordered(rankings: Mapping[Any, Any], source: str, allow: Collection[str]) -> Batch:
@@ -88,22 +91,26 @@ def _read_ordered(rankings: Mapping[Any, Any], source: str, allow: Collection[st
         documents.extend(ranking)
     columns = {"document": _as_column(documents)}
     table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
-    return Batch(list(rankings), _find_bounds(rankings), table.ids("document"), None)
+    return Batch(list(rankings), _compute_bounds(rankings), table.ids("document"), None)
 
 
 def _as_column(documents: list[Any]) -> Any:
-    """Return documents as a column, of text if there are none."""
+    """Return documents as a column; an empty column needs its type, text, to be stated."""
     import polars as pl
 
     return documents or pl.Series([], dtype=pl.String)
 
 
-def _find_bounds(rankings: Mapping[Any, Any]) -> Any:
+def _compute_bounds(rankings: Mapping[Any, Any]) -> Any:
+    """Return where each ranking begins in the concatenation of all, and where the last ends."""
     return np.cumsum([0, *map(len, rankings.values())])
 
 
 def read_json_run(content: Mapping[str, Any], source: str, allow: Collection[str]) -> Run | RetrievedRun:
-    """Return the run of a JSON file, whose rankings can also be items as objects, or lists of documents and scores."""
+    """Return the run of a JSON file.
+
+    Its rankings are as in `read_run_mapping`, or lists of objects, or a list of documents beside one of scores.
+    """
     rankings: dict[Any, Any] = {}
     for query, ranking in content.items():
         rankings[query] = _read_ranking(ranking, f"{source}, query {query!r}")

@@ -73,7 +73,7 @@ class Limits:
 @contextmanager
 def open_source(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
     """Open a source for reading."""
-    name = source_name(source)
+    name = _describe_source(source)
     limits = limits or Limits()
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
         let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
@@ -89,11 +89,12 @@ def open_source(source: Source, limits: Limits | None = None) -> Iterator[Reader
 
 
 def _open_path(path: str | PathLike[str]) -> Any:
-    """Return an open file; what is no path but a text is named as one."""
+    """Open a file for reading; raise a clear error if `path` is the content of a file."""
     try:
         return Path(path).open("rb")
-    except (OSError, ValueError) as error:  # of the name of a file that is too long, is not there or holds a NUL
-        if isinstance(path, str) and (path.lstrip().startswith(("{", "[")) or "\n" in path):
+    except (OSError, ValueError) as error:  # the file is missing, or its name is too long or holds a NUL
+        is_content = isinstance(path, str) and (path.lstrip().startswith(("{", "[")) or "\n" in path)
+        if is_content:
             raise ValueError(_content_given_message(path, "io.StringIO(text)")) from error
         raise
 
@@ -106,7 +107,7 @@ def _content_given_message(content: str | bytes, replacement: str) -> str:
     )
 
 
-def source_name(source: Any) -> str:
+def _describe_source(source: Any) -> str:
     """Return the name of a source, for messages."""
     if source == STANDARD_INPUT:
         return "standard input"
@@ -136,7 +137,7 @@ class Reader:
         name: The name of the source, for messages.
         limits: The limits beyond which it is refused.
         is_regular: Whether it is a file that can be opened again.
-        is_line_unfinished: Whether its last line was read, and has no line end.
+        is_line_unfinished: Whether the last line was read and has no line end.
     """
 
     def __init__(self, name: str, file: Any, limits: Limits, *, is_regular: bool) -> None:
@@ -148,7 +149,7 @@ class Reader:
 
     @property
     def file_name(self) -> str:
-        """The name whose extension shows the format: in a zip archive, that of its file."""
+        """The name whose extension shows the format: that of the source, or that of the file in a zip archive."""
         magic = COMPRESSIONS[".zip"].magic
         self._file.seek(0)
         is_archive = self._file.read(len(magic)) == magic
@@ -194,13 +195,13 @@ class Reader:
         r"""Yield the text in pieces of whole lines, each line ended by `\n`, without a byte order mark.
 
         Args:
-            advance: Told after each piece how many bytes of the file were read.
+            advance: Called after each piece with the number of bytes of the file that were read.
         """
         n_bytes_before = 0
         with self._open_text() as text:
             while start := text.read(PIECE_BYTES):
                 if not n_bytes_before:
-                    # Before searching for the end of a very long line.
+                    # Checked first, because UTF-16 or a lone carriage return would be read as one very long line.
                     require_no_utf16_mark(start[:BEGINNING_BYTES], self.name)
                     self._require_known_line_ends(start)
                 line_end = text.readline(self.limits.line + 1)
@@ -224,7 +225,8 @@ class Reader:
 
     def _require_known_line_ends(self, start: bytes) -> None:
         text = start.strip()
-        is_json = text.startswith((b"{", b"["))  # in which a carriage return is a blank
+        # JSON may hold a carriage return wherever it may hold a blank.
+        is_json = text.startswith((b"{", b"["))
         if b"\r" in text and b"\n" not in text and not is_json:
             require_line_feeds(text, self.name, quoted=True)
 
@@ -273,13 +275,13 @@ class Reader:
         self._file.seek(0)
         raw = self._file if self.is_regular else io.BufferedReader(self._file)
         compression = find_compression(raw.peek(MAX_MAGIC_LENGTH))
-        damaged = () if compression is None else compression.damaged()
+        damage_errors = () if compression is None else compression.damage_errors()
         try:
             if compression is None:
                 yield raw
             else:
-                yield _SizeCheckedText(compression.reading(raw, self.name), self)
-        except damaged as error:
+                yield _SizeCheckedText(compression.open_reader(raw, self.name), self)
+        except damage_errors as error:
             raise ValueError(
                 f"{self.name} is damaged or cut short: its compressed data cannot be read to the end ({error})"
             ) from error
@@ -288,7 +290,7 @@ class Reader:
                 raw.detach()
 
     def refuse_growth(self, n_bytes: int) -> None:
-        """Raise if the text read so far is too large for the compressed bytes that it came from."""
+        """Raise if the `n_bytes` of text read so far are too many for the compressed bytes that they came from."""
         if n_bytes <= ALWAYS_ALLOWED_BYTES:
             return
         n_compressed = max(self._file.tell(), 1)

@@ -1,4 +1,4 @@
-"""Runs and judgments as the rows of a file: TREC, CSV, TSV, Parquet and Arrow."""
+"""Convert runs and judgments to the rows of TREC, CSV, TSV, Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run_to_trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.D
     """Return rankings as the lines of a TREC file, in the order of trec_eval."""
     import polars as pl
 
-    sizes = _ranking_sizes(batch, "TREC")
+    sizes = _count_documents(batch, "TREC")
     row_query = np.repeat(np.arange(len(sizes)), sizes)
     row_position = np.arange(len(row_query)) - batch.bounds[row_query]
     if batch.scores is None:
@@ -123,7 +123,7 @@ def run_to_frame(batch: Batch, format: str) -> pl.DataFrame:
     """Return rankings as the rows of a table."""
     import polars as pl
 
-    sizes = _ranking_sizes(batch, format)
+    sizes = _count_documents(batch, format)
     row_query = np.repeat(np.arange(len(sizes)), sizes)
     columns: dict[str, Any] = {"query": pl.Series(batch.queries).gather(row_query), "document": batch.documents}
     if batch.scores is None:
@@ -133,8 +133,8 @@ def run_to_frame(batch: Batch, format: str) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _ranking_sizes(batch: Batch, format: str) -> IntArray:
-    """Return how many documents each ranking has."""
+def _count_documents(batch: Batch, format: str) -> IntArray:
+    """Return the number of documents in each ranking; raise if a ranking is empty."""
     sizes = np.diff(batch.bounds)
     if not sizes.all():
         _refuse_empty_ranking(format, batch.queries[int(sizes.argmin())])
@@ -150,7 +150,13 @@ def _refuse_empty_ranking(format: str, query: Any) -> NoReturn:
 
 
 def require_single_word(words: Iterable[Any], role: str, path: str | PathLike[str]) -> None:
-    """Raise if something is not one word."""
+    """Raise if an id, or the tag, is not one word.
+
+    Args:
+        words: The ids or the tag.
+        role: What they are, for messages: `an id` or `the tag`.
+        path: The file that is written, for messages.
+    """
     for word in words:
         if str(word).split() != [str(word)]:
             raise ValueError(
@@ -170,7 +176,7 @@ def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
 
 
 def require_text_id(frame: pl.DataFrame, format: str, path: str | PathLike[str]) -> None:
-    """Raise if a text file of this format cannot hold an id."""
+    """Raise if a text file of this format cannot hold one of the ids in a frame."""
     import polars as pl
 
     layout = FORMATS[format]
@@ -185,5 +191,5 @@ def require_text_id(frame: pl.DataFrame, format: str, path: str | PathLike[str])
             continue
         has_separator = column.str.contains(r"[\t\r\n]")
         if has_separator.any():
-            first = column.filter(has_separator)[0]
-            raise ValueError(f"an id in {path} must not contain a tab or a line break, got {first!r}")
+            text_id = column.filter(has_separator)[0]
+            raise ValueError(f"an id in {path} must not contain a tab or a line break, got {text_id!r}")

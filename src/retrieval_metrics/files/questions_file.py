@@ -1,4 +1,4 @@
-"""Judgments and questions as saved files, one entry per question, and back."""
+"""Encode judgments and questions for saved files, one entry per question, and decode them."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def save_questions(
     write_saved_file(path, "questions", sections, labels)
 
 
-def decode_sources(content: Mapping[str, Any], document: SavedFile) -> SourceDocuments | None:
+def decode_sources(content: Mapping[str, Any], saved_file: SavedFile) -> SourceDocuments | None:
     """Return the sources of a saved set; None if neither their texts nor their digests were saved."""
     if "digests" not in content:
         return None
-    with document.place("sources"):
+    with saved_file.name_place_in_errors("sources"):
         documents = SourceDocuments(dict(content.get("sources", {})), dict(content["digests"]))
         changed = documents.find_changed(documents.texts)
         if changed:
@@ -73,7 +73,7 @@ def _encode_question(query: QueryId, text: str | None, judgments: Any, provenanc
 
 
 def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict[str, Any]:
-    """Return the answer to a question and what was said before it, as JSON holds them, as far as there is either."""
+    """Return the answer to a question and the conversation before it as JSON values, as far as they are known."""
     entry: dict[str, Any] = {}
     answer = questions.answers.get(query)
     if answer is not None:
@@ -84,15 +84,15 @@ def encode_answer_and_conversation(questions: Questions, query: QueryId) -> dict
     return entry
 
 
-def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
-    """Return the questions of a file; those without a text have none in `queries`."""
+def decode_questions(entries: list[Any], saved_file: SavedFile) -> Questions:
+    """Return the questions of a file; a question without a text is in `qrels` but not in `queries`."""
     queries: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Provenance] = {}
     answers: dict[Any, str] = {}
     conversations: dict[Any, Any] = {}
     for number, entry in enumerate(entries):
-        with document.place(f"questions[{number}]"):
+        with saved_file.name_place_in_errors(f"questions[{number}]"):
             query = entry["query"]
             if query in qrels:
                 raise ValueError(f"query {query!r} appears twice")
@@ -105,5 +105,5 @@ def decode_questions(entries: list[Any], document: SavedFile) -> Questions:
                 answers[query] = entry["answer"]
             if CONVERSATION_KEY in entry:
                 conversations[query] = entry[CONVERSATION_KEY]
-    with document.place("questions"):
+    with saved_file.name_place_in_errors("questions"):
         return Questions(queries, qrels, provenance, answers=answers, conversation=conversations)

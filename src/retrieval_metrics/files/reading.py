@@ -8,7 +8,9 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.entry_tables import read_entries_frame
 from retrieval_metrics.files.formats import FORMATS, detect_format
-from retrieval_metrics.files.json_rows import as_lines, read_document_rows, read_json_file, read_queries_per_line
+from retrieval_metrics.files.json_parsing import convert_array_to_lines, read_json_file
+from retrieval_metrics.files.json_queries import read_queries_per_line
+from retrieval_metrics.files.json_rows import read_document_rows
 from retrieval_metrics.files.json_runs import read_json_run, select_mteb_rankings
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.tabular_rows import read_table
@@ -113,7 +115,7 @@ def _require_format(source: Reader, format: str | None, columns: Columns | None)
 def _read_content(
     source: Reader, format: str, roles: Mapping[str, Requirement], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
-    """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
+    """Return the content of a file other than TREC: an entry per query, or a table with a row per document."""
     import_optional("polars", f"reading {format.upper()}")
     if format == "json":
         content = read_json_file(source, allow)
@@ -121,7 +123,7 @@ def _read_content(
             if columns:
                 raise ValueError(f"{source.name} is a JSON object, without columns that columns= could name")
             return content
-        return _read_lines(as_lines(content, source), roles, columns, allow)
+        return _read_lines(convert_array_to_lines(content, source), roles, columns, allow)
     if format == "jsonl":
         return _read_lines(source, roles, columns, allow)
     table = read_table(source, format)
@@ -141,7 +143,7 @@ def _read_lines(
 
 
 def _read_json_qrels(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
-    judgments = {query: decode_judgments(value, f"{name}, query {query!r}") for query, value in content.items()}
+    judgments = {query: decode_judgments(entry, f"{name}, query {query!r}") for query, entry in content.items()}
     qrels = Qrels(judgments)
     if "blanks" not in allow:
         for document, query_position in zip(qrels.documents, qrels.document_query.tolist(), strict=True):
@@ -152,11 +154,9 @@ def _read_json_qrels(content: dict[str, Any], name: str, allow: frozenset[str]) 
     return qrels
 
 
-def _require_no_blanks(query_or_document: Any, what: str, name: str) -> None:
-    if isinstance(query_or_document, str) and query_or_document != query_or_document.strip():
-        raise ValueError(
-            f"{name}: the {what}, {query_or_document!r}, begins or ends with a blank (allow='blanks' keeps it)"
-        )
+def _require_no_blanks(text_id: Any, role: str, name: str) -> None:
+    if isinstance(text_id, str) and text_id != text_id.strip():
+        raise ValueError(f"{name}: the {role}, {text_id!r}, begins or ends with a blank (allow='blanks' keeps it)")
 
 
 def read_run(

@@ -1,4 +1,4 @@
-"""Streams that can be read once, made readable again."""
+"""Make streams that can be read only once, such as pipes, readable again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BYTES_READ_AT_ONCE = 1 << 20
 
 
 def let_ctrl_c_interrupt() -> None:
-    """Undo what polars does to Ctrl-C, which would not interrupt waiting for a pipe."""
+    """Let Ctrl-C interrupt waiting for a pipe again, which importing polars prevents."""
     if hasattr(signal, "siginterrupt"):  # not on Windows
         signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
 
 
 class RewindableStream(io.RawIOBase):
-    """Makes a stream that can be read once readable again, by keeping what was read."""
+    """A stream that can be read again, because it keeps the bytes that were read."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -37,11 +37,12 @@ class RewindableStream(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Move to a place; from the end means that everything is read first."""
+        """Move to a position; a position relative to the end reads the whole stream first."""
         if whence == io.SEEK_END:
             self._position = self._size
-            while self.read(BYTES_READ_AT_ONCE):
-                """Everything is kept, so that its end is known."""
+            has_more = True
+            while has_more:
+                has_more = bool(self.read(BYTES_READ_AT_ONCE))
             offset += self._size
         elif whence == io.SEEK_CUR:
             offset += self._position
@@ -49,11 +50,11 @@ class RewindableStream(io.RawIOBase):
         return self._position
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the current position."""
         return self._position
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read what was kept, and at once more of the stream: a first look sees as much as it asks for."""
+        """Read kept bytes first, then bytes of the stream, so that a reader gets as many bytes as it asks for."""
         content = b""
         if self._position < self._size:
             self._buffer.seek(self._position)
@@ -70,6 +71,6 @@ class RewindableStream(io.RawIOBase):
         return len(content)
 
     def close(self) -> None:
-        """Forget what was kept; the stream stays open."""
+        """Delete the kept bytes; the stream itself stays open."""
         self._buffer.close()
         super().close()

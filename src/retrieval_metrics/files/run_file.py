@@ -1,4 +1,4 @@
-"""Runs as saved files, and back: ids best first, ids with scores, or items with their texts, each text once."""
+"""Encode runs for saved files, which hold each text of an item once, and decode them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
-    """Return a run as JSON holds it, and add its texts to those of the file; see `encode_ranking`."""
+    """Return a run as JSON values, and add its texts to the numbered texts of the file; see `encode_ranking`."""
     section = Section(rankings=_encode_rankings(run, texts))
     if not isinstance(run, RetrievedRun):
         return section
@@ -28,7 +28,7 @@ def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
     if run.stages:
         stages = Section()
         for name, stage in run.stages.items():
-            # The last one is the run itself.
+            # The last stage is the run itself, so its rankings are not written twice.
             stages[name] = None if stage is run else _encode_rankings(stage, texts)
         section["steps"] = stages
     return section
@@ -40,7 +40,7 @@ def _encode_rankings(run: Mapping[Any, Any], texts: dict[str, int]) -> Lines:
 
 
 def decode_run(section: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
-    """Return the run that `encode_run` was given, in memory."""
+    """Return the run that `encode_run` encoded."""
     run = _decode_rankings(section["rankings"], texts)
     if "failed" not in section:
         return run

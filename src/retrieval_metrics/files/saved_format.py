@@ -1,4 +1,4 @@
-"""The form of a saved file: its lines, its digest, and results that are saved field by field."""
+"""Write and read saved files: JSON with one entry per line, and a digest of the content at the end."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from numpy import __version__ as numpy_version
 
@@ -21,9 +21,7 @@ from retrieval_metrics._internal.append_log import FORMAT, VERSION, find_log_kin
 from retrieval_metrics._internal.version import __version__
 from retrieval_metrics.files.compressions import open_for_saving
 from retrieval_metrics.files.opening import Limits, open_source
-from retrieval_metrics.files.saved_records import decode_record, encode_record, register_record
 from retrieval_metrics.inputs.json_codec import to_json_value
-from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     LabelMapping = Mapping[str, str | float]
 
 
-# Columns of equal numbers compress far better than runs.
+# A column of equal numbers compresses far better than a run, so the limit is higher than for runs.
 SAVED_FILE_LIMITS = Limits(compression=2000.0)
 
 # The beginning of every file of this format.
@@ -43,7 +41,7 @@ DIGEST_PREFIX = b',\n"digest": "sha256:'
 # Kinds of files that humans and the labelling page write too, without a digest.
 HUMAN_WRITTEN_KINDS = {"labels", "questions"}
 
-# What writes a file, for who has to find out why a number is another one elsewhere.
+# The versions that a file was written with: they help to explain a number that differs on another machine.
 VERSIONS = {"retrieval-metrics": __version__, "python": sys.version.partition(" ")[0], "numpy": numpy_version}
 
 
@@ -62,7 +60,7 @@ class SavedFile:
     Attributes:
         name: The name of the file, for messages.
         kind: What was saved: `evaluation`, `comparison`, `questions` or `run`.
-        content: The object; empty for a journal, whose entries are read by what wrote them.
+        content: The JSON object of the file; empty for a log, whose entries the writer of the log reads.
     """
 
     name: str
@@ -72,12 +70,12 @@ class SavedFile:
     @property
     def labels(self) -> dict[str, Any]:
         """The labels with which it was saved."""
-        with self.place("labels"):
+        with self.name_place_in_errors("labels"):
             return dict(self.content.get("labels", {}))
 
     @contextmanager
-    def place(self, where: str) -> Iterator[None]:
-        """Name the damaged place of the file in any error raised inside."""
+    def name_place_in_errors(self, where: str) -> Iterator[None]:
+        """Turn an error raised inside into a ValueError that names the file and the damaged place in it."""
         try:
             yield
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
@@ -88,7 +86,7 @@ class SavedFile:
 
 
 def validate_labels(labels: LabelMapping | None) -> dict[str, Any]:
-    """Return the labels of a user as JSON holds them."""
+    """Return the labels of a user as JSON values; raise if one cannot be a label."""
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
@@ -112,28 +110,28 @@ def write_saved_file(
     """Write a file of this format, or its bytes; it is complete in memory before anything is written."""
     written = {"date": format_current_time(), **VERSIONS}
     content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=validate_labels(labels))
-    text = signed("".join(_format_value(Section({**content, **sections}))).encode())
+    text = add_digest("".join(_format_value(Section({**content, **sections}))).encode())
     with nullcontext(target) if isinstance(target, BytesIO) else open_for_saving(target) as file:
         file.write(text)
 
 
-def signed(text: bytes) -> bytes:
-    """Return the text of a JSON object with the digest of all before it as its last key."""
+def add_digest(text: bytes) -> bytes:
+    """Return the text of a JSON object with a last key that holds the digest of the text before it."""
     content = text.rstrip().removesuffix(b"}").rstrip()
     return content + DIGEST_PREFIX + sha256(content).hexdigest().encode() + b'"\n}\n'
 
 
 def _require_digest(text: bytes, name: str, content: Mapping[str, Any]) -> None:
-    """Raise if a text is not what was written."""
+    """Raise if the digest of a text is wrong, or missing from a file that only this package writes."""
     kind = str(content.get("kind"))
     is_human_written = kind in HUMAN_WRITTEN_KINDS
-    # git can change the ends of lines.
-    signed_text, prefix, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST_PREFIX)
+    # git can change line ends.
+    digested_text, prefix, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST_PREFIX)
     if not prefix:
         if "digest" not in content and is_human_written:
             return
         raise ValueError(f"{name} is damaged: the digest at its end is missing")
-    if digest.partition(b'"')[0].decode(errors="replace") != sha256(signed_text).hexdigest():
+    if digest.partition(b'"')[0].decode(errors="replace") != sha256(digested_text).hexdigest():
         remedy = "save it again"
         if is_human_written:
             remedy += f", or remove its last key, if you changed these {kind} on purpose"
@@ -144,7 +142,7 @@ def _require_digest(text: bytes, name: str, content: Mapping[str, Any]) -> None:
 
 
 def _format_value(value: Any) -> Iterator[str]:
-    """Yield the parts of a JSON text."""
+    """Yield the JSON text of a value piece by piece."""
     if isinstance(value, Section) and value:
         separator = "{\n"
         for key, section_value in value.items():
@@ -190,7 +188,7 @@ def read_saved_file(path: str | PathLike[str]) -> SavedFile:
 
 
 def parse_saved_file(text: bytes, name: str) -> SavedFile:
-    """Read the text of a file of this format, which messages call by the name."""
+    """Parse the text of a file of this format; messages call the file `name`."""
     if START_PATTERN.match(text) is None:
         raise ValueError(
             f"{name} holds no saved result; read other files with read_run, read_qrels, read_queries or read_corpus"
@@ -215,60 +213,3 @@ def parse_saved_file(text: bytes, name: str) -> SavedFile:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON; a missing number is null")
-
-
-# Results that are their fields: they are equal if these are, and their files hold them, one after the other.
-
-SavedT = TypeVar("SavedT", bound="SavedFields")
-
-
-class SavedFields(Printed):
-    """A dataclass, declared with `eq=False`, that can be saved and that equals what is loaded again.
-
-    Attributes:
-        kind: The kind of its files.
-        records: The records that its fields hold, which `load` may then create.
-    """
-
-    __slots__ = ()
-    kind: ClassVar[str]
-    records: ClassVar[tuple[type, ...]] = ()
-    __hash__ = None  # type: ignore[assignment]  # its fields are mappings
-
-    def __init_subclass__(cls) -> None:
-        for record_class in (cls, *cls.records):
-            register_record(record_class)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Save it to a file that `load` reads."""
-        sections = {name: _with_entry_lines(value) for name, value in self._encode().items()}
-        write_saved_file(path, self.kind, sections)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        return self._encode() == other._encode()
-
-    def _encode(self) -> dict[str, Any]:
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # it is a dataclass
-        return {name: encode_record(getattr(self, name), f"{name} of the {self.kind}") for name in names}
-
-
-def decode_saved_fields(saved_class: type[SavedT], document: SavedFile) -> SavedT:
-    """Return what was saved."""
-    values = {}
-    for field in fields(saved_class):  # type: ignore[arg-type]  # it is a dataclass
-        with document.place(field.name):
-            values[field.name] = decode_record(document.content[field.name])
-    with document.place(", ".join(values)):
-        return saved_class(**values)
-
-
-def _with_entry_lines(value: Any) -> Any:
-    """Return a value with one line per entry, if it has entries."""
-    if not isinstance(value, dict):
-        return value
-    section = Section()
-    for name, entries in value.items():
-        section[name] = Lines(entries) if isinstance(entries, list) else entries
-    return section

@@ -1,4 +1,4 @@
-"""Small records as JSON, field by field; reading a file creates only the records that are registered here."""
+"""Encode small records as JSON, field by field, and decode them; only registered classes are created."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RecordT = TypeVar("RecordT", bound=type)
 # The registered records by name. Those of higher folders register themselves where they are defined.
 RECORDS: dict[str, Any] = {}
 
-# Keys of objects for values that JSON does not have.
+# Keys of the objects that stand for values which JSON does not have.
 RESERVED_KEYS = {"number", "array", "tuple", "mapping", "record"}
 # The types of numbers that an array in a file may have.
 ARRAY_TYPES = {"float64", "int64", "bool"}
@@ -49,7 +49,7 @@ for record_class in (Clusters, ExactSums, Interval, PairedDifference, MarginTest
 
 
 def encode_record(value: Any, where: str) -> Any:
-    """Return a value as JSON holds it, such that `decode_record` returns an equal one, of the same types."""
+    """Return a value as JSON values, from which `decode_record` makes an equal value of the same types."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, Integral):
@@ -93,7 +93,7 @@ def _encode_mapping(mapping: Mapping[Any, Any], where: str) -> dict[str, Any]:
 
 
 def decode_record(value: Any) -> Any:
-    """Return what `encode_record` was given."""
+    """Return the value that `encode_record` encoded."""
     if isinstance(value, list):
         return [decode_record(element) for element in value]
     if not isinstance(value, dict):
@@ -119,7 +119,7 @@ def _decode_fields(entry: Mapping[str, Any]) -> Any:
 
 
 def encode_column(values: Any) -> list[Any]:
-    """Return an array as a list, null for NaN; nested as the array is."""
+    """Return an array as a list, nested for each dimension, with None for NaN."""
     if values.dtype.kind != "f":
         return list(values.tolist())
     if np.isinf(values).any():
@@ -141,7 +141,7 @@ def _replace_nan(elements: list[Any]) -> list[Any]:
 
 
 def decode_column(values: list[Any], dtype: str = "float64") -> Any:
-    """Return the array of such a list, NaN for null."""
+    """Return the array that `encode_column` encoded, with NaN for None."""
     if dtype not in ARRAY_TYPES:
         raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")
     if dtype != "bool":

@@ -1,4 +1,4 @@
-"""Files with named columns: CSV, TSV, Parquet and Arrow."""
+"""Read files with named columns: CSV, TSV, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Reader
 
 
-# What the streaming format of Arrow begins with.
+# The first bytes of Arrow's streaming format.
 ARROW_STREAM_MARK = b"\xff" * 4
 
 
@@ -31,7 +31,8 @@ class FileTable(NamedTuple):
     Attributes:
         frame: Its rows, as a lazy frame or as columns by name; every column of CSV and TSV is text.
         names: The names of its columns as in the file; polars would number repeated ones.
-        line: Returns the name of a row's line for errors, counted from 0 without the header; None if there are none.
+        line: Takes the index of a row, from 0 without the header, and returns the location of its line for messages;
+            None if the file has no lines.
     """
 
     frame: Any
@@ -60,7 +61,7 @@ def read_table(source: Reader, format: str) -> FileTable:
 
 
 class _NumberedLine(NamedTuple):
-    """The values of a line, and the number of the first line of text that they stand on."""
+    """The values of a row, and the number of its first line of text; a quoted value may span several lines."""
 
     number: int
     values: list[str]
@@ -93,7 +94,8 @@ class _TextTable:
         except pl.exceptions.PolarsError:
             self._require_even_lines()
             raise
-        if frame.to_series(-1).null_count():  # the last columns of a line are missing, or just its last value
+        # A null in the last column means that columns of a line, or just its last value, are missing.
+        if frame.to_series(-1).null_count():
             self._require_even_lines()
         is_empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         if not is_empty.any():
@@ -104,7 +106,7 @@ class _TextTable:
         return frame.filter(~is_empty)  # an empty line is not a row
 
     def locate_row(self, row: int) -> str:
-        """Return the name of a row's line, for errors."""
+        """Return the location of the line of a row, for messages."""
         line = next(islice(self._read_lines(), row + 1, None), None)
         if line is None:
             return f"{self._source.name}, row {row + 1}"

@@ -1,21 +1,17 @@
-"""The texts of queries and documents, in files and in folders."""
+"""Read the texts of queries and documents from files."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
 from retrieval_metrics.files.formats import find_format_by_name
-from retrieval_metrics.files.json_rows import numbered_lines, read_json_file, read_jsonl_objects
+from retrieval_metrics.files.json_parsing import iterate_numbered_lines, read_json_file, read_jsonl_objects
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.tabular_rows import read_table
-from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from os import PathLike
 
     from retrieval_metrics.files.opening import Limits, Reader, Source
 
@@ -26,11 +22,6 @@ TEXT_COLUMNS = ("text", "query", "question", "contents", "body")
 DEFAULT_COLUMNS = ["id", "text"]
 # The formats with names of columns or keys; anything else is read as JSONL or TSV.
 FORMATS_BY_NAME = {"arrow", "csv", "json", "jsonl", "parquet"}
-
-# The extensions of files that are read as text.
-TEXT_FILE_EXTENSIONS = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
-# How many files that were not read a message names.
-MAX_SHOWN_FILES = 3
 
 
 def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str]:
@@ -78,13 +69,13 @@ def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]
 
 
 class _Row(NamedTuple):
-    """A row of a file, and where it is."""
+    """A row of a file with its location, for messages."""
 
     where: str
     values: dict[str, Any]
 
 
-def _read_texts(path: Source, limits: Limits | None, what: Literal["query", "document"]) -> dict[str, str]:
+def _read_texts(path: Source, limits: Limits | None, kind: Literal["query", "document"]) -> dict[str, str]:
     texts: dict[str, str] = {}
     with open_source(path, limits) as source, name_file_in_errors(source.name):
         for where, values in _read_rows(source):
@@ -96,8 +87,8 @@ def _read_texts(path: Source, limits: Limits | None, what: Literal["query", "doc
                 raise ValueError(f"{where}: the text must be a string, got {text!r}")
             text_id = str(values[id_column])
             if text_id in texts:
-                raise ValueError(f"{where}: {what} {text_id!r} appears twice")
-            has_title = what == "document" and values.get("title")
+                raise ValueError(f"{where}: {kind} {text_id!r} appears twice")
+            has_title = kind == "document" and values.get("title")
             texts[text_id] = f"{values['title']} {text}" if has_title else text
         if not texts:
             raise ValueError(f"{source.name} is empty")
@@ -132,7 +123,7 @@ def _read_rows(source: Reader) -> Iterator[_Row]:
 def _read_tab_separated(source: Reader) -> Iterator[_Row]:
     header: list[str] | None = None
     is_first = True
-    for number, line in numbered_lines(source):
+    for number, line in iterate_numbered_lines(source):
         fields = line.split("\t")
         if is_first:
             is_first = False
@@ -158,44 +149,3 @@ def _find_only_column(names: Sequence[str], values: dict[str, Any], where: str) 
     if len(present) > 1:
         raise ValueError(f"{where}: there is both {present[0]!r} and {present[1]!r}")
     return present[0]
-
-
-# The texts of a folder of files, or of one file that holds a corpus.
-
-
-def read_texts(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
-    """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id."""
-    folder_or_file = Path(path)
-    if folder_or_file.is_dir():
-        return read_folder(folder_or_file)
-    return read_corpus(folder_or_file, limits=limits)
-
-
-def read_folder(folder: Path) -> dict[str, str]:
-    """Return the text of each text file in a folder and its subfolders, by path within the folder."""
-    texts: dict[str, str] = {}
-    other_files = []
-    for path in sorted(folder.rglob("*")):
-        relative_path = path.relative_to(folder)
-        if any(part.startswith(".") for part in relative_path.parts) or not path.is_file():
-            continue
-        if path.suffix.lower() not in TEXT_FILE_EXTENSIONS:
-            other_files.append(relative_path.as_posix())
-            continue
-        try:
-            texts[relative_path.as_posix()] = path.read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
-    extensions = ", ".join(sorted(TEXT_FILE_EXTENSIONS))
-    if not texts:
-        note = f"; it has {format_count(len(other_files), 'other')}, such as {other_files[0]}" if other_files else ""
-        raise ValueError(f"{folder} has no text file ({extensions}){note}")
-    if other_files:
-        names = ", ".join(other_files[:MAX_SHOWN_FILES])
-        if len(other_files) > MAX_SHOWN_FILES:
-            names += " ..."
-        warn(
-            f"{folder}: {format_count(len(other_files), 'file')} not read, because the extension is not one of "
-            f"{extensions}: {names}",
-        )
-    return texts

@@ -1,4 +1,4 @@
-"""TREC files: qrels of four columns, runs of six, in memory or read again, with polars or without."""
+"""Read TREC qrels and runs: with polars or without, and a large run again at every use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from retrieval_metrics.files.trec_lines import (
     RUN_LAYOUT,
     find_repeated_line,
     iterate_pieces,
-    parts,
+    iterate_rows,
     read_lines,
     refuse_empty,
 )
@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.batch import Batch
 
 
+# By default a run takes at most a quarter of the machine's memory, or this many bytes if that is unknown.
+MEMORY_DIVISOR = 4
 DEFAULT_MEMORY = 2 * 1024**3
-# By default a run takes at most a quarter of the machine's memory.
-SHARE_OF_MEMORY = 4
+# The bytes of a score in memory.
 SCORE_BYTES = 8
 
 
@@ -46,7 +47,7 @@ def read_trec_qrels(source: Reader) -> Qrels:
     """Return the judgments of a TREC file."""
     if not has_polars():
         return Qrels(_read_by_query(source, QRELS_LAYOUT))
-    batch = regroup_by_query(split_by_query(parts(source, QRELS_LAYOUT)))
+    batch = regroup_by_query(split_by_query(iterate_rows(source, QRELS_LAYOUT)))
     _require_no_duplicates(source, QRELS_LAYOUT, batch)
     return Qrels.from_batch(batch)
 
@@ -54,16 +55,16 @@ def read_trec_qrels(source: Reader) -> Qrels:
 def read_trec_run(path: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run | RetrievedRun:
     """Return the run of a TREC file, streamed if its columns take more memory than allowed."""
     if memory is None and not has_polars():
-        warn_about_score_direction(ranks_and_scores(source.beginning()), source.name)
+        warn_about_score_direction(iterate_ranks_and_scores(source.beginning()), source.name)
         return RetrievedRun(_read_by_query(source, RUN_LAYOUT))
     import_optional("polars", "a run that is read within a limit of memory")
     max_bytes = _default_memory() if memory is None else memory
     fingerprint = source.fingerprint() if source.is_regular else ()
-    warn_about_score_direction(ranks_and_scores(source.beginning()), source.name)
+    warn_about_score_direction(iterate_ranks_and_scores(source.beginning()), source.name)
     content = _RunContent(source, max_bytes)
     label = f"reading {os.path.basename(source.name)}"
     with progress(label, source.size, enabled=show_progress, in_bytes=True) as advance:
-        rows = parts(source, RUN_LAYOUT, advance if show_progress else None)
+        rows = iterate_rows(source, RUN_LAYOUT, advance if show_progress else None)
         for batch in split_by_query(rows):
             content.add(batch)
     if content.is_too_large:
@@ -77,13 +78,13 @@ def read_trec_run(path: Any, source: Reader, memory: int | None, *, show_progres
 
 
 class _RunContent:
-    """What was read of a run: its batches as long as they fit into the memory, and where its queries are.
+    """The content of a run as far as it was read: its batches while they fit into memory, and an index of its queries.
 
     Attributes:
         batches: The batches; none if they are too large.
-        index: Where each query is.
+        index: The position of each query: its batch and its row there.
         n_documents: The number of documents.
-        torn_query: The first query whose lines are not consecutive.
+        torn_query: The first query whose lines are not consecutive; None if there is none.
     """
 
     def __init__(self, source: Reader, max_bytes: int) -> None:
@@ -102,7 +103,7 @@ class _RunContent:
         return self._n_bytes > self._max_bytes
 
     def add(self, batch: Batch) -> None:
-        """Take the next batch."""
+        """Add the next batch."""
         for row, query in enumerate(batch.queries):
             position = QueryPosition(self._n_batches, row)
             if self.index.setdefault(query, position) != position and self.torn_query is None:
@@ -130,15 +131,18 @@ class _RunContent:
 
 
 def has_polars() -> bool:
-    """Return whether polars is installed, without which TREC files are read and written by Python alone."""
+    """Return whether polars is installed; without it, Python alone reads and writes TREC files."""
     if find_spec("polars") is None:
         return False
     import_optional("polars", "reading or writing a file")
     return True
 
 
-def ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, float]]:
-    """Yield the query, the rank and the score of the lines of a run that can be read, but for the last, cut one."""
+def iterate_ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, float]]:
+    """Yield the query, the rank and the score of each readable line at the beginning of a run.
+
+    The last line is left out, because it may be cut.
+    """
     rank_column = RUN_LAYOUT.fields.index("rank")
     score_column = RUN_LAYOUT.fields.index("score")
     for line in COMMENT_PATTERN.sub(b"", beginning).split(b"\n")[:-1]:
@@ -149,7 +153,7 @@ def ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, float]]:
 
 
 def _read_by_query(source: Reader, layout: TrecLayout) -> dict[Any, Any]:
-    """Return the values of the documents of each query, without polars."""
+    """Return the value of each document by query, read without polars."""
     values_by_query: dict[str, dict[str, float]] = {}
     first_line = 1
     for piece in iterate_pieces(source):
@@ -170,7 +174,7 @@ def _read_batches_again(path: Any, limits: Limits, fingerprint: tuple[int, ...])
     with open_source(path, limits) as source, name_file_in_errors(source.name):
         if source.fingerprint() != fingerprint:
             _refuse_changed_file(source.name)
-        yield from split_by_query(parts(source, RUN_LAYOUT))
+        yield from split_by_query(iterate_rows(source, RUN_LAYOUT))
         if source.fingerprint() != fingerprint:  # while it was read
             _refuse_changed_file(source.name)
 
@@ -181,7 +185,7 @@ def _refuse_changed_file(name: str) -> NoReturn:
 
 def _default_memory() -> int:
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEMORY_DIVISOR
     except (AttributeError, ValueError, OSError):  # some systems do not tell how much memory they have
         return DEFAULT_MEMORY
 

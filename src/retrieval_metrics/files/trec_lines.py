@@ -1,11 +1,11 @@
-"""The lines of TREC files: qrels of four columns, runs of six, separated by blanks."""
+"""Parse the lines of TREC files, with fast paths for regular lines and clear errors for wrong ones."""
 
 from __future__ import annotations
 
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.files.opening import Reader
 
-    # The queries, the documents and the values of rows.
-    Part = tuple[pl.Series, pl.Series, FloatArray]
+
+class TrecRows(NamedTuple):
+    """Rows of a TREC file as columns; a value is a score or a grade."""
+
+    queries: pl.Series
+    documents: pl.Series
+    values: FloatArray
 
 
 BLANK = ord(" ")
-# The bytes in columns; all other bytes separate columns.
+# The bytes that columns consist of; all other bytes separate columns.
 COLUMN_BYTES = bytes(range(BLANK + 1, 256))
 # A line that is skipped, as trec_eval skips it.
 COMMENT_PATTERN = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
@@ -36,8 +41,8 @@ class TrecLayout:
     """The columns of a file.
 
     Attributes:
-        name: The beginning of a message that lists the columns of such a file.
-        fields: The names of all columns.
+        name: The beginning of a message that lists the columns, such as "a TREC run has".
+        fields: The names of all columns, in order.
         value: The name of the numeric column: the score or the grade.
     """
 
@@ -47,7 +52,7 @@ class TrecLayout:
 
     @property
     def used(self) -> list[int]:
-        """The positions of query, document and value."""
+        """The positions of the columns that are read: query, document and value."""
         return [self.fields.index(name) for name in ("query", "document", self.value)]
 
 
@@ -63,36 +68,39 @@ QRELS_LAYOUT = TrecLayout(
 )
 
 
-def parts_of_file(path: str, layout: TrecLayout) -> Iterator[Part]:
-    """Open a file and return its `parts`: for adapters, whose workers open their files themselves."""
+def iterate_file_rows(path: str, layout: TrecLayout) -> Iterator[TrecRows]:
+    """Open a file and yield its rows, for adapters whose workers open their files themselves."""
     with open_source(path) as source:
-        yield from parts(source, layout)
+        yield from iterate_rows(source, layout)
 
 
-def parts(source: Reader, layout: TrecLayout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
-    """Yield query, document and value of successive rows."""
+def iterate_rows(
+    source: Reader, layout: TrecLayout, advance: Callable[[int], None] | None = None
+) -> Iterator[TrecRows]:
+    """Yield the rows of a file, those of one piece of its text at a time."""
     first_line = 1
     n_rows = 0
     for piece in iterate_pieces(source, advance):
-        part = _parse_regular(piece, layout)
-        if part is not None:
-            first_line += len(part[0])
+        rows = _parse_regular(piece, layout)
+        if rows is not None:
+            # Every line of a regular piece is a row, so counting the lines again can be saved.
+            first_line += len(rows.queries)
         else:
             tidied = _tidy_blanks(piece)
             if tidied:
-                part = _parse_regular(tidied, layout)
-                if part is None:
-                    part = _parse_line_by_line(piece, layout, source, first_line)
+                rows = _parse_regular(tidied, layout)
+                if rows is None:
+                    rows = _parse_line_by_line(piece, layout, source, first_line)
             first_line += piece.count(b"\n")
-        if part is not None:
-            n_rows += len(part[0])
-            yield part
+        if rows is not None:
+            n_rows += len(rows.queries)
+            yield rows
     if not n_rows:
         refuse_empty(source)
 
 
 def iterate_pieces(source: Reader, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """Yield the text in pieces of whole lines, with comments as empty lines."""
+    """Yield the text in pieces of whole lines, in which comments are replaced by empty lines."""
     for piece in source.pieces(advance):
         if b"#" in piece:
             yield COMMENT_PATTERN.sub(b"", piece)
@@ -116,8 +124,8 @@ def _tidy_blanks(piece: bytes) -> bytes:
     return text.removeprefix(b"\n")
 
 
-def _parse_regular(text: bytes, layout: TrecLayout) -> Part | None:
-    """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular."""
+def _parse_regular(text: bytes, layout: TrecLayout) -> TrecRows | None:
+    """Return the rows of lines whose columns are all separated by one blank; None if a line is irregular."""
     import polars as pl
 
     is_separator = np.frombuffer(text, np.uint8) <= BLANK
@@ -128,7 +136,8 @@ def _parse_regular(text: bytes, layout: TrecLayout) -> Part | None:
     n_lines = len(separators) // len(line_separators)
     if separators != line_separators * n_lines:
         return None
-    schema = {name: pl.Float64 if name == layout.value else pl.String for name in layout.fields}
+    schema: dict[str, Any] = dict.fromkeys(layout.fields, pl.String)
+    schema[layout.value] = pl.Float64
     try:
         frame = pl.read_csv(text, has_header=False, separator=" ", quote_char=None, schema=schema, columns=layout.used)
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
@@ -139,19 +148,19 @@ def _parse_regular(text: bytes, layout: TrecLayout) -> Part | None:
     numbers = values.to_numpy()
     if not np.isfinite(numbers).all():
         return None
-    return frame["query"], frame["document"], numbers
+    return TrecRows(frame["query"], frame["document"], numbers)
 
 
-def _parse_line_by_line(piece: bytes, layout: TrecLayout, source: Reader, first_line: int) -> Part:
-    """Read irregular lines."""
+def _parse_line_by_line(piece: bytes, layout: TrecLayout, source: Reader, first_line: int) -> TrecRows:
+    """Return the rows of irregular lines; raise at the first line that is wrong."""
     import polars as pl
 
     queries, documents, values = zip(*read_lines(piece, layout, source, first_line), strict=True)
-    return pl.Series(queries, dtype=pl.String), pl.Series(documents, dtype=pl.String), np.array(values)
+    return TrecRows(pl.Series(queries, dtype=pl.String), pl.Series(documents, dtype=pl.String), np.array(values))
 
 
 def read_lines(piece: bytes, layout: TrecLayout, source: Reader, first_line: int) -> Iterator[tuple[str, str, float]]:
-    """Yield query, document and value of each line, and raise at the first that is wrong."""
+    """Yield the query, the document and the value of each line; raise at the first line that is wrong."""
     name = source.name
     unfinished_line = None
     if source.is_line_unfinished:
@@ -171,7 +180,8 @@ def read_lines(piece: bytes, layout: TrecLayout, source: Reader, first_line: int
 
 def _read_number(field: str, layout: TrecLayout, line: bytes, name: str, number: int) -> float:
     value = math.nan
-    if "_" not in field:  # which Python allows between digits
+    has_underscore = "_" in field  # which `float` allows between digits
+    if not has_underscore:
         try:
             value = float(field)
         except ValueError:
@@ -202,7 +212,7 @@ def _refuse_columns(
 
 
 def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
-    """Return what a file of so many columns seems to be."""
+    """Return a hint at what a file with another number of columns seems to be; empty if that is unclear."""
     if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
         return "; four columns are TREC qrels, which read_qrels reads"
     if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
@@ -219,11 +229,11 @@ def _describe_columns(layout: TrecLayout) -> str:
 
 
 def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[int, str]:
-    """Return number and text of the second line with this query and document, which must exist."""
+    """Return the number and the text of the second line with this query and document, which must exist."""
     query_bytes = str(query).encode()
     document_bytes = str(document).encode()
     query_column, document_column, _ = layout.used
-    n_found = 0
+    has_first = False
     first_line = 1
     for piece in iterate_pieces(source):
         if document_bytes in piece:
@@ -232,8 +242,8 @@ def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document:
                     continue
                 fields = line.split()
                 if fields[document_column] == document_bytes and fields[query_column] == query_bytes:
-                    n_found += 1
-                    if n_found == 2:
+                    if has_first:
                         return number, line.decode().rstrip("\r")
+                    has_first = True
         first_line += piece.count(b"\n")
     raise ValueError(f"{source.name} changed while it was read")

@@ -112,7 +112,7 @@ def _require_equal_columns(frames: Iterator[pl.DataFrame], format: str, path: st
 
 
 def _as_json_ranking(ranking: Any) -> Any:
-    """Return a ranking for JSON: whole-number ids cannot be keys, so they are in a list beside that of the scores."""
+    """Return a ranking as JSON values; ids that are numbers cannot be keys, so they get a list beside their scores."""
     if isinstance(ranking, dict) and any(not isinstance(document, str) for document in ranking):
         return {"documents": list(ranking), "scores": list(ranking.values())}
     return ranking
@@ -162,9 +162,9 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
             entries.append((query, encode_judgments(judgments, f"query {query!r}")))
         _write_entries(path, written_format, entries)
         return
-    without_judgments = np.flatnonzero(np.diff(np.array(columns.bounds)) == 0)
-    if len(without_judgments):
-        query = columns.queries[int(without_judgments[0])]
+    unjudged_queries = np.flatnonzero(np.diff(np.array(columns.bounds)) == 0)
+    if len(unjudged_queries):
+        query = columns.queries[int(unjudged_queries[0])]
         raise ValueError(
             f"{written_format} files cannot hold a query without judgments, such as {query!r}; {JSON_HINT}"
         )
@@ -182,13 +182,13 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
 
 
 def _require_format(path: str | PathLike[str], format: str | None) -> str:
-    """Return the format that the user named, or that of the extension."""
+    """Return the format that the user passed, else that of the extension."""
     if format is not None:
         return require_known_format(format)
-    by_name = find_format_by_name(path)
-    if by_name is None:
+    format_of_extension = find_format_by_name(path)
+    if format_of_extension is None:
         raise ValueError(f"the name of {path} does not show the format to write; pass format='trec' or another")
-    return by_name
+    return format_of_extension
 
 
 def _write_frames(path: str | PathLike[str], format: str, frames: Iterator[pl.DataFrame]) -> None:
@@ -214,7 +214,8 @@ def _write_frames(path: str | PathLike[str], format: str, frames: Iterator[pl.Da
 
 
 def _write_lines(path: str | PathLike[str], lines: Iterator[str]) -> None:
-    text = "".join(lines).encode()  # as a whole, so that what is refused is refused before
+    # All lines are made before the file is opened, so that an error leaves no file behind.
+    text = "".join(lines).encode()
     with open_for_saving(path) as file:
         file.write(text)
 
@@ -243,7 +244,7 @@ def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
 
 
 def _format_line(query: Any, documents: Any) -> str:
-    """Return a query as a line of JSONL."""
+    """Return a query with its documents as a line of JSONL."""
     row = {"query": query}
     if isinstance(documents, dict) and isinstance(documents.get("scores"), list):
         row.update(documents)

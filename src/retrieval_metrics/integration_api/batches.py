@@ -164,7 +164,7 @@ def read_trec_blocks(path: str, kind: Literal["run", "qrels"]) -> Iterator[dict[
         ValueError: If a line is wrong, with the file, the number of the line, and the line.
     """
     layout = trec_lines.RUN_LAYOUT if kind == "run" else trec_lines.QRELS_LAYOUT
-    for query, document, value in trec_lines.parts_of_file(path, layout):
+    for query, document, value in trec_lines.iterate_file_rows(path, layout):
         yield {"query": query, "document": document, layout.value: value}
 
 

@@ -1,8 +1,9 @@
 """For integrations that test new evaluations against those that they saved in files."""
 
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
-from retrieval_metrics.evaluation.mean_limits import check_ceiling, require_useful_bound
+from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.score_fingerprints import questions_fingerprint
+from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.statistics.difference_intervals import min_significant_units
 

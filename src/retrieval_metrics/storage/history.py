@@ -1,4 +1,4 @@
-"""A file with the numbers of every evaluation, to see when a metric became better or worse."""
+"""Keep the numbers of every evaluation in a file, to see when a metric became better or worse."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# The number of labels that are named where there is no such label.
+# The number of labels that the error about an unknown label names.
 N_NEWEST_LABELS = 5
 
 
@@ -78,20 +78,26 @@ class History(Printed):
                 history is that of another file, or git left a conflict in it.
             OSError: If the file cannot be written.
         """
-        saved = save
+        saved_path = save
         if isinstance(evaluation, (str, os.PathLike)):
-            saved = evaluation
+            saved_path = evaluation
             evaluation = load(evaluation)
         if not isinstance(evaluation, Evaluation):
             raise TypeError(f"a history can hold only evaluations, got {type(evaluation).__name__}")
-        own_label = evaluation.labels.get("commit") if label is None else label
-        relative_path = None if saved is None else _relative_path(Path(saved), self.path)
-        line = encode_entry(evaluation, "" if own_label is None else str(own_label), relative_path, evaluation.labels)
+        entry_label: str | float | None = label
+        if entry_label is None:
+            entry_label = evaluation.labels.get("commit")
+        relative_path = None if saved_path is None else _make_relative(Path(saved_path), self.path)
+        line = encode_entry(
+            evaluation, "" if entry_label is None else str(entry_label), relative_path, evaluation.labels
+        )
         if save is not None:
             evaluation.save(save)
 
         def make_line(content: bytes) -> dict[str, Any]:
-            return {**line, "label": _next_label(content)} if own_label is None else line
+            if entry_label is None:
+                return {**line, "label": _choose_label(content)}
+            return line
 
         self._log.append_after(make_line)
 
@@ -158,26 +164,27 @@ class History(Printed):
             KeyError: If there is no such entry.
             ValueError: If the evaluation was not saved, or the file holds another one by now.
         """
-        entry = _newest_entry(self.entries(), label)
+        entry = _find_newest_entry(self.entries(), label)
         if entry.saved is None:
             raise ValueError(
                 f"entry {label!r} of {self.path} has only means; add(evaluation, label, save=path) also saves the "
                 "evaluation, so that you can compare it query by query"
             )
         evaluation: Evaluation = load(self.path.parent / entry.saved)
-        unlike = entry.unlike(evaluation)
-        if unlike:
+        difference = entry.unlike(evaluation)
+        if difference:
             raise ValueError(
-                f"{entry.saved} does not hold the evaluation of entry {label!r} of {self.path}: {unlike}; was another "
-                "one saved over it? Each entry needs a file of its own"
+                f"{entry.saved} does not hold the evaluation of entry {label!r} of {self.path}: {difference}; was "
+                "another one saved over it? Each entry needs a file of its own"
             )
         return evaluation
 
     def compare(self, baseline: str, system: str, *, planned: bool = False, **options: Any) -> Comparison:
         """Compare two saved evaluations query by query; `Comparison.notes` says what else differs between them.
 
-        Who picks two entries of many picks those that differ most by chance. So p values and intervals are corrected
-        for all pairs of different results on the questions and rules of the later one: with 30, for 435 pairs.
+        The two entries that you pick out of many may be those that differ most by chance. So p values and intervals
+        are corrected for all pairs of different results on the questions and rules of the later one: with 30 results,
+        for 435 pairs.
 
         Args:
             baseline: The label of the earlier one; if several have it, the newest.
@@ -196,7 +203,7 @@ class History(Printed):
             raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(sorted(allowed))}")
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         entries = self.entries()
-        looks = 1 if planned else count_result_pairs(entries, _newest_entry(entries, system))
+        looks = 1 if planned else count_result_pairs(entries, _find_newest_entry(entries, system))
         return compare_evaluations(evaluations, baseline=baseline, looks=looks, **options)
 
     def _tables(self) -> Sequence[Table]:
@@ -206,7 +213,8 @@ class History(Printed):
         return f"<History {self.path}: {len(self.entries())} entries>"
 
 
-def _newest_entry(entries: Sequence[Entry], label: str) -> Entry:
+def _find_newest_entry(entries: Sequence[Entry], label: str) -> Entry:
+    """Return the newest entry with a label; raise a KeyError if there is none."""
     for entry in reversed(entries):
         if entry.label == label:
             return entry
@@ -214,15 +222,15 @@ def _newest_entry(entries: Sequence[Entry], label: str) -> Entry:
     raise KeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
 
 
-def _next_label(content: bytes) -> str:
-    """Return the label of an entry without one: its number, or the next that is not taken."""
+def _choose_label(content: bytes) -> str:
+    """Return a label for an entry that has none: its number, or the next number that no other label has."""
     number = content.count(b'\n{"label": ') + 1
     while f'"label": "#{number}"'.encode() in content:
         number += 1
     return f"#{number}"
 
 
-def _relative_path(saved: Path, history: Path) -> str:
+def _make_relative(saved: Path, history: Path) -> str:
     """Return a path relative to the folder of the history, so that both can be moved together."""
     try:
         return Path(os.path.relpath(saved.resolve(), history.resolve().parent)).as_posix()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# Another processor may add the same numbers in another order.
+# The relative difference up to which means are equal: another processor may add the numbers in another order.
 ROUNDING = 1e-9
 
 
@@ -64,7 +64,7 @@ class Entry:
         return self.means.get(match_metric_name(metric, self.means))
 
     def unlike(self, evaluation: Evaluation) -> str:
-        """Return what an evaluation has otherwise than the entry, in words; empty if it may be that of the entry."""
+        """Describe how an evaluation differs from the one of the entry; empty if it may be the same evaluation."""
         other = decode_entry(encode_entry(evaluation, self.label, self.saved, {}), "the evaluation")
         for metric, mean in self.means.items():
             other_mean = other.means.get(metric)
@@ -74,14 +74,15 @@ class Entry:
             if not isclose(mean, other_mean, rel_tol=ROUNDING) and not are_both_nan:
                 actual, expected = numbers.format_distinct(other_mean, mean)
                 return f"its {metric} is {actual} and not {expected}"
-        if self.version == other.version:  # another version may take fingerprints in another way
+        # Another version of the package may compute fingerprints in another way.
+        if self.version == other.version:
             for name in ("questions", "rules", "rankings"):
                 if getattr(self, name) != getattr(other, name):
                     return f"its {name} are others"
         return ""
 
     def differs_from(self, other: Entry) -> list[str]:
-        """Return what differs, the questions with their judgments or the rules; the means are then not comparable."""
+        """Return which differ, the questions with their judgments or the rules; means are then not comparable."""
         return [name for name in ("questions", "rules") if getattr(self, name) != getattr(other, name)]
 
 
@@ -107,7 +108,7 @@ def encode_entry(evaluation: Evaluation, label: str, saved: str | None, labels: 
 
 
 def decode_entry(line: Mapping[str, Any], place: str) -> Entry:
-    """Return the entry of a line; the place is named where it is damaged.
+    """Return the entry of a line; an error about a damaged line names its place.
 
     Raises:
         ValueError: If it is damaged.
@@ -139,12 +140,15 @@ def decode_entry(line: Mapping[str, Any], place: str) -> Entry:
 
 
 def count_looks(entries: Sequence[Entry], entry: Entry) -> int:
-    """Return how many of the entries have the questions and judgments of one of them."""
+    """Return how many of the entries have the same questions and judgments as an entry."""
     return sum(other.questions == entry.questions for other in entries)
 
 
 def count_result_pairs(entries: Sequence[Entry], entry: Entry) -> int:
-    """Return how many pairs of different results there are with the questions and rules of an entry; at least 1."""
+    """Count the pairs of different results on the questions and rules of an entry; return at least 1.
+
+    Two entries have the same result if they have the same rankings. Unknown rankings count as different.
+    """
     known_rankings = set()
     n_unknown = 0
     for other in entries:
@@ -159,8 +163,12 @@ def count_result_pairs(entries: Sequence[Entry], entry: Entry) -> int:
 
 
 def _or_null(number: float) -> float | None:
-    return None if isnan(number) else float(number)
+    if isnan(number):
+        return None
+    return float(number)
 
 
 def _or_nan(number: float | None) -> float:
-    return float("nan") if number is None else number
+    if number is None:
+        return float("nan")
+    return number

@@ -1,7 +1,8 @@
-"""The figure of a history: the means of a metric from entry to entry."""
+"""Draw the figure of a history: the means of a metric from entry to entry."""
 
 from __future__ import annotations
 
+from math import ceil
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.storage.history_entry import Entry
 
 
-# The number of labels below a panel.
+# The largest number of labels below a panel.
 MAX_LABELS = 8
 
-# If all means are below this, words are written above them.
-HALF = 0.5
+# If all means are below this, the texts at breaks are written at the top of the panel, above the means.
+MAX_MEAN_FOR_TEXT_ABOVE = 0.5
 
 # The number of letters of a label that are shown; `History.table` has whole labels.
 MAX_LABEL_LETTERS = 20
 
 
 def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int | None) -> Plot:
-    """Return the figure of a metric; lines join means on the same questions under the same rules."""
+    """Return the figure of a metric, in which lines join the means on the same questions under the same rules."""
     names: dict[str, None] = {}
     for entry in entries:
         names |= dict.fromkeys(entry.means)
@@ -44,7 +45,7 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int |
         raise ValueError(f"no entry has {name}; the metrics are {', '.join(names)}")
 
     def draw(axes: Axes) -> None:
-        has_room_above = float(np.nanmax([entry.means[name] for entry in drawn])) < HALF
+        has_room_above = float(np.nanmax([entry.means[name] for entry in drawn])) < MAX_MEAN_FOR_TEXT_ABOVE
         start = 0
         for position in range(1, len(drawn)):
             if drawn[position].differs_from(drawn[position - 1]):
@@ -94,7 +95,7 @@ def _draw_break(axes: Axes, position: int, before: Entry, after: Entry, *, is_ab
 
 
 def _label_entries(axes: Axes, entries: Sequence[Entry]) -> None:
-    step = -(-len(entries) // MAX_LABELS)
+    step = ceil(len(entries) / MAX_LABELS)
     positions = list(range(0, len(entries), step))
     labels = []
     for position in positions:

@@ -1,4 +1,4 @@
-"""The entries of a history as a printable table."""
+"""Format the entries of a history as a printable table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def entries_table(entries: Sequence[Entry]) -> Table:
 
 
 def _looks_notes(entries: Sequence[Entry]) -> list[str]:
-    """Return how often the questions of the last entry were used; nothing without an entry."""
+    """Return a note on how often the questions of the last entry were used; empty without an entry."""
     if not entries:
         return []
     n_looks = count_looks(entries, entries[-1])

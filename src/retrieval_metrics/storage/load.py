@@ -1,4 +1,4 @@
-"""Save any result, and load any saved result."""
+"""Load any saved result, and save runs, which are plain mappings without a method `save`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,8 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_file import decode_evaluation
 from retrieval_metrics.files.questions_file import decode_questions, decode_sources
 from retrieval_metrics.files.run_file import decode_run, encode_run
-from retrieval_metrics.files.saved_format import (
-    Lines,
-    decode_saved_fields,
-    parse_saved_file,
-    read_saved_file,
-    write_saved_file,
-)
+from retrieval_metrics.files.saved_fields import decode_saved_fields
+from retrieval_metrics.files.saved_format import Lines, parse_saved_file, read_saved_file, write_saved_file
 from retrieval_metrics.files.saved_records import decode_record
 from retrieval_metrics.retrieval.answer_log import RUN_LOG_KIND, AnswerLog
 
@@ -36,52 +31,55 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.comparison.tuning_result import Tuning
+    from retrieval_metrics.files.saved_fields import SavedFields
     from retrieval_metrics.files.saved_format import LabelMapping, SavedFile
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.run import Run
 
 
-def _read_tuning(document: SavedFile) -> Tuning:
-    """Choose again: the settings and the rule are saved, and the choice follows from them."""
-    scores_by_setting = decode_systems(document)
-    with document.place("rule"):
-        rule = TuningRule(**decode_record(document.content["rule"]))
+def _read_tuning(saved_file: SavedFile) -> Tuning:
+    """Return a tuning; its choice is computed again from the saved scores of the settings and the saved rule."""
+    scores_by_setting = decode_systems(saved_file)
+    with saved_file.name_place_in_errors("rule"):
+        rule = TuningRule(**decode_record(saved_file.content["rule"]))
         evaluations = {name: Evaluation(scores) for name, scores in scores_by_setting.items()}
         return choose_setting(evaluations, rule)
 
 
-def _read_comparison(document: SavedFile) -> Comparison:
-    return Comparison(**decode_comparison(document))
+def _read_comparison(saved_file: SavedFile) -> Comparison:
+    return Comparison(**decode_comparison(saved_file))
 
 
-def _read_evaluation(document: SavedFile) -> Evaluation:
-    with document.place("evaluation"):
-        texts = document.content["texts"]
-        section = document.content["evaluation"]
-    return Evaluation(decode_evaluation(section, document, texts), labels=document.labels)
+def _read_evaluation(saved_file: SavedFile) -> Evaluation:
+    with saved_file.name_place_in_errors("evaluation"):
+        texts = saved_file.content["texts"]
+        section = saved_file.content["evaluation"]
+    return Evaluation(decode_evaluation(section, saved_file, texts), labels=saved_file.labels)
 
 
-def _read_questions(document: SavedFile) -> EvaluationSet:
-    with document.place("questions"):
-        entries = list(document.content["questions"])
-    questions = decode_questions(entries, document)
-    return EvaluationSet.from_dataset(replace(questions, sources=decode_sources(document.content, document)))
+def _read_questions(saved_file: SavedFile) -> EvaluationSet:
+    with saved_file.name_place_in_errors("questions"):
+        entries = list(saved_file.content["questions"])
+    questions = decode_questions(entries, saved_file)
+    return EvaluationSet.from_dataset(replace(questions, sources=decode_sources(saved_file.content, saved_file)))
 
 
-def _read_run(document: SavedFile) -> Any:
-    with document.place("run"):
-        return decode_run(document.content["run"], document.content["texts"])
+def _read_run(saved_file: SavedFile) -> Any:
+    with saved_file.name_place_in_errors("run"):
+        return decode_run(saved_file.content["run"], saved_file.content["texts"])
 
 
-def _read_answers(document: SavedFile) -> Any:
-    return AnswerLog(document.name).read_run()
+def _read_answers(saved_file: SavedFile) -> Any:
+    return AnswerLog(saved_file.name).read_run()
 
 
-def _refuse_history(document: SavedFile) -> NoReturn:
-    raise ValueError(f"{document.name} is a history; rm.History(path) reads it")
+def _refuse_history(saved_file: SavedFile) -> NoReturn:
+    raise ValueError(f"{saved_file.name} is a history; rm.History(path) reads it")
 
 
-# The reader of each kind of file.
+# Results whose files hold their fields.
+FIELD_RESULTS: tuple[type[SavedFields], ...] = (Estimate, Pool, Sample, Threshold)
+# The function that reads each kind of file.
 READERS: Mapping[str, Callable[[SavedFile], Any]] = {
     "comparison": _read_comparison,
     "evaluation": _read_evaluation,
@@ -91,7 +89,7 @@ READERS: Mapping[str, Callable[[SavedFile], Any]] = {
     "run": _read_run,
     "tuning": _read_tuning,
     RUN_LOG_KIND: _read_answers,
-    **{saved.kind: partial(decode_saved_fields, saved) for saved in (Estimate, Pool, Sample, Threshold)},
+    **{result_class.kind: partial(decode_saved_fields, result_class) for result_class in FIELD_RESULTS},
 }
 
 
@@ -156,14 +154,14 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def format_saved(result: Any, **options: Any) -> str:
-    """Return what `save` of a result writes, for hosts that keep results in files of their own."""
+    """Return the text that the method `save` of a result writes, for hosts that keep results in their own files."""
     file = BytesIO()
     result.save(file, **options)
     return file.getvalue().decode()
 
 
 def parse_saved(text: str) -> Any:
-    """Return the result of a text of `format_saved`, as `load` does.
+    """Return the result in a text that `format_saved` returned, as `load` does.
 
     Raises:
         ValueError: If it is damaged.
@@ -176,7 +174,7 @@ def parse_saved(text: str) -> Any:
     return _read_result(parse_saved_file(text.encode(), "the saved result"))
 
 
-def _read_result(document: SavedFile) -> Any:
-    if document.kind not in READERS:
-        raise ValueError(f"{document.name} is of kind {document.kind!r}, which load does not read")
-    return READERS[document.kind](document)
+def _read_result(saved_file: SavedFile) -> Any:
+    if saved_file.kind not in READERS:
+        raise ValueError(f"{saved_file.name} is of kind {saved_file.kind!r}, which load does not read")
+    return READERS[saved_file.kind](saved_file)

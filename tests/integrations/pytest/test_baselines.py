@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_builds import SUITE, WORDS, Builds
-from retrieval_metrics.files.saved_format import DIGEST_PREFIX, signed
+from retrieval_metrics.files.saved_format import DIGEST_PREFIX, add_digest
 
 pytest_plugins = ["pytester"]
 
@@ -39,7 +39,7 @@ def test_what_is_measured_again_is_not_written_again(builds: Builds) -> None:
     builds.write_baseline()
     path = builds.path / WORDS
     undated = path.read_bytes().replace(b'"date": "2', b'"date": "1').partition(DIGEST_PREFIX)[0] + b"}"
-    path.write_bytes(signed(undated))
+    path.write_bytes(add_digest(undated))
     assert rm.load(path).means == {"ndcg@10": 1.0, "mrr": 1.0}
     before = path.read_bytes()
     builds.run("--retrieval-update").stdout.no_fnmatch_line("baseline written:*")

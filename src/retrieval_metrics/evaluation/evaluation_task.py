@@ -1,0 +1,126 @@
+"""Check the questions and options of an evaluation before a retriever is asked, and evaluate its answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.query_scores import query_scores
+from retrieval_metrics.evaluation.row_scorer import Scorer
+from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.items import get_match_key
+from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.question_rows import read_questions
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.metrics.base.rules import as_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.evaluation.query_scores import QueryScore
+    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.items import Key, QrelsMapping, RunMapping
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.matching.matching_options import MatchBy, Matching
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.metrics.base.rules import Rules
+
+
+class EvaluationTask:
+    """Questions with judgments and the options of an evaluation, all checked before the first question is asked.
+
+    Attributes:
+        qrels: The judgments.
+        texts: The text of each question, by its id.
+        sources: The documents in which spans are judged.
+        match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
+        key: Returns the value of an item that is compared with ids.
+        retrieve_arguments: The arguments of `retrieve`: the questions, what their judgments are compared with, and
+            the check of the first answer.
+    """
+
+    def __init__(
+        self,
+        questions: Any,
+        metrics: str | Metric | Iterable[str | Metric],
+        match: MatchBy = "id",
+        *,
+        rules: str | Rules = "standard",
+        clusters: ClustersBy = "source",
+        documents: Any = None,
+    ) -> None:
+        """Read the questions, in any shape of `EvaluationSet.from_dataset`, and the options, as in `evaluate`."""
+        parsed_questions = read_questions(Questions, questions)
+        self.qrels = as_qrels(parsed_questions)
+        self.texts: Mapping[Any, str] = parsed_questions.queries
+        self.sources = sources_of_spans(self.qrels)
+        self._metrics = as_metrics(metrics)
+        self._rules = as_rules(rules)
+        self._clusters = find_clusters(parsed_questions, self.qrels, clusters)
+        if callable(documents):
+            documents = documents() if self.sources else None
+        self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
+        self.key = get_match_key(match)
+        check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
+        self.retrieve_arguments: dict[str, Any] = {"questions": parsed_questions, "match": match, "check": check}
+
+    def evaluation(self, run: RetrievedRun) -> Evaluation:
+        """Return the evaluation of what was retrieved.
+
+        Raises:
+            ValueError: As in `evaluate`.
+
+        Warns:
+            RetrievalWarning: As in `evaluate`.
+        """
+        return evaluate(self.qrels, run, self._metrics, rules=self._rules, match=self.match, clusters=self._clusters)
+
+    def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
+        """Return the values of single questions with the ranks behind them.
+
+        For a run that is not evaluated yet, they are computed without the warnings about a whole run.
+        """
+        if isinstance(run, Evaluation):
+            return query_scores(run.scores)
+        return Scorer(self._metrics, rules=self._rules, match=self.match).queries(self.qrels, run)
+
+
+def make_first_answer_check(
+    qrels: QrelsMapping | Qrels,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    rules: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    ties: str | None = None,
+    unjudged: str | None = None,
+) -> Callable[[RunMapping], None]:
+    """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
+
+    Example:
+        >>> check = make_first_answer_check({"q1": ["d7"]}, "recall@2000chars")
+        >>> try:
+        ...     check({"q1": ["d7"]})
+        ... except ValueError as error:
+        ...     print(str(error).partition(";")[0])
+        a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
+    """
+    rules = as_rules(rules, ties, unjudged)
+    parsed_metrics = as_metrics(metrics)
+    read_qrels = as_qrels(qrels)
+    empty_run: Any = dict.fromkeys(read_qrels.queries, ())
+    score_run(read_qrels, empty_run, parsed_metrics, rules, match)
+
+    def check(run: RunMapping) -> None:
+        judgments: dict[Any, Any] = {}
+        for position, query in enumerate(read_qrels.queries):
+            if query in run:
+                judgments[query] = read_qrels.judgments(position)
+        if judgments:
+            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=read_qrels.largest_grade)
+
+    return check

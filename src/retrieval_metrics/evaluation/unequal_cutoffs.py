@@ -1,0 +1,199 @@
+"""Find systems that have unequal amounts of text, or unequal depths, within a cut-off by number of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.evaluation import budget_wording as wording
+from retrieval_metrics.evaluation.budget_coverage import (
+    MIN_UNEQUAL_RATIO,
+    BudgetUse,
+    find_common_budget,
+    find_query_fills,
+    measure_covered_length,
+)
+from retrieval_metrics.matching.budget import Budget
+from retrieval_metrics.metrics.base.metric import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics._internal.plain_types import IntArray
+    from retrieval_metrics.evaluation.scores import Scores
+
+
+# A ranking counts as deeper than another if it has at least this many more results.
+MIN_DEPTH_GAP = 5
+
+
+# Rankings are cut if more than this share of them end at the same rank.
+MIN_TRUNCATED_SHARE = 0.5
+
+
+# No run has as much text as this.
+UNLIMITED = np.iinfo(np.int64).max // 2
+
+
+@dataclass(frozen=True, slots=True)
+class UnequalText:
+    """The first k results of two systems, which hold unequal amounts of text.
+
+    Attributes:
+        k: The cut-off.
+        shortest: The system whose results hold the least text.
+        longest: The system whose results hold the most.
+        shortest_length: The mean number of characters of the first k results of `shortest`.
+        longest_length: The mean number of characters of the first k results of `longest`.
+        fair_metric: A computed metric that compares equal amounts; None if there is none.
+        suggested_metric: A metric that would compare equal amounts; None if there is none or `fair_metric` is set.
+    """
+
+    k: int
+    shortest: str
+    longest: str
+    shortest_length: float
+    longest_length: float
+    fair_metric: str | None
+    suggested_metric: Metric | None
+
+
+def describe_unequal_text(
+    scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]
+) -> str:
+    """Describe in a sentence the unequal amounts of text in the first k results; empty if they are equal or unknown."""
+    unequal_text = find_unequal_text(scores_by_system, metrics, budgets)
+    return "" if unequal_text is None else wording.format_unequal_text(unequal_text)
+
+
+def find_unequal_text(
+    scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]
+) -> UnequalText | None:
+    """Return the systems with the least and the most text among the first k; None if they are equal or unknown."""
+    metric = _find_first_with_number(metrics)
+    if metric is None or not isinstance(metric.k, int):
+        return None
+    mean_lengths = _measure_mean_lengths(scores_by_system, metric.k)
+    if mean_lengths is None:
+        return None
+    shortest = min(mean_lengths, key=mean_lengths.__getitem__)
+    longest = max(mean_lengths, key=mean_lengths.__getitem__)
+    shortest_length = mean_lengths[shortest]
+    longest_length = mean_lengths[longest]
+    if longest_length <= MIN_UNEQUAL_RATIO * shortest_length:
+        return None
+    fair_metrics = [name for use in budgets if use.is_fair for name in use.metrics]
+    fair_metric = fair_metrics[0] if fair_metrics else None
+    suggested_metric = None
+    if fair_metric is None:
+        budget = _find_budget_between(scores_by_system, shortest_length, longest_length)
+        if budget is not None:
+            suggested_metric = Metric(metric.name, budget, **dict(metric.parameters))
+    return UnequalText(metric.k, shortest, longest, shortest_length, longest_length, fair_metric, suggested_metric)
+
+
+def _find_first_with_number(metrics: Sequence[Metric]) -> Metric | None:
+    for metric in metrics:
+        if isinstance(metric.k, int):
+            return metric
+    return None
+
+
+def _measure_mean_lengths(scores_by_system: Mapping[str, Scores], k: int) -> dict[str, float] | None:
+    """Return the mean number of characters of the first k results by system; None if one of them is unknown."""
+    for scores in scores_by_system.values():
+        if scores.origin is None or scores.origin.judged.lengths is None:
+            return None
+    mean_lengths = {}
+    for system, scores in scores_by_system.items():
+        lengths = scores.require_origin("measured").judged.lengths
+        first_lengths = None if lengths is None else lengths.first_lengths(k, scores.queries)
+        if not first_lengths:
+            return None
+        mean_lengths[system] = float(np.mean(first_lengths))
+    return mean_lengths
+
+
+@dataclass(frozen=True, slots=True)
+class UnequalDepth:
+    """A system whose rankings are cut above a cut-off that another reaches.
+
+    Attributes:
+        shallow: The system that is cut.
+        deepest: The system with the longest ranking.
+        shallow_depth: The length of the longest ranking of `shallow`.
+        deepest_depth: The length of the longest ranking of `deepest`.
+        cutoffs: The cut-offs that `deepest` reaches and `shallow` does not, by metric.
+    """
+
+    shallow: str
+    deepest: str
+    shallow_depth: int
+    deepest_depth: int
+    cutoffs: Mapping[str, int]
+
+
+def describe_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
+    """Describe in a sentence which system is cut above a cut-off that others reach; empty if none is."""
+    unequal_depth = find_unequal_depth(scores_by_system, metrics)
+    return "" if unequal_depth is None else wording.format_unequal_depth(unequal_depth)
+
+
+def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> UnequalDepth | None:
+    """Return the system that is cut above most cut-offs which another reaches; None if there is none."""
+    n_retrieved_by_system = {}
+    depths = {}
+    for system, scores in scores_by_system.items():
+        if scores.origin is not None:
+            n_retrieved = scores.origin.judged.n_retrieved[scores.positions]
+            n_retrieved_by_system[system] = n_retrieved
+            depths[system] = int(n_retrieved.max(initial=0))
+    if not depths:
+        return None
+    deepest = max(depths, key=depths.__getitem__)
+    shallow = None
+    cutoffs: dict[str, int] = {}
+    for system, depth in depths.items():
+        if not depth or not _is_truncated(n_retrieved_by_system[system], depth):
+            continue
+        min_depth = max(MIN_UNEQUAL_RATIO * depth, depth + MIN_DEPTH_GAP)
+        unreached = _find_unreached_cutoffs(metrics, depths[deepest], min_depth)
+        if len(unreached) > len(cutoffs):
+            cutoffs = unreached
+            shallow = system
+    if shallow is None:
+        return None
+    return UnequalDepth(shallow, deepest, depths[shallow], depths[deepest], cutoffs)
+
+
+def _is_truncated(n_retrieved: IntArray, depth: int) -> bool:
+    """Return whether most of the rankings that are not empty end at the same rank."""
+    n_cut = np.count_nonzero(n_retrieved == depth)
+    return bool(n_cut > MIN_TRUNCATED_SHARE * np.count_nonzero(n_retrieved))
+
+
+def _find_unreached_cutoffs(metrics: Sequence[Metric], deepest_depth: int, min_depth: float) -> dict[str, int]:
+    """Return the cut-offs of the metrics that are at least `min_depth`, counted no deeper than the deepest ranking."""
+    cutoffs = {}
+    for metric in metrics:
+        if isinstance(metric.k, int) and min(metric.k, deepest_depth) >= min_depth:
+            cutoffs[str(metric)] = metric.k
+    return cutoffs
+
+
+def _find_budget_between(
+    scores_by_system: Mapping[str, Scores], shortest_length: float, longest_length: float
+) -> Budget | None:
+    """Return a budget at which the systems can be compared with what was retrieved; None if there is none."""
+    # Room for some of the larger chunks and not for everything; if that fails, all that every system retrieved.
+    for size in (sqrt(shortest_length * longest_length), float(UNLIMITED)):
+        budget = Budget(max(1, round(size)), "chars")
+        query_fills = find_query_fills(scores_by_system, budget)
+        covered_length = min(measure_covered_length(fills, budget) for fills in query_fills.values())
+        common_budget = find_common_budget(scores_by_system, covered_length, budget)
+        if common_budget is not None:
+            return common_budget
+    return None

@@ -1,0 +1,20 @@
+"""Rankings that are cut above a cut-off which others reach are found."""
+
+from __future__ import annotations
+
+import retrieval_metrics as rm
+from retrieval_metrics.evaluation.unequal_cutoffs import find_unequal_depth
+
+
+def test_rankings_cut_above_a_cutoff_that_others_reach_are_found() -> None:
+    qrels = {f"q{number}": ["d0"] for number in range(4)}
+    deep = {query: [f"d{rank}" for rank in range(100)] for query in qrels}
+    cut = {query: ranking[:20] for query, ranking in deep.items()}
+    metrics = [rm.Metric("recall", 50), rm.Metric("recall", 20), rm.Metric("map")]
+    scores = {name: rm.evaluate(qrels, run, metrics).scores for name, run in {"deep": deep, "cut": cut}.items()}
+    unequal_depth = find_unequal_depth(scores, metrics)
+    assert unequal_depth is not None
+    assert (unequal_depth.shallow, unequal_depth.deepest) == ("cut", "deep")
+    assert (unequal_depth.shallow_depth, unequal_depth.deepest_depth) == (20, 100)
+    assert unequal_depth.cutoffs == {"recall@50": 50}
+    assert find_unequal_depth(scores, metrics[1:]) is None

@@ -1,0 +1,41 @@
+"""Lines of JSON with one query each are read as queries, and what is wrong is named."""
+
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+
+
+def saved(tmp_path: Path, text: str, name: str = "some.jsonl") -> Path:
+    (tmp_path / name).write_text(text)
+    return tmp_path / name
+
+
+def test_a_query_a_line(tmp_path: Path) -> None:
+    path = saved(tmp_path, '{"query": "q1", "documents": ["b", "a", "b"]}\n\n{"query": "q2", "documents": []}\n')
+    assert dict(rm.read_run(path)) == {"q1": ["b", "a", "b"], "q2": []}
+    mixed = saved(tmp_path, '{"qid": "q1", "ranking": {"a": 1.5}}\n{"qid": "q2", "ranking": ["b"]}\n')
+    assert dict(rm.read_run(mixed)) == {"q1": {"a": 1.5}, "q2": ["b"]}
+    groups = saved(tmp_path, '{"query": "q1", "relevant": [["a", "b"], ["c"]]}\n')
+    assert len(rm.read_qrels(groups).group_query) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"query": "q1", "document": "a"}\n{"query": "q1", \n', r"line 2: \{\"query\": \"q1\", : this is not JSON"),
+        ('["q1"]\n', "line 1: .*a line must be an object"),
+        ('{"query": "q1", "document": "a", "score": 1}\n{"query": "q1", "document": "b"}\n', "line 2: .*no 'score'"),
+        ('{"query": "q1", "text": "a"}\n', "line 1: .*there is no list of documents"),
+        ('{"documents": ["a"]}\n', "line 1: .*there is none of query, query_id"),
+        (
+            '{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n',
+            "line 2: .*query 'q1' appears twice",
+        ),
+        ("\n", "is empty"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.read_run(saved(tmp_path, text))
