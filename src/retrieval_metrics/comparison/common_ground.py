@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_wording import format_metric_mismatch, format_query_mismatch
+from retrieval_metrics.comparison.common_ground_wording import format_metric_mismatch, format_query_mismatch
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.comparison.comparison_wording import format_judged_shares
-from retrieval_metrics.comparison.conclusion_wording import format_graded_documents
+from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes, format_cluster_count, metric_notes
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
