@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.common_ground import find_common_ground
+from retrieval_metrics.comparison.common_ground_wording import common_ground_notes
 from retrieval_metrics.comparison.comparison import Comparison
-from retrieval_metrics.comparison.comparison_wording import common_ground_notes, judged_coverage_note
+from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.difference import Differences
-from retrieval_metrics.comparison.documents_to_judge import measure_judged_coverage
+from retrieval_metrics.comparison.judged_coverage import measure_judged_coverage
 from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.comparison.tests_of_pairs import (
     compute_differences,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.difference_bounds import ToJudge
+    from retrieval_metrics.comparison.documents_to_judge import ToJudge
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.metric import Metric
