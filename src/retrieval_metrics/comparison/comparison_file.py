@@ -1,4 +1,4 @@
-"""Comparisons as saved files, and back: the evaluation of each system, and the difference of each pair."""
+"""Write comparisons to files and read them: the evaluation of each system, and the difference of each pair."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 
-# Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
+# Fields of `ComparisonRecord` with a special form in the file, and `paired_values`, which is computed from the scores.
 SPECIAL_COMPARISON_FIELDS = {"scores", "metrics", "paired_values", "differences"}
 
-# All others are small records.
+# All other fields are small records, which have the general form.
 _PLAIN_FIELDS = [field.name for field in fields(ComparisonRecord) if field.name not in SPECIAL_COMPARISON_FIELDS]
 
 
@@ -42,7 +42,7 @@ def save_comparison(
 
 
 def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> bool:
-    """Return whether two comparisons hold the same numbers, as a saved one and what is loaded of it do."""
+    """Return whether two comparisons hold the same numbers, as a comparison and its saved copy do."""
     return (
         list(comparison.scores.items()) == list(other.scores.items())
         and comparison.metrics == other.metrics
@@ -51,7 +51,7 @@ def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> b
 
 
 def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
-    """Return what is neither scores nor metrics as JSON holds it, where NaN equals itself."""
+    """Return everything but the scores and metrics in the form for JSON, in which NaN equals itself."""
     sections: dict[str, Any] = {}
     for name in _PLAIN_FIELDS:
         sections[name] = encode_record(getattr(comparison, name), name)
@@ -63,7 +63,7 @@ def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
 
 
 def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
-    """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
+    """Return the sections of a file with several systems: their evaluations, and each text once for all of them."""
     texts: dict[str, int] = {}
     systems = Section()
     for name, system_scores in scores.items():
@@ -73,41 +73,41 @@ def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str,
 
 
 def _find_same_questions(scores: Scores, all_scores: Mapping[str, Scores], names: Iterable[str]) -> str | None:
-    """Return the first of some systems that was asked the very same questions."""
+    """Return the first of these systems that was asked the same questions; None if there is none."""
     for name in names:
         if has_same_questions(scores, all_scores[name]):
             return name
     return None
 
 
-def decode_systems(document: SavedFile) -> dict[str, Scores]:
+def decode_systems(saved_file: SavedFile) -> dict[str, Scores]:
     """Return the scores of each system."""
-    with document.place("systems"):
-        texts = document.content["texts"]
-        systems = dict(document.content["systems"])
+    with saved_file.place("systems"):
+        texts = saved_file.content["texts"]
+        systems = dict(saved_file.content["systems"])
     scores_by_system: dict[str, Scores] = {}
     qrels_by_system: dict[str, Qrels] = {}
     for name, section in systems.items():
-        scores = decode_evaluation(section, document, texts, qrels_by_system)
+        scores = decode_evaluation(section, saved_file, texts, qrels_by_system)
         if not isinstance(scores, Scores):
-            raise ValueError(f"{document.name} is damaged at systems: {name!r} has no values of single queries")
+            raise ValueError(f"{saved_file.name} is damaged at systems: {name!r} has no values of single queries")
         scores_by_system[name] = scores
         if scores.origin is not None:
             qrels_by_system[name] = scores.origin.judged.qrels
     return scores_by_system
 
 
-def decode_comparison(document: SavedFile) -> dict[str, Any]:
+def decode_comparison(saved_file: SavedFile) -> dict[str, Any]:
     """Return the fields of the `ComparisonRecord` that was saved."""
-    content = document.content
-    scores = decode_systems(document)
-    arguments: dict[str, Any] = {}
+    content = saved_file.content
+    scores = decode_systems(saved_file)
+    fields_by_name: dict[str, Any] = {}
     for name in _PLAIN_FIELDS:
-        with document.place(name):
-            arguments[name] = decode_record(content[name])
-    with document.place("differences"):
-        arguments["differences"] = Differences(decode_record(entry) for entry in content["differences"])
-    with document.place("metrics"):
-        metrics = tuple(decode_metric(entry, document.name) for entry in content["metrics"])
-    paired_values = PairedValues.from_scores(scores, metrics, arguments.get("clusters"))
-    return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **arguments}
+        with saved_file.place(name):
+            fields_by_name[name] = decode_record(content[name])
+    with saved_file.place("differences"):
+        fields_by_name["differences"] = Differences(decode_record(entry) for entry in content["differences"])
+    with saved_file.place("metrics"):
+        metrics = tuple(decode_metric(entry, saved_file.name) for entry in content["metrics"])
+    paired_values = PairedValues.from_scores(scores, metrics, fields_by_name.get("clusters"))
+    return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **fields_by_name}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
 
-# The number of queries named as those that moved most.
+# The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
 
 
@@ -27,7 +27,7 @@ def largest_changes_note(difference: Difference) -> str:
 
 
 def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
-    """Return the means to expect of the best systems on new questions, for all metrics in which that can be seen."""
+    """Return the means to expect of the best systems on new questions, for the metrics in which the bias is visible."""
     visible = [bias for bias in biases if _is_visible(bias)]
     if not visible:
         return []
@@ -61,7 +61,7 @@ def _format_shares(shares: Mapping[str, float]) -> str:
 
 
 def judged_coverage_note(comparison: ComparisonRecord) -> str:
-    """Return how unjudged documents were treated, where that alone could explain a difference."""
+    """Return how unjudged documents were treated, if that alone could explain a difference."""
     coverage = comparison.judged_coverage
     if coverage is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a comparison shows about two systems in a metric: one record, which every sentence, plot and gate reads."""
+"""Conclude what a comparison shows about two systems in a metric, in a record that sentences, plots and gates read."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
         sentences = [conclusion.sentence for conclusion in self]
         return [Table((), (), self._with_notes(sentences))]
 
-    def __str__(self) -> str:  # of two parents, tuple would win
+    def __str__(self) -> str:  # tuple is the first base, so its method would be inherited
         return Printed.__str__(self)
 
     def __repr__(self) -> str:
@@ -345,7 +345,7 @@ def _conclude(
 
 
 def _choose_kind(difference: Difference, bounds: DifferenceBounds | None) -> ConclusionKind:
-    # What cannot be compared at all comes before what was found.
+    # Systems that cannot be compared have values, too, so this is checked before the values are.
     if not difference.n:
         return "no_common_queries"
     if not difference.comparable:

@@ -1,4 +1,4 @@
-"""What the unjudged documents could make of a comparison, over all grades that they can have."""
+"""Define the bounds of means and differences over all grades of the unjudged documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the differences of a metric vary over queries: in a pilot, in one evaluation, or usually."""
+"""Estimate how much differences in a metric vary over queries: from a pilot, one evaluation, or public collections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# Queries, or clusters of them, that show a spread.
+# The smallest number of queries, or clusters of them, that have a standard deviation.
 MIN_PILOT_QUERIES = 2
 
 
@@ -35,9 +35,9 @@ class Spread(NamedTuple):
     """A standard deviation of per-query differences.
 
     Attributes:
-        name: Whose spread it is, in words.
+        name: Where it was measured, in words.
         sd: The standard deviation.
-        df: With how many degrees of freedom it was estimated; infinite if it is taken as known.
+        df: The degrees of freedom of its estimate; infinite if it is taken as known.
     """
 
     name: str
@@ -145,7 +145,8 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     )
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     design_effect = 1.0
-    if labels is not None:  # of differences it is less
+    if labels is not None:
+        # Differences have a smaller design effect than values, so this is cautious.
         design_effect = max(Units.from_values(values, labels[is_defined]).design_effect, 1.0)
     spreads = [Spread(f"{factor:g} times the values of the evaluation", factor * sd) for factor in FACTORS_OF_VALUES]
     return SpreadEstimates(spreads, source, design_effect, _max_difference(metric, pilot, values))
