@@ -4,12 +4,12 @@ import random
 from itertools import permutations, product
 from typing import Any
 
-from retrieval_metrics.comparison.distinct_ranking import DistinctRanking, distinct_ranking
+from retrieval_metrics.comparison.distinct_ranking import DistinctRanking, make_distinct_ranking
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 
 
 def as_distinct(ranking: Any) -> DistinctRanking:
-    return distinct_ranking(OrderedRankings({}, "id", TIES_BY_ID), ranking, "q")
+    return make_distinct_ranking(OrderedRankings({}, "id", TIES_BY_ID), ranking, "q")
 
 
 def draw_ranking(rng: random.Random, n_documents: int, max_length: int, *, is_tied: bool) -> Any:

@@ -8,11 +8,8 @@ import pytest
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from ranked_systems import same_ranking, systems
-from retrieval_metrics.comparison.common_ground import MetricMismatch, QueryMismatch
 from retrieval_metrics.comparison.comparison_wording import (
     format_judged_shares,
-    format_metric_mismatch,
-    format_query_mismatch,
     judged_coverage_note,
     largest_changes_note,
     selection_bias_notes,
@@ -32,9 +29,6 @@ def compare_judged(second: list[str], **options: Any) -> rm.Comparison:
 
 def make_texts() -> dict[str, list[str]]:
     unequal = compare_judged(["x", "d"])
-    queries = QueryMismatch("only_in_one", ("old",), 1_200, 3_000, "q0")
-    reworded = QueryMismatch("worded_differently", ("old", "new"), 1, 10, 7)
-    rejudged = QueryMismatch("judged_differently", ("old", "new"), 2, 10, "q4")
     changes = rm.compare(*systems({"a": [2, 1, 1, 4, 1], "b": [1, 4, 1, 5, 2]}), "mrr")
     none = rm.compare(*systems({"a": [1, 2], "b": [1, 2]}), "mrr")
     return {
@@ -45,11 +39,6 @@ def make_texts() -> dict[str, list[str]]:
         "shares": [format_judged_shares(JudgedCoverage(10, {"a": 0.995, "b": float("nan")}, has_nonrelevant=True))],
         "selection bias": selection_bias_notes([SelectionBias("mrr", "a", 6, 0.8, 0.7)]),
         "selection bias of many metrics": selection_bias_notes(MANY_BIASES),
-        "queries that differ": list(map(format_query_mismatch, [queries, reworded, rejudged])),
-        "metrics that differ": [
-            format_metric_mismatch(MetricMismatch("mrr", ("a", "b"))),
-            format_metric_mismatch(MetricMismatch("err", ())),
-        ],
         "largest changes": [largest_changes_note(changes.difference("mrr"))],
         "no change": [largest_changes_note(none.difference("mrr"))],
     }
@@ -71,12 +60,3 @@ def test_a_bias_is_noted_only_if_less_is_expected_than_was_observed() -> None:
     assert selection_bias_notes([higher, invisible]) == []
     assert selection_bias_notes([lower, higher]) == selection_bias_notes([lower])
     assert selection_bias_notes([higher._replace(sign=-1)]) != []
-
-
-@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-def test_what_differs_between_evaluations_ends_with_how_many_queries_are_the_same() -> None:
-    old = rm.evaluate({f"q{number}": ["d"] for number in range(9)}, {"q0": ["d"]}, ["mrr", "map"])
-    new = rm.evaluate({f"q{number}": ["d"] for number in range(8)}, {"q0": ["d"]}, ["map"])
-    notes = rm.compare({"old": old, "new": new}).notes
-    assert notes[1] == "Compared on 8 queries that are the same in all."
-    assert len(notes) == 3

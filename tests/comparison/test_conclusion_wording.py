@@ -10,9 +10,7 @@ import retrieval_metrics as rm
 from generated_comparisons import generate_comparison
 from golden_texts import check_golden_texts
 from ranked_systems import same_ranking, systems
-from retrieval_metrics.comparison.conclusion_wording import format_graded_documents, format_rare_effect
 from retrieval_metrics.reports.numbers import format_signed
-from retrieval_metrics.statistics import RareChange
 
 GOLDEN = Path(__file__).parent / "golden" / "conclusion_wording.txt"
 # Together these have every clause but those of the cases below.
@@ -115,26 +113,3 @@ def test_every_conclusion_is_printed_with_a_sentence_of_its_own() -> None:
     comparison = compare_several_metrics(6)
     assert sum(text.startswith("b is better") for text in comparison.summary) == 1
     assert sum(line.startswith("b is better") for line in str(comparison.conclusions).splitlines()) == 6
-
-
-@pytest.mark.parametrize(
-    ("depth", "unretrieved_relevant", "text"),
-    [
-        (None, 0, "the unjudged that were retrieved"),
-        (5, 0, "the unjudged among the first 5"),
-        (
-            5,
-            1200,
-            "the unjudged among the first 5 and of up to 1,200 more relevant ones per query that nobody retrieved",
-        ),
-    ],
-)
-def test_graded_documents_are_those_within_a_depth(depth: int | None, unretrieved_relevant: int, text: str) -> None:
-    assert format_graded_documents(depth, unretrieved_relevant) == text
-
-
-def test_a_rare_effect_names_the_share_of_queries_and_the_shift_of_the_mean() -> None:
-    text = format_rare_effect(50, 1.0, RareChange(share=0.058, mean_shift=0.058))
-    assert text == (
-        "50 queries cannot show what is rare: up to 5.8 % of all queries could differ by 1, and the mean by 0.058"
-    )

@@ -5,7 +5,7 @@ import pytest
 
 import retrieval_metrics as rm
 from distinct_rankings import as_distinct
-from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
+from retrieval_metrics.comparison.distinct_ranking import make_distinct_ranking
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 
 
@@ -24,7 +24,7 @@ def test_a_scored_ranking_keeps_its_scores() -> None:
 def test_an_item_without_a_value_to_match_is_refused() -> None:
     rankings = OrderedRankings({}, "source", TIES_BY_ID)
     with pytest.raises(ValueError, match="'q1' has no value for match='source'"):
-        distinct_ranking(rankings, [rm.Retrieved("d1")], "q1")
+        make_distinct_ranking(rankings, [rm.Retrieved("d1")], "q1")
 
 
 def test_a_score_that_is_not_finite_is_refused() -> None:

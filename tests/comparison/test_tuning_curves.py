@@ -31,7 +31,7 @@ def test_a_number_is_drawn_as_a_curve_in_its_order_with_whole_intervals(sizes: t
     assert curve.parameter == "lambda_mult"
     assert list(curve.lines) == ([""] if len(sizes) == 1 else ["fetch_k=10", "fetch_k=20"])
     for points in curve.lines.values():
-        assert [value for value, _ in points] == [0.1, 0.5, 0.9, 1.0]
+        assert [point.value for point in points] == [0.1, 0.5, 0.9, 1.0]
     low, high = axes.get_ylim()
     for setting in tuning.settings:
         if setting.difference is not None:

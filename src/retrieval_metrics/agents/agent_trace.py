@@ -1,4 +1,4 @@
-"""The rules by which the spans of one trace become the searches, the context and the citations of an agent."""
+"""Read the searches, the context and the citations of an agent from the spans of one trace."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.agents.chat_messages import CONVERSATION_KIND
-from retrieval_metrics.agents.citations import find_cited_documents, find_numbered_citations, find_quoted_items
+from retrieval_metrics.agents.citations import find_cited_documents, find_numbered_citations
 from retrieval_metrics.agents.payload_decoding import decode_payload, unescape
+from retrieval_metrics.agents.quoted_items import find_quoted_items
 from retrieval_metrics.agents.trace_span import (
     MODEL,
     RAISE_LIMITS,
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.agents.model_message import ToolCall
 
-# The kinds that tell something; the others only hold these.
+# The kinds of spans that searched, ranked, called or answered; spans of other kinds only contain these.
 INFORMATIVE_KINDS = {RETRIEVER, RERANKER, TOOL, MODEL}
 KNOWN_KINDS = {*SPAN_KINDS, UNKNOWN_KIND}
-# Characters of an output that a message shows: a line.
-MAX_SHOWN = 80
+# The largest number of characters of an output that a message shows, about a line.
+MAX_SHOWN_OUTPUT = 80
 
 
 class UnreadOutputError(TraceError):
@@ -44,14 +45,14 @@ class UnreadOutputError(TraceError):
 
 
 class TraceReadingOptions(NamedTuple):
-    """What a reader was asked for.
+    """The options of `read_traces` for one trace.
 
     Attributes:
         tools: The names of tools that search.
         calls: The ids of the spans that are searches; empty to find them.
         documents: Returns the documents in the output of a search.
         citations: Returns the ids that the text of an answer cites, or `"numbered"`.
-        any_reader: Whether what any model has read is the context, not only the one that answered.
+        any_reader: Whether the context is what any model has read, instead of what the answering model has read.
     """
 
     tools: Collection[str] = ()
@@ -62,7 +63,7 @@ class TraceReadingOptions(NamedTuple):
 
 
 class TraceContents(NamedTuple):
-    """What one trace tells of an agent; a context or citations of None are unknown."""
+    """The searches, the context and the citations in one trace; None means that context or citations are unknown."""
 
     calls: list[SearchCall]
     context: list[Any] | None
@@ -70,7 +71,7 @@ class TraceContents(NamedTuple):
 
 
 class UnclearSpan(NamedTuple):
-    """A span that may be a search which nobody counts, and why that is unclear."""
+    """A span that may be a search but is not counted as one, and the reason why that is unclear."""
 
     reason: str
     span: TraceSpan
@@ -86,13 +87,13 @@ class _CallPosition(NamedTuple):
 
 
 class _FoundSearch(NamedTuple):
-    """A search, as its span tells it.
+    """A search that was found in a trace.
 
     Attributes:
-        span: Its span.
-        positions: Its place in each agent around it, from the outside in.
-        call_id: The id of the tool call that it answers.
-        question: What it asked for; None if that is unknown.
+        span: The span of the search.
+        positions: The place of the search in each agent around it, from the outermost agent on.
+        call_id: The id of the tool call that the search answers; None if that is unknown.
+        question: What the search asked for; None if that is unknown.
     """
 
     span: TraceSpan
@@ -106,7 +107,10 @@ class _FoundSearch(NamedTuple):
         return tuple(position.turn for position in self.positions)
 
     def is_retry_of(self, failed: _FoundSearch) -> bool:
-        """Return whether it repeats one that failed in the same turn: its call, else its tool with its arguments."""
+        """Return whether this search repeats a failed one in the same turn.
+
+        It does if both have one call id, or the same tool and arguments, and their questions do not differ.
+        """
         if self.turns != failed.turns:
             return False
         has_same_call = self.call_id is not None and self.call_id == failed.call_id
@@ -123,7 +127,7 @@ class _FoundSearch(NamedTuple):
 
 @dataclass(slots=True)
 class _SearchGroup:
-    """Searches of one step, and the reranker that joins them."""
+    """The searches of one step whose results one reranker joins; without a reranker, a single search."""
 
     searches: list[_FoundSearch]
     reranker: TraceSpan | None
@@ -131,36 +135,42 @@ class _SearchGroup:
 
 @dataclass(slots=True)
 class _ReadCall:
-    """A call, and the first search that it is made of."""
+    """A call, and the first of the searches that it consists of."""
 
     search: _FoundSearch
     call: SearchCall
 
 
 class _StepResult(NamedTuple):
-    """What a step handed on, and the rankings inside it."""
+    """The ranking that a step returned, and the rankings of the steps inside it."""
 
     ranking: Sequence[Any]
     inner_rankings: list[list[Any]]
 
 
 class _ReadContext(NamedTuple):
-    """What models have read, and the documents whose whole text stands in it; None if that is unknown."""
+    """The text that models have read, and the documents whose whole text it contains; None if that is unknown."""
 
     text: str
     documents: list[Any] | None
 
 
 class _AgentTurns(NamedTuple):
-    """The models of an agent, those in one tool or in none: when each ended, and its turn."""
+    """The models of one agent in the order of their ends; an agent is the whole trace, or a tool with models inside.
 
+    Attributes:
+        models: The spans of the models.
+        ends: When each of them ended, in seconds.
+        turns: The turn of each, from 1.
+    """
+
+    models: list[TraceSpan]
     ends: list[float]
     turns: list[int]
-    models: list[TraceSpan]
 
 
 class AgentTrace:
-    """The spans of one trace.
+    """The spans of one trace, from which `read` makes the searches of an agent.
 
     Attributes:
         unread: The errors of results that do not say which documents were found.
@@ -189,12 +199,12 @@ class AgentTrace:
         self._agents = {scope: self._count_turns(scope, sorted(times)) for scope, times in starts.items()}
 
     def _count_turns(self, scope: str | None, starts: list[float]) -> _AgentTurns:
-        """Number the turns of an agent: models between which nothing started are one turn."""
+        """Number the turns of an agent: models are in one turn if no tool or search started between their ends."""
         models = [model for model in self._models if self._scope[model.id] == scope]
         n_started = [bisect_left(starts, model.end) for model in models]
         turn_by_n_started = {number: turn for turn, number in enumerate(dict.fromkeys(n_started), start=1)}
         turns = [turn_by_n_started[number] for number in n_started]
-        return _AgentTurns([model.end for model in models], turns, models)
+        return _AgentTurns(models, [model.end for model in models], turns)
 
     def _find_path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
@@ -208,7 +218,7 @@ class AgentTrace:
         return tuple(above)
 
     def _works_inside(self, model: TraceSpan) -> bool:
-        """Return whether a model is a part of another, or of a search, of which it reads every candidate."""
+        """Return whether a model works inside another model, a search or a reranker, so that it is not an agent's."""
         for span in self._above[model.id]:
             if span.kind in {MODEL, RETRIEVER, RERANKER} or "rerank" in span.name.lower():
                 return True
@@ -218,7 +228,7 @@ class AgentTrace:
         return [outer for outer in self._above[span.id] if outer.kind == kind]
 
     def read(self) -> TraceContents:
-        """Return the calls, the context and the citations that the trace tells."""
+        """Return the calls, the context and the citations in the trace."""
         searches = sorted(self._find_searches(), key=_search_positions)
         calls = self._join_searches(searches)
         self._answering = self._find_answering_model(searches)
@@ -230,7 +240,7 @@ class AgentTrace:
         return TraceContents(calls, context.documents, _shorten_citations(cited, items))
 
     def _find_answering_model(self, searches: Sequence[_FoundSearch]) -> TraceSpan | None:
-        """Return the model that answered: the last of the agent, if it did not ask for a search that came after it."""
+        """Return the last model of the agent; None if it failed to answer, because it asked for a later search."""
         models = [model for model in self._agents[None].models if model.error is None]
         if not models:
             return None
@@ -244,7 +254,7 @@ class AgentTrace:
         return model
 
     def unclear_spans(self) -> Iterator[UnclearSpan]:
-        """Yield the spans that may be searches which nobody counts."""
+        """Yield the spans that may be searches but are not counted as such."""
         for span in self._spans.values():
             if span.kind not in KNOWN_KINDS:
                 yield UnclearSpan(f"of the unknown kind {span.kind!r}", span)
@@ -257,7 +267,7 @@ class AgentTrace:
             yield UnclearSpan("without a kind", span)
 
     def find_steps(self, kind: str) -> Iterator[TraceSpan]:
-        """Yield the spans of a kind that are told by no other: none is inside, nor a search, tool or model around."""
+        """Yield the spans of a kind that have no span inside, and no search, reranker, tool or model around them."""
         for span_id, span in self._spans.items():
             if span.kind != kind or span_id in self._parent_ids:
                 continue
@@ -275,7 +285,7 @@ class AgentTrace:
     def _find_searching_tools(
         self, outermost: Sequence[TraceSpan], retrievers: Sequence[TraceSpan]
     ) -> Iterator[TraceSpan]:
-        """Yield the tools that search and have no retriever inside, nor another such tool around."""
+        """Yield the outermost of the tools that search and have no retriever inside."""
         tool_ids: set[str] = set()
         for span in self._spans.values():
             if span.kind == TOOL and span.name in self._options.tools:
@@ -312,7 +322,7 @@ class AgentTrace:
         return _CallPosition(agent.turns[asking], position, step.start, step.id)
 
     def _join_searches(self, searches: Sequence[_FoundSearch]) -> list[SearchCall]:
-        """Return the calls: searches that one reranker joins are one, and so are the attempts at the same."""
+        """Return the calls. Searches whose results one reranker joins are one call, and so are repeated attempts."""
         read_calls: list[_ReadCall] = []
         for group in self._group_by_reranker(searches):
             search = group.searches[0]
@@ -359,7 +369,7 @@ class AgentTrace:
         return SearchCall(search.question, result.ranking, turn, 1, seconds, error, result.inner_rankings)
 
     def _read_result(self, group: _SearchGroup) -> _StepResult:
-        """Return what a step handed on, and the rankings inside it."""
+        """Return the ranking that a step returned, and the rankings inside it."""
         if group.reranker is not None:
             ranking = self._require_documents(group.reranker)
             return _StepResult(ranking, self._find_rankings(search.span for search in group.searches))
@@ -380,7 +390,7 @@ class AgentTrace:
         return len(self._above[span.id]), span.start, span.id
 
     def _find_rankings(self, spans: Iterable[TraceSpan]) -> list[list[Any]]:
-        """Return what each span says it found, without those that do not say."""
+        """Return the documents of each span, without the spans whose documents are unknown."""
         rankings = []
         for span in spans:
             documents = self._find_documents(span)
@@ -389,7 +399,11 @@ class AgentTrace:
         return rankings
 
     def _require_documents(self, span: TraceSpan) -> list[Any]:
-        """Return the documents that a span says it found."""
+        """Return the documents that a span found.
+
+        Raises:
+            UnreadOutputError: If the output does not say which documents they are.
+        """
         documents = self._find_documents(span)
         if documents is not None:
             return documents
@@ -401,8 +415,8 @@ class AgentTrace:
         else:
             reason = "documents= returned None for it; "
         shown = repr(span.output)
-        if len(shown) > MAX_SHOWN:
-            shown = f"{shown[: MAX_SHOWN - 3]}..."
+        if len(shown) > MAX_SHOWN_OUTPUT:
+            shown = f"{shown[: MAX_SHOWN_OUTPUT - 3]}..."
         raise UnreadOutputError(
             f"{span.label} does not say which documents it found, and that is not the same as none: {reason}"
             f"this one is {shown}"
@@ -424,16 +438,17 @@ class AgentTrace:
         except TraceError as error:
             if CONVERSATION_KIND not in self._spans:
                 raise
-            # An agent cuts one result, a tracer all that is long.
+            # Agents cut single results, so the others can still be read; tracers cut everything that is long.
             message = str(error).removesuffix(f"; {RAISE_LIMITS}")
             raise UnreadOutputError(message) from None
 
     def _find_context(self, items: Sequence[Any]) -> _ReadContext:
         """Return what the answering model has read, and the items whose whole text stands in it."""
+        readers: list[TraceSpan] = []
         if self._options.any_reader:
             readers = [model for model in self._models if model.error is None]
-        else:
-            readers = [] if self._answering is None else [self._answering]
+        elif self._answering is not None:
+            readers = [self._answering]
         texts = []
         for reader in readers:
             text = reader.input_text()
@@ -470,7 +485,7 @@ class AgentTrace:
         return cited
 
     def _find_answer(self) -> str | None:
-        """Return what the last model of the agent said, or what an outermost span returned."""
+        """Return the text of the model that answered, or the output of an outermost span; None if neither has one."""
         spans = [] if self._answering is None else [self._answering]
         for span in self._spans.values():
             if not self._above[span.id] and span.kind not in INFORMATIVE_KINDS:
@@ -553,7 +568,7 @@ def _add_attempt(failed: SearchCall, call: SearchCall) -> SearchCall:
 
 
 def _shorten_citations(cited: Iterable[Any], items: Sequence[Any]) -> list[Any]:
-    """Return the ids of what was cited, each once; a passage whose id others share stays an item."""
+    """Return the ids of the cited documents, each once; a passage that shares its id with others stays an item."""
     ids = [item_identity(item) for item in items]
     citations = []
     for document in cited:

@@ -1,4 +1,4 @@
-"""Conversations as spans: messages of models and tools, as programs and agents keep them."""
+"""Read conversations, messages of models and tools as programs and agents keep them, as spans of traces."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class ResultForm(NamedTuple):
-    """Where a result of one form names its call, and where it has its content.
+    """The keys of the result of a tool call in one form of messages.
 
     Attributes:
-        id_key: The key of the id of its call.
-        content_key: The key of its content, which is there if it is a result.
-        nested_key: The key of the id inside the object under `id_key`; empty if the id stands there itself.
+        id_key: The key of the id of the call.
+        content_key: The key of the content; an object without it is no result.
+        nested_key: The key of the id inside the object under `id_key`; empty if `id_key` holds the id itself.
     """
 
     id_key: str
@@ -30,7 +30,8 @@ class ResultForm(NamedTuple):
     nested_key: str = ""
 
 
-# Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms.
+# The keys of results in each form of messages. Only results need the form: calls and texts are found by keys that all
+# forms share.
 FORMS = {
     "Anthropic messages, transcripts of coding agents": ResultForm("tool_use_id", "content"),
     "OpenAI chat, LangChain, LangGraph, pydantic-ai": ResultForm("tool_call_id", "content"),
@@ -42,10 +43,10 @@ FORMS = {
     "Haystack chat messages": ResultForm("origin", "result", "id"),
     "OpenTelemetry GenAI messages": ResultForm("id", "response"),
 }
-# What stays empty where the provider was not asked to include it.
+# The content of this key is empty if the provider was not asked to include it.
 OPTIONAL_CONTENT_KEY = "results"
 CALL_NAMING_KEYS = {form.id_key for form in FORMS.values()}
-# What the forms call a message that a model has written, and one that it reads.
+# The names of roles and types of messages: MODEL for a message that a model has written, OTHER for one that it reads.
 ROLES = {
     **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call"), MODEL),
     **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *PROVIDER_SEARCHES), MODEL),
@@ -53,23 +54,23 @@ ROLES = {
     **dict.fromkeys(("function_call_output", "custom_tool_call_output"), OTHER),
 }
 ROLE_KEYS = ("role", "type", "kind")
-# Where a line or an event has its message.
+# The keys under which a line of a file or an event has its message.
 MESSAGE_KEYS = ("message", "payload", "data", "kwargs", "raw_item", "value")
 _MESSAGE_KEY_SET = set(MESSAGE_KEYS)
-# Where a block has its result.
+# The keys under which a block has a result.
 RESULT_BLOCK_KEYS = {"tool_call_result", "functionResponse", "function_response"}
-# Where a message has lists of objects that may be of a host's class.
+# The keys of lists in a message whose objects may be of a host's class.
 OBJECT_LIST_KEYS = {*BLOCK_LIST_KEYS, "tool_calls"}
 CONVERSATION_KIND = "conversation"
-# What names a conversation.
+# The keys of the id of a conversation.
 CONVERSATION_ID_KEYS = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
-# What a span has and no message.
+# The keys of spans that no message has.
 SPAN_KEYS = {
     "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
     "resourceSpans", "observations", "info",
 }  # fmt: skip
-# The messages that several parts of one message make are numbered in thousandths.
-PART_STEP = 1000
+# A message that is split into parts numbers them in fractions of its own number, such as 7, 7.001 and 7.002.
+PARTS_PER_MESSAGE = 1000
 
 
 class WholeConversation(NamedTuple):
@@ -78,7 +79,7 @@ class WholeConversation(NamedTuple):
     Attributes:
         name: Its id, or the number of the object.
         messages: Its messages.
-        fields: What stands beside them.
+        fields: The object that holds the messages; empty for a plain list.
     """
 
     name: Any
@@ -87,14 +88,20 @@ class WholeConversation(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """What came out of a tool call, and the id of the call, if the result names it."""
+    """The result of a tool call, and the id of the call; None if the result does not name it."""
 
     result: dict[str, Any]
     call_id: str | None
 
 
 class LastAnswer(NamedTuple):
-    """The last answer of a model, and how many of the messages it has read."""
+    """The last answer of a model.
+
+    Attributes:
+        model: The span of the model.
+        messages: The messages of its conversation, to which later ones are added.
+        n_read: The number of first messages that the model has read.
+    """
 
     model: TraceSpan
     messages: list[Any]
@@ -102,7 +109,13 @@ class LastAnswer(NamedTuple):
 
 
 def iterate_spans(records: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
-    """Yield the spans of traces and conversations; what is neither is added to `strays` if it stands among messages."""
+    """Yield the spans of traces and conversations.
+
+    Args:
+        records: Spans, traces, conversations or single messages.
+        strays: A list to which records are added that are neither, if they stand among messages; otherwise such records
+            are read as spans, which refuses them.
+    """
     loose_messages: dict[Any, list[Any]] = {}
     for number, record in enumerate(records, start=1):
         if _is_span(record):  # most files hold only these
@@ -153,7 +166,7 @@ def _find_conversations(record: Any, number: str) -> list[WholeConversation]:
 
 
 def _find_answer_messages(record: Mapping[str, Any]) -> list[Any]:
-    """Return the answer that stands beside messages as messages."""
+    """Return the answer that a record keeps beside its messages, as messages."""
     answer = record.get("output", record.get("response"))
     if isinstance(answer, list):
         return answer
@@ -162,7 +175,8 @@ def _find_answer_messages(record: Mapping[str, Any]) -> list[Any]:
     plain = _as_dict(answer)
     if isinstance(plain, dict) and _find_role(plain):
         return [answer]
-    return [{"role": "assistant", "content": answer}]  # a text, or what has no role itself, is what the model said
+    # A text, or an object without a role, is what the model said.
+    return [{"role": "assistant", "content": answer}]
 
 
 def _conversations_by_name(record: dict[Any, Any]) -> list[WholeConversation]:
@@ -224,7 +238,7 @@ def _inner_message(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_role(record: dict[str, Any], message: dict[str, Any] | None = None) -> str | None:
-    """Return whether a model has written a message or reads it; None if it is none."""
+    """Return MODEL if a model has written a message, OTHER if a model reads it, and None if it is no message."""
     if "current_agent_name" in record:  # events of LlamaIndex
         if isinstance(record.get("response"), dict):
             return MODEL
@@ -250,7 +264,7 @@ def _find_own_role(message: dict[str, Any]) -> str | None:
 def _find_results(message: dict[str, Any]) -> list[CallResult]:
     """Return the results in a message, each with the id of its call, if it has one."""
     own_result = _find_result(message)
-    if own_result is not None:  # its blocks are what came out
+    if own_result is not None:  # the blocks of the message are the content of this result
         return [own_result]
     results = []
     for key in BLOCK_LIST_KEYS.intersection(message):
@@ -265,7 +279,7 @@ def _find_results(message: dict[str, Any]) -> list[CallResult]:
 
 
 def _find_result(part: dict[str, Any]) -> CallResult | None:
-    """Return the result that a message or a block is, or that it wraps; None if it is none."""
+    """Return the result in a message or a block, which may be the result itself; None if there is none."""
     result = part
     if not RESULT_BLOCK_KEYS.isdisjoint(part):
         for key in RESULT_BLOCK_KEYS:
@@ -299,7 +313,7 @@ def _find_call_id(result: dict[str, Any]) -> str | None:
 
 
 def _split_at_results(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the message of a model in parts, each of which ends with what tools of its provider found."""
+    """Split the message of a model after each run of results that tools of its provider returned."""
     content = message.get("content")
     block_groups: list[list[Any]] = [[]]
     follows_result = False
@@ -317,7 +331,10 @@ def _split_at_results(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class _Conversation:
-    """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
+    """The spans of one conversation, as far as it was read.
+
+    Messages have a scope: the id of the tool call that started the sub-agent they belong to, or None.
+    """
 
     def __init__(self, name: Any, fields: Mapping[str, Any]) -> None:
         self._root = TraceSpan(
@@ -330,13 +347,13 @@ class _Conversation:
         # The ids of calls that a later message listed once more.
         self._repeated_ids: set[Any] = set()
         self._models: dict[Any, TraceSpan] = {}
-        # Per scope, the model that has the word: what it writes until a result comes is one answer.
+        # The model that is speaking in each scope: everything that it writes before the next result is one answer.
         self._speakers: dict[Any, TraceSpan | None] = {}
         self._messages: dict[Any, list[Any]] = {}
         self._last_answers: dict[Any, LastAnswer] = {}
 
     def read_messages(self, messages: Iterable[Any]) -> list[TraceSpan]:
-        """Return each answer of a model, and each call of a tool at the place of its result."""
+        """Return the spans of the messages: each answer of a model, and each tool call at the time of its result."""
         for number, record in enumerate(messages, start=1):
             plain = _as_dict(record)
             if not isinstance(plain, dict):
@@ -352,17 +369,18 @@ class _Conversation:
         message = _inner_message(record)
         scope = self._find_scope(record)
         role = _find_role(record, message)
-        # An event with all that the model reads, or what a coding agent keeps instead of all before.
+        # Some messages replace all earlier ones: an event with everything that the model reads, or a summary of a
+        # coding agent.
         replaces_context = "current_agent_name" in record or record.get("isCompactSummary")
         if role == OTHER and replaces_context:
             self._messages[scope] = []
         parts = _split_at_results(message) if role == MODEL else [message]
         for part_number, part in enumerate(parts):
-            time = number + part_number / PART_STEP if part_number else number
+            time = number + part_number / PARTS_PER_MESSAGE if part_number else number
             self._read_part(time, part, role, scope)
 
     def _read_part(self, time: float, message: dict[str, Any], role: str | None, scope: str | None) -> None:
-        """Note a message, or the part of one up to what a tool of the provider found."""
+        """Add the spans of a message, or of one part of it; see `_split_at_results`."""
         messages = self._messages.setdefault(scope, [])
         if role == MODEL:
             self._read_model_message(time, message, scope, messages)
@@ -372,10 +390,15 @@ class _Conversation:
         messages.append(message)
         for result, call_id in _find_results(message):
             self._read_result(time, result, call_id, scope)
-            self._speakers[scope] = None  # what the model says next it says with this result, also its provider's
+            # What the model says next is a new answer, because it has read this result.
+            self._speakers[scope] = None
 
     def _find_scope(self, record: dict[str, Any]) -> str | None:
-        """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
+        """Return the call of the sub-agent that a message belongs to; None if it belongs to the main agent.
+
+        Transcripts name the call, or say only that a message belongs to some sub-agent: then it is the last call of the
+        main agent without a result.
+        """
         if not record.get("isSidechain"):
             calls = self._calls.get(record.get("parent_tool_use_id"))
             return calls[-1].id if calls else None
@@ -393,7 +416,7 @@ class _Conversation:
         return span
 
     def _read_model_message(self, time: float, part: dict[str, Any], scope: str | None, messages: list[Any]) -> None:
-        """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
+        """Add what a model wrote; lines of one message, and messages with no result between them, are one answer."""
         message_key = scope, _conversation_name(part, ("id",), "") or time
         model = self._models.get(message_key) or self._speakers.get(scope)
         if model is None:
@@ -423,7 +446,7 @@ class _Conversation:
         model.output.append(part)
 
     def _read_calls(self, message: ModelMessage, time: float, scope: str | None) -> None:
-        """Note the calls that a message asks for."""
+        """Add a span for each call that a message asks for, unless an earlier message has asked for it."""
         ids_here: set[str | None] = set()
         for number, call in enumerate(message.calls):
             earlier_calls = self._calls.get(call.id, [])
@@ -432,7 +455,7 @@ class _Conversation:
                 span.start = time
                 span.end = time
             elif earlier_calls and earlier_calls[-1].outcome is None and call.id not in ids_here:
-                span = earlier_calls[-1]  # a stream tells more and more of a call
+                span = earlier_calls[-1]  # a stream repeats a call with more and more of its arguments
             if span is not None:
                 span.name = call.name
                 span.input = call.arguments
@@ -454,7 +477,7 @@ class _Conversation:
         return span
 
     def _read_result(self, time: float, result: dict[str, Any], call_id: str | None, scope: str | None) -> None:
-        """Note what came out of a call: of its id; without one, of the first of its name that waits."""
+        """Add a result to its call: the call with its id or, without an id, the first unanswered call of its name."""
         name = result.get("name", result.get("tool_name"))
         contents = {key: result[key] for key in RESULT_KEYS if result.get(key) is not None}
         output = next(iter(contents.values())) if len(contents) == 1 else contents

@@ -1,8 +1,7 @@
-"""What a model has read of what was found, and what its answer cites of that."""
+"""Find the documents that an answer cites, by numbers in its text or by structured citations."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,71 +12,18 @@ from retrieval_metrics.agents.trajectory import result_key
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-# Characters by which a text is looked for: what is short is found sooner.
-N_SEARCHED = 32
 # Numbers in brackets, such as [1], [2, 5], [1-3] or 【4】.
 NUMBERS = re.compile(r"[\[\u3010]\s?\^?(\d{1,9}(?:\s*[,;\u2013-]\s*\d{1,9})*)\s?[\]\u3011]")
-# Characters before a document that may hold its number, a title and an address.
+# The number of characters before a document in which its number is searched; a title and an address may stand between.
 MAX_LABEL_DISTANCE = 300
-# How far a range such as [1-9] may reach.
+# The largest difference of the two ends of a range such as [1-9].
 MAX_RANGE = 100
 
 
-def find_quoted_items(read_text: str, items: Sequence[Any]) -> Iterator[Any]:
-    """Yield the items whose whole text stands in what was read: as it is, as JSON writes it, or but for white space."""
-    finder = _TextFinder(read_text)
-    for item in items:
-        if finder.holds(item.text):
-            yield item
-
-
-class _TextFinder:
-    """Looks for texts in what was read; most stand there one after another, written alike."""
-
-    def __init__(self, read_text: str) -> None:
-        self._read_text = read_text
-        self._unescaped = ""
-        self._end = 0
-        self._writers: list[Callable[[str], str]] = [str, _write_ascii_json, _write_json]
-
-    def holds(self, text: str) -> bool:
-        """Return whether a text stands in what was read."""
-        tried = None
-        for number, write in enumerate(self._writers):
-            written = write(text)
-            start = -1 if written == tried else self._find(written)
-            if start >= 0:
-                self._end = start + len(written)
-                # What writes one text writes the next one, too.
-                self._writers.insert(0, self._writers.pop(number))
-                return True
-            tried = written
-        self._unescaped = self._unescaped or unescape(self._read_text)
-        return unescape(text) in self._unescaped
-
-    def _find(self, written: str) -> int:
-        """Return where a text begins, if possible after the last that was found; -1 if it is not there."""
-        beginning = written[:N_SEARCHED]
-        start = self._read_text.find(beginning, self._end)
-        if start < 0:
-            start = self._read_text.find(beginning)
-        if start >= 0 and not self._read_text.startswith(written, start):
-            start = self._read_text.find(written)
-        return start
-
-
-def _write_ascii_json(text: str) -> str:
-    return json.dumps(text)[1:-1]
-
-
-def _write_json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
 class _TextPosition(NamedTuple):
-    """Where a text stands; of those that begin at one place the longest comes first."""
+    """The place of a text; sorted by the start, then the longest text first."""
 
     start: int
     negative_length: int
@@ -85,14 +31,14 @@ class _TextPosition(NamedTuple):
 
 
 class _LabelledItem(NamedTuple):
-    """A document that was read, and the number before it; None if there is none."""
+    """A document that was read, and the number that stands before it; None if no number does."""
 
     label: str | None
     item: Any
 
 
 def find_numbered_citations(answer: str, read_text: str, context: Sequence[Any]) -> list[Any]:
-    """Return the documents whose numbers an answer cites; a number that none has stays, as a text.
+    """Return the documents whose numbers an answer cites; a number that no document has is returned as text.
 
     Raises:
         TraceError: If a number that is cited stands before two documents.
@@ -123,7 +69,11 @@ def _cited_numbers(answer: str) -> Iterator[int]:
 
 
 def _label_documents(read_text: str, context: Sequence[Any]) -> list[_LabelledItem]:
-    """Return the documents that were read with their numbers: those that stand before them, else their order."""
+    """Return the documents that were read, with their numbers.
+
+    The number of a document stands before it in what was read. If some document has none, all are numbered in the order
+    in which they were read.
+    """
     items_by_text: dict[str, list[Any]] = {}
     for item in context:
         items_by_text.setdefault(unescape(item.text), []).append(item)
@@ -137,7 +87,7 @@ def _label_documents(read_text: str, context: Sequence[Any]) -> list[_LabelledIt
             continue
         items = items_by_text[text]
         item = items.pop(0)
-        items.append(item)  # of one text, each is read in its turn
+        items.append(item)  # documents with the same text take turns
         labels = NUMBERS.findall(read_text, max(end, start - MAX_LABEL_DISTANCE), start)
         labelled_items.append(_LabelledItem(labels[-1] if labels else None, item))
         end = start + len(text)
@@ -156,7 +106,10 @@ def _find_all(text: str, read_text: str) -> Iterator[int]:
 
 
 def find_cited_documents(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:
-    """Return the documents that a structured citation names, by its words if it has them; else the name alone."""
+    """Return the documents that a structured citation names, or the name itself if no document has it.
+
+    If the citation quotes words, only the documents with these words are returned.
+    """
     names = [str(citation[key]) for key in CITED_NAME_KEYS if citation.get(key) is not None]
     quote = unescape(str(citation.get("cited_text") or ""))
     named = _find_named_items(names, items)
@@ -168,7 +121,7 @@ def find_cited_documents(citation: Mapping[str, Any], items: Sequence[Any]) -> l
 
 
 def _find_named_items(names: Sequence[str], items: Sequence[Any]) -> list[Any]:
-    """Return the items of the first name that any has."""
+    """Return the items with the first of these names that any item has."""
     for name in names:
         named = [item for item in items if name in _item_names(item)]
         if named:

@@ -1,4 +1,4 @@
-"""One ranking made of the searches of one question."""
+"""Merge the searches of one question into one ranking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The views of one trajectory, by name.
 CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]
-# What must be known of a trajectory for a view.
+# The fields of a trajectory that must be known for a view.
 VIEW_FIELDS: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("citations", "context")}
 UNKNOWN_FIELD_ERRORS = {
     "context": "what the answering model has read is unknown, which is not the same as nothing; a trace tells it if it "
@@ -41,7 +41,7 @@ class _FoundItem(NamedTuple):
 
 
 def merge_searches(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> MergedRanking:
-    """Return the ranking that a view makes of a trajectory; of one search that is its own ranking, scores included.
+    """Return the ranking that a view makes of a trajectory; of a single search, it is the ranking of that search.
 
     Example:
         >>> from retrieval_metrics import SearchCall, Trajectory
@@ -86,7 +86,7 @@ def _rank_and_call(found_item: _FoundItem) -> tuple[int, int]:
 
 
 def _without_later_calls(found_items: Sequence[_FoundItem]) -> list[_FoundItem]:
-    """Return items without those that another call found before; what one call repeats stays."""
+    """Return the items without those that an earlier call found; what a call found twice itself stays."""
     first_calls: dict[Any, int] = {}
     merged = []
     for found_item in found_items:
@@ -107,7 +107,7 @@ def truncate_ranking(ranking: Ranking, k: int | None) -> Any:
 
 
 def _read_or_cited(trajectory: Trajectory, view: str) -> Any:
-    """Return what was read, or what was cited of that, in its form."""
+    """Return what was read, or what was cited and read, as a list or a mapping like the one given."""
     read = trajectory.context or ()
     cited = trajectory.citations or ()
     if view == "context":
@@ -119,7 +119,7 @@ def _read_or_cited(trajectory: Trajectory, view: str) -> Any:
 
 
 def _with_origins(trajectory: Trajectory, ranking: Ranking) -> MergedRanking:
-    """Return what was read or cited, with where it was found; an id stands for the item that was found."""
+    """Return what was read or cited with the call and rank that found each item; ids are replaced by found items."""
     union = merge_searches(trajectory, "union")
     found_items = in_rank_order(union.ranking)
     origin_by_key: dict[Any, tuple[int, int]] = {}

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# Where a call has its arguments and its id.
+# The keys under which a call has its arguments, and its id.
 ARGUMENT_KEYS = ("args", "arguments", "tool_kwargs", "input", "queries")
 _ARGUMENT_KEY_SET = set(ARGUMENT_KEYS)
 CALL_ID_KEYS = ("call_id", "tool_call_id", "tool_id", "id")
-# What providers call the searches that they run while a model answers: types of parts of a message, or their keys.
+# The names of searches that providers run while a model answers: types of parts of a message, or keys of them.
 PROVIDER_SEARCHES = {
     "file_search_call", "web_search_call", "server_tool_call", "server_tool_use", "web_search_queries",
     "webSearchQueries", "retrieval_queries", "retrievalQueries", "grounding_chunks", "groundingChunks",
 }  # fmt: skip
-# Where a block has its structured citations.
+# The keys under which a block has its structured citations.
 CITATION_KEYS = ("citations", "annotations")
-# What in a structured citation names a document, the most certain first.
+# The keys under which a structured citation names a document, the most certain first.
 CITED_NAME_KEYS = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 
 
@@ -86,7 +86,7 @@ def read_message(payload: Any, message: ModelMessage | None = None) -> ModelMess
 
 
 def _read_call(part: dict[str, Any]) -> ToolCall | None:
-    """Return the tool call that an object is; None if it is none."""
+    """Return an object as a tool call; None if it is not one."""
     function: dict[str, Any] = part["function"] if isinstance(part.get("function"), dict) else part
     if _ARGUMENT_KEY_SET.isdisjoint(function):
         return None
@@ -111,7 +111,7 @@ def _read_call_id(part: dict[str, Any]) -> str | None:
 
 
 def find_provider_searches(objects: Iterable[dict[str, Any]]) -> list[ProviderSearch]:
-    """Return the searches that the provider ran, as far as the objects of a message tell."""
+    """Return the searches that the provider ran, as far as the objects of a message show them."""
     searches = []
     for part in objects:
         for name in (str(part.get("type")), *part):

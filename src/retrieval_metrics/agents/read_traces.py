@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.agents.merged_searches import CallsView
     from retrieval_metrics.inputs.retrieved_run import MergedRanking
 
-# What stands in the name of a tool that probably searches.
+# Words in the name of a tool that probably searches.
 SEARCH_WORDS = ("search", "retriev", "look", "find", "query", "fetch")
-# A message lists at most so many names of attributes.
-MAX_NAMES = 12
+# The largest number of attributes that a message names.
+MAX_NAMED_ATTRIBUTES = 12
 
 
 def read_traces(
@@ -129,7 +129,15 @@ def read_trace_ranking(
     citations: Sequence[Any] | None = None,
     where: str = "the span",
 ) -> MergedRanking:
-    """Return what was seen in one trace, for hosts that score a trace at a time."""
+    """Return the ranking that a view makes of one trace, for hosts that score a trace at a time.
+
+    Args:
+        spans: The spans of the trace.
+        view: The view.
+        calls: The ids of the spans that are searches; empty to find them.
+        citations: What the answer cites; None if that is unknown.
+        where: How to name the output of a span in an error.
+    """
 
     def read_documents(output: Any) -> Sequence[Any]:
         return [] if output is None else convert_to_items(output, where)
@@ -144,7 +152,7 @@ def read_trace_ranking(
 
 
 def _require_functions(query: Any, citations: Any, documents: Any) -> None:
-    """Raise for an argument that must be a function and is not, nor what stands for one."""
+    """Raise if an argument is neither a function nor one of the values that may stand in its place."""
     if citations is not None and citations != "numbered" and not callable(citations):
         _refuse_argument("citations", r"lambda answer: re.findall(r'\[(\w+)\]', answer)", citations)
     if documents is not None and not callable(documents):
@@ -198,7 +206,8 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
                     )
                 self.questions[span.trace] = question
             if not is_outermost:
-                span.fields = NO_FIELDS  # they were kept for the id of the question, and are most of the memory
+                # The fields were kept for the id of the question; they would take most of the memory.
+                span.fields = NO_FIELDS
             self._add(span)
         if not self:
             raise ValueError("there are no spans in the source")
@@ -250,12 +259,12 @@ def _find_question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]]
 
 @dataclass(slots=True)
 class _Findings:
-    """What was found in all traces, before it is known whether it can be trusted.
+    """The contents of all traces, before it is checked whether they can be trusted.
 
     Attributes:
-        contents_by_question: What each trace tells, by the id of its question.
-        n_without_question: How many traces do not name a question.
-        unclear: Spans that may be searches that nobody counts, by the reason.
+        contents_by_question: The contents of each trace, by the id of its question.
+        n_without_question: The number of traces that do not name a question.
+        unclear: Spans that may be searches but are not counted as such, by the reason.
         unread: The errors of results that could not be read.
         steps: Steps that may have searched.
     """
@@ -267,7 +276,7 @@ class _Findings:
     steps: list[TraceSpan] = field(default_factory=list)
 
     def add(self, question: Any, trace: AgentTrace) -> None:
-        """Add what one trace tells of a question."""
+        """Add the contents of one trace of a question."""
         self.contents_by_question.setdefault(question, []).append(trace.read())
         for unclear in trace.unclear_spans():
             self.unclear.setdefault(unclear.reason, []).append(unclear.span)
@@ -275,7 +284,7 @@ class _Findings:
         self.unread += trace.unread
 
     def forget_empty_citations(self) -> None:
-        """Take citations for unknown where no answer has any."""
+        """Make all citations unknown if no answer has any, because the traces may not record them."""
         for contents_of_question in self.contents_by_question.values():
             if any(contents.citations for contents in contents_of_question):
                 return
@@ -292,7 +301,7 @@ class _Findings:
         return trajectories
 
     def unclear_notes(self) -> list[str]:
-        """Return a note for each reason why spans may be searches that nobody counts."""
+        """Return a note for each reason why spans may be searches but are not counted as such."""
         notes = []
         for reason, spans in self.unclear.items():
             example = f"such as {spans[0].label}" if len(spans) > 1 else spans[0].label
@@ -322,10 +331,10 @@ def _trace_start(trace: tuple[str, Mapping[str, TraceSpan]]) -> float:
 def _require_a_search(
     traces: _Traces, options: TraceReadingOptions, unclear_notes: Sequence[str], steps: Sequence[TraceSpan]
 ) -> None:
-    """Raise if no span of the source is a search, unless models answered without one: that would say nothing."""
+    """Raise if no span of the source is a search, unless the traces show that models answered without a search."""
     spans = traces.spans()
     tools = sorted({span.name for span in spans if span.kind == TOOL})
-    # A conversation shows every call, and so that none was made.
+    # A conversation shows every call, so the absence of calls means that none was made.
     shows_every_call = all(CONVERSATION_KIND in trace for trace in traces.values())
     if tools or unclear_notes or not shows_every_call:
         _require_tools(options.tools, tools, unclear_notes)
@@ -394,7 +403,7 @@ def _likeliest_search(tools: Sequence[str]) -> str:
 
 
 def _require_a_read_output(trajectories: Sequence[Trajectory], unread: Sequence[TraceError]) -> None:
-    """Raise if no search came back with what could be read: that is the recording, or an outage."""
+    """Raise if the result of every search was unreadable or failed, which points to the recording or to an outage."""
     if not unread:
         return
     for trajectory in trajectories:
@@ -443,6 +452,6 @@ def _describe_first_root(traces: _Traces) -> str:
     for span in traces.spans():
         if span.parent is None:
             names = [*(f"metadata.{key}" for key in span_metadata(span)), *span.fields.attributes]
-            shown = ", ".join(map(repr, names[:MAX_NAMES])) or "neither attributes nor metadata"
+            shown = ", ".join(map(repr, names[:MAX_NAMED_ATTRIBUTES])) or "neither attributes nor metadata"
             return f"the outermost span of the first has {shown}"
     return "none of them has an outermost span"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TraceRecording:
-    """What agents searched, read and cited while they were recorded; the `record` of an integration makes one.
+    """A recording of what agents search, read and cite; made by the `record` function of an integration.
 
     Attributes:
         spans: The recorded spans as plain dicts, as `read_traces` takes them.
@@ -65,8 +65,8 @@ class TraceRecording:
 
         Args:
             span: Its id.
-            parent: The id of the span around it; one that is not open counts as none.
-            kind: What it is, as in `read_traces`.
+            parent: The id of the span around it; the id of a span that has not started counts as None.
+            kind: The kind of the span, as in `read_traces`.
             name: The name of the step, or of the tool.
             payload: What went in.
             query: The question of an outermost span, if it is known by another way.

@@ -14,41 +14,41 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Retrieved
 
 
-# Where hosts keep what a search was asked for.
+# The keys under which hosts keep the query of a search.
 QUERY_KEYS = (
     "query", "query_str", "input", "question", "q", "search_query", "text", "kwargs", "query_bundle",
     "str_or_query_bundle",
 )  # fmt: skip
-# Where hosts keep the documents that a search found.
+# The keys under which hosts keep the documents that a search found.
 DOCUMENT_KEYS = (
     "documents", "output", "artifact", "data", "kwargs", "metadata", "return_value", "result", "nodes",
     "structuredContent", "structured_content", "tool_output", "raw_output", "response",
     "results", "search_results", "hits", "matches", "passages", "chunks",
 )  # fmt: skip
-# Where hosts keep the text of a model.
+# The keys under which hosts keep the text of a model.
 ANSWER_KEYS = (
     "generations", "choices", "replies", "messages", "message", "message_content", "contents", "parts", "blocks",
     "said", "content", "text", "kwargs", "output", "answer", "response", "data",
 )  # fmt: skip
 # Under these keys a message is a list of blocks, which together are one text.
 BLOCK_LIST_KEYS = {"content", "contents", "parts", "blocks"}
-# What hosts call the type of a block. Types of text contain "text"; those of thoughts and tool calls do not.
+# The keys of the type of a block. Types of text contain "text"; those of thoughts and tool calls do not.
 BLOCK_TYPE_KEYS = ("type", "block_type", "part_kind")
-# Where a tool message has the result of a call.
+# The keys under which a tool message has the result of a call.
 RESULT_KEYS = (
     "artifact", "tool_output", "structuredContent", "output", "result", "results", "response", "content",
     "blocks", "metadata",
 )  # fmt: skip
-# What in a result says that the call failed.
+# The values by which a result says that its call failed, by key.
 FAILURE_VALUES = {
     "success": ["false"], "ok": ["false"], "is_error": ["true"], "isError": ["true"], "error": ["true"],
     "status": ["error", "failed"],
     "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
 }  # fmt: skip
 ERROR_KEYS = ("error", "errors", "error_code")
-# What LangChain, LlamaIndex and Pydantic AI keep beside a result: it is logged, but no model reads it.
+# What LangChain, LlamaIndex and Pydantic AI keep beside a result is logged, but no model reads it.
 UNSENT_KEYS = {"artifact", "raw_output", "metadata"}
-# A longer JSON result holds documents, so it is decoded only where it begins like an error.
+# A longer JSON result holds documents, so it is decoded only if it begins like an error.
 MAX_FAILURE_LENGTH = 2_000
 DOCUMENTS_HINT = "; documents= takes a function that returns those that the search found"
 
@@ -110,7 +110,10 @@ def _may_hold_json(document: Retrieved) -> bool:
 
 
 def unwrap_block(block: Any) -> list[Any]:
-    """Return what a block of a tool's result wraps: JSON in its text, an MCP resource or a search result; else it."""
+    """Return the contents of a block of a tool's result: JSON in its text, an MCP resource or a search result.
+
+    A block that wraps none of these is returned itself.
+    """
     document = find_item(block)
     if not isinstance(block, dict) or (document is not None and document.id is not None):
         return [block]
@@ -230,7 +233,7 @@ def find_block_type(block: dict[str, Any]) -> str | None:
 
 
 def list_texts(payload: Any) -> list[str]:
-    """Return every text in a payload but those that are not sent to a model."""
+    """Return every text in a payload that is sent to a model."""
     if isinstance(payload, str):
         return [payload]
     if isinstance(payload, dict):

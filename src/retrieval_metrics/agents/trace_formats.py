@@ -1,4 +1,4 @@
-"""The forms in which traces are kept: what each calls the parts of a span, and where its spans are."""
+"""Read spans from every form in which traces are kept, by the names that each form has for the parts of a span."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from retrieval_metrics.agents.trace_span import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The names of each part in every form, first those that count: with a dot in the attributes, else beside them.
+# The names of each part in all forms; the first with a value counts. Names with a dot are attributes, the others stand
+# beside the attributes.
 PART_NAMES = {
     "trace": ("trace", "trace_id", "traceId", "context.trace_id"),
     "id": ("span", "span_id", "spanId", "context.span_id", "id"),
@@ -56,7 +57,7 @@ PART_NAMES = {
     "events": ("events",),
     "dropped": ("droppedAttributesCount", "dropped_attributes_count"),
 }  # fmt: skip
-# Objects with more of a span, beside its attributes: of OpenTelemetry, LangSmith and the OpenAI Agents SDK.
+# Objects with further fields of a span beside its attributes: of OpenTelemetry, LangSmith and the OpenAI Agents SDK.
 NESTED_FIELDS = ("context", "extra", "span_data")
 # The kinds of spans, as each form calls them in any case of letters; any other is unknown.
 KINDS = {
@@ -71,11 +72,12 @@ KINDS = {
     **dict.fromkeys(("mcp_tools", "speech", "speech_group", "transcription"), OTHER),
     **dict.fromkeys(("unknown", "span", "custom"), UNKNOWN_KIND),
 }
-# What OpenTelemetry itself calls a kind, which says nothing of retrieval.
+# The kinds of OpenTelemetry itself, which say nothing about retrieval.
 OTEL_KINDS = ("unspecified", "internal", "server", "client", "producer", "consumer", "0", "1", "2", "3", "4", "5")
 for _prefix in ("", "span_kind_", "spankind."):
     KINDS |= {f"{_prefix}{kind}": UNKNOWN_KIND for kind in OTEL_KINDS}
-# The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI.
+# The kinds of spans of Haystack and OpenAI that only the name of the span tells; components of Haystack are told by
+# their inputs and outputs instead, see `_kind_of_component`.
 KINDS_BY_NAME = {
     "haystack.agent.step.tool": TOOL,
     "haystack.tool.run": TOOL,
@@ -83,15 +85,15 @@ KINDS_BY_NAME = {
     "turn": OTHER,
     "task": OTHER,
 }
-# What is taken for spans, by a key that it has.
+# Objects that are often passed as spans but are not, by a key that they have; messages say what they are.
 NO_SPANS = {
     "tags": "a span of Haystack's tracer; add its trace, its start and its end, or record with the integration",
     "event": "an event of callbacks, not a span; record with the integration for LangChain",
 }
 HAYSTACK_COMPONENT = "haystack.component.run"
-# What the names of attributes begin with in which OpenInference lists documents.
+# The prefixes of the attributes in which OpenInference lists documents.
 DOCUMENT_LIST_PREFIXES = {RETRIEVER: "retrieval.documents", RERANKER: "reranker.output_documents"}
-# Where MLflow and the OpenTelemetry exporters of Langfuse keep metadata one by one.
+# The prefixes of the attributes in which MLflow and the OpenTelemetry exporters of Langfuse keep one entry of metadata.
 METADATA_PREFIXES = ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata.")
 # The status code by which OTLP says that a span failed.
 OTLP_ERROR = 2
@@ -173,9 +175,9 @@ def _read_span(record: Mapping[str, Any]) -> TraceSpan:
     is_plain = "span" in record and not fields.attributes
     kind = _read_kind(_find_part(fields, "kind"), name, str(span_id), is_plain=is_plain)
     span = TraceSpan(str(trace_id), str(span_id), str(parent_id) if parent_id else None, kind, name, fields=fields)
-    # Of a step between the others, only its place counts.
-    says_something = kind not in {OTHER, UNKNOWN_KIND}
-    if says_something or span.parent is None or name == HAYSTACK_COMPONENT or "output" in fields.own:
+    # Steps of other kinds matter only by their place, so their contents are not read.
+    is_informative = kind not in {OTHER, UNKNOWN_KIND}
+    if is_informative or span.parent is None or name == HAYSTACK_COMPONENT or "output" in fields.own:
         _fill(span)
     return span
 
@@ -190,7 +192,7 @@ def _find_part(fields: SpanFields, part: str) -> Any:
 
 
 def _describe_other_record(record: Mapping[str, Any]) -> str:
-    """Return what an object without the ids of a span is, or what it has."""
+    """Describe an object without the ids of a span: what it probably is, or which keys it has."""
     for key, description in NO_SPANS.items():
         if key in record:
             return f"this is {description}"
@@ -198,7 +200,7 @@ def _describe_other_record(record: Mapping[str, Any]) -> str:
 
 
 def _read_kind(form_kind: Any, name: str, span_id: str, *, is_plain: bool) -> str:
-    """Return the kind of a span, an unknown one as the form calls it."""
+    """Return the kind of a span; a kind that is not known is returned as the form calls it."""
     kind = UNKNOWN_KIND if form_kind is None else KINDS.get(str(form_kind).lower())
     if kind in {None, OTHER, UNKNOWN_KIND}:
         kind = KINDS_BY_NAME.get(name, kind)
@@ -251,7 +253,7 @@ def _find_flattened_documents(span: TraceSpan) -> FlattenedList | None:
 
 
 def _read_own_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what stands beside the attributes of a span."""
+    """Return the fields of a span that are not attributes."""
     own: dict[str, Any] = {}
     for key in NESTED_FIELDS:
         nested = record.get(key)
@@ -303,7 +305,7 @@ def _decode_otlp_value(otlp_value: Mapping[str, Any]) -> Any:
 
 
 def _kind_of_component(span: TraceSpan) -> str:
-    """Return what a component of Haystack is, by what goes in and comes out."""
+    """Return the kind of a component of Haystack, by its inputs and outputs."""
     inputs = decode_payload(span.input) or {}
     outputs = decode_payload(span.output)
     returns_documents = isinstance(outputs, dict) and "documents" in outputs

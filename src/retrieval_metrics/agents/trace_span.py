@@ -1,4 +1,4 @@
-"""One span of a trace: when it ran, what went in and came out, and what that says of a search or a model."""
+"""Define a span of a trace, and read the question, documents, texts and calls in its input and output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNKNOWN_KIND = ""
 RAISE_LIMITS = (
     "record again with higher limits (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)"
 )
-# What OpenInference writes for inputs that it is told to hide.
+# The text that OpenInference writes in place of inputs that it is told to hide.
 REDACTED = "__REDACTED__"
 
 
@@ -42,7 +42,7 @@ class TraceError(ValueError):
 
 
 class SpanOutcome(NamedTuple):
-    """What came out of a span; two records of one span are equal if their outcomes are."""
+    """The result of a span; two records of one span are taken for equal if their outcomes are."""
 
     output: Any
     flattened_documents: FlattenedList | None
@@ -99,12 +99,12 @@ class TraceSpan:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The name of the span in messages."""
         return f"span {self.id!r} ({self.name}) of trace {self.trace!r}"
 
     @property
     def outcome(self) -> SpanOutcome | None:
-        """What came out of it; None if it had only begun when it was recorded."""
+        """The result of the span; None if the record was made before the span ended."""
         if self.output is None and self.error is None:
             return None
         return SpanOutcome(self.output, self.flattened_documents, self.error)
@@ -165,7 +165,7 @@ class TraceSpan:
         return self.message.distinct_calls()
 
     def provider_searches(self) -> list[ProviderSearch]:
-        """Return what the provider of a model ran itself, as far as its message tells."""
+        """Return the searches that the provider of a model ran itself, as far as its message shows them."""
         return find_provider_searches(self._message_objects(PROVIDER_SEARCHES))
 
     def answer(self) -> str | None:
@@ -177,7 +177,7 @@ class TraceSpan:
         return find_citations(self._message_objects((*CITATION_KEYS, "citation")))
 
     def _message_objects(self, names: Collection[str]) -> list[dict[str, Any]]:
-        """Return the objects in the message of a model, if it can hold one of some names; most are texts without."""
+        """Return the objects in the message of a model; none, and undecoded, if its text has none of the names."""
         if self.message is not None and not isinstance(self.output, FlattenedList):
             return self.message.objects
         payload = self.output.fallback if isinstance(self.output, FlattenedList) else self.output

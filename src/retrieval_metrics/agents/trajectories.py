@@ -1,4 +1,4 @@
-"""What an agent did for many questions, and the runs that its searches make."""
+"""Define what an agent did for many questions, and the views that make runs of its searches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
-# What a trace may not tell of a trajectory.
+# The fields of a trajectory that a trace may not record.
 RecordedField = Literal["context", "citations"]
 
 
@@ -83,13 +83,13 @@ class Trajectories(Mapping[Any, Trajectory]):
                 f"Trajectories maps each query id to a Trajectory, or to several, got {type(of_questions).__name__}"
             )
         trajectories = {question: _as_trajectories(question, value) for question, value in of_questions.items()}
-        # Where a question has rows of its own their names are texts, so those of the others are, too.
-        has_text_ids = any(len(several) > 1 for several in trajectories.values())
+        # The rows of a question with several trajectories have texts as ids, so all other rows have texts, too.
+        has_text_ids = any(len(question_trajectories) > 1 for question_trajectories in trajectories.values())
         rows = []
-        for question, several in trajectories.items():
-            for number, trajectory in enumerate(several, start=1):
+        for question, question_trajectories in trajectories.items():
+            for number, trajectory in enumerate(question_trajectories, start=1):
                 row_id = question
-                if len(several) > 1:
+                if len(question_trajectories) > 1:
                     row_id = f"{question}#{number}"
                 elif has_text_ids:
                     row_id = str(question)
@@ -311,7 +311,7 @@ def _refuse_trajectories(question: Any, value: Any) -> NoReturn:
 
 
 def _rename_rows(values: Mapping[Any, Any], question_by_row: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return what each row has by its question; a row whose question has nothing is left out."""
+    """Return the value of the question of each row, by row; rows whose question has no value are left out."""
     return {row_id: values[question] for row_id, question in question_by_row.items() if question in values}
 
 

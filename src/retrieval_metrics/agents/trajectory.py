@@ -1,4 +1,4 @@
-"""What an agent did for one question: its searches, what the model read, and what the answer cites."""
+"""Define what an agent did for one question: its searches, what the model read, and what the answer cites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from retrieval_metrics.reports.numbers import format_count
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Ranking
 
-# The properties that are no shares.
+# The properties that are counts; all others are shares.
 COUNT_COLUMNS = ("calls", "failed", "retrieved", "distinct")
 
 
@@ -184,7 +184,7 @@ class Trajectory:
 
 
 def result_key(item: Any) -> Any:
-    """Return what makes two results the same: what makes items the same, and their text."""
+    """Return the key by which two results are the same: the identity of the item, with its text if it has one."""
     if isinstance(item, Retrieved) and item.text:
         return (item_identity(item), item.text)
     return item_identity(item)
@@ -196,7 +196,8 @@ def resolve_items(ranking: Iterable[Any], items: Iterable[Any], *, keep_unknown_
     Args:
         ranking: Ids or items.
         items: What they may name.
-        keep_unknown_texts: Whether an item whose text no other has stays as it is, instead of those of its id.
+        keep_unknown_texts: Whether an item stays as it is if none of the items has its text; otherwise it is replaced
+            by the items with its id.
     """
     items_by_key: dict[Any, list[Any]] = {}
     distinct_items = {result_key(item): item for item in items}
@@ -242,7 +243,7 @@ def _share(part: int, total: int) -> float:
 
 
 def _share_outside(keys: set[Any] | None, other_keys: set[Any] | None) -> float:
-    """Return the share of some keys that others do not hold; NaN if either are unknown."""
+    """Return the share of the keys that are not among the other keys; NaN if either are unknown."""
     if keys is None or other_keys is None:
         return math.nan
     return _share(len(keys - other_keys), len(keys))

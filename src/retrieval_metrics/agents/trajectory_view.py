@@ -1,4 +1,4 @@
-"""A run made of the searches of an agent, which knows where its items come from."""
+"""Define a run that is made of the searches of an agent, and knows which call found each item."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.agents.trajectory import SearchCall
     from retrieval_metrics.inputs.items import Ranking
 
-# The stages of a view, by name, each with the view that it holds.
+# The stages of each view: the name of the stage, and the view that makes its rankings.
 STAGES: Mapping[str, Mapping[str, CallsView]] = {
     "union": {"union": "union"},
     "context": {"union": "union", "read": "context"},
     "cited": {"union": "union", "read": "context", "cited": "cited"},
 }
-# The stage before these: what rerankers inside the calls were given.
+# The stage before all others: the input of rerankers inside the calls.
 INSIDE_CALLS = "inside calls"
 
 
@@ -79,10 +79,12 @@ class View(RetrievedRun, SearchHistory):
         return type(self), (self.trajectories, self.questions, self._view, self._per_call)
 
     def require_an_answer(self) -> None:
-        """Raise if every search of every question failed; that one view has none that did not is no such failure.
+        """Raise if every search of every question failed.
+
+        All searches count, not only those of this view: a view of the last calls may hold failed calls alone.
 
         Raises:
-            ValueError: If so.
+            ValueError: If every search failed.
         """
         for trajectory in self.trajectories.values():
             if any(call.error is None for call in trajectory.calls):
@@ -111,7 +113,7 @@ class View(RetrievedRun, SearchHistory):
         return (call, rank_in_call) if call else None
 
     def search_notes(self, query: QueryId) -> list[tuple[str, str]]:
-        """Return what each call asked for, and why it added nothing if so: it failed, or found nothing new."""
+        """Return the query of each call, and the reason if it added nothing: it failed, or found nothing new."""
         trajectory = self.trajectories.get(query, Trajectory())
         reasons = trajectory.unproductive
         return [(call.query or "", reason) for call, reason in zip(trajectory.calls, reasons, strict=True)]
@@ -192,9 +194,9 @@ def _add_seconds(calls: Sequence[SearchCall]) -> float | None:
 
 
 def _find_stages(view: CallsView, trajectories: Mapping[QueryId, Trajectory]) -> dict[str, dict[QueryId, Any]]:
-    """Return the stages of a view as runs, before them what rerankers inside the calls were given.
+    """Return the stages of a view as runs, with the input of rerankers inside the calls as the first stage.
 
-    A single stage is the run itself, so there are none then.
+    A single stage would be the run itself, so none is returned then.
     """
     if view not in STAGES:
         return {}

@@ -47,9 +47,9 @@ class RuleDifference:
         rules: The rule, such as `duplicates=count`; more than one if only all of them together make the difference.
         meaning: The rule in words.
         queries: The queries for which it makes the difference.
-        example: The smallest of them: the one with the fewest retrieved and judged documents.
+        example: One of these queries, the one with the fewest retrieved and judged documents.
         value: The value of the example; NaN if it is left out of the mean.
-        reference: Its value under the reference rules.
+        reference: The value of the example under the reference rules.
         detail: What the rule applies to in the example.
     """
 
@@ -184,26 +184,30 @@ def audit(
     audited = AuditedRun(audited_qrels, run, match)
     values_by_rule_set = {}
     for rule_set in rule_sets:
-        values_by_rule_set[rule_set.name] = [audited.score_under(metric, rule_set) for metric in audited_metrics]
+        values_by_rule_set[rule_set.name] = {
+            metric: audited.score_under(metric, rule_set) for metric in audited_metrics
+        }
     reference, *other_rule_sets = rule_sets
     differences = []
     for rule_set in other_rule_sets:
-        pairs = zip(values_by_rule_set[reference.name], values_by_rule_set[rule_set.name], strict=True)
-        for metric, (reference_values, values) in zip(audited_metrics, pairs, strict=True):
+        for metric in audited_metrics:
             if not (rule_set.has(metric.name) and reference.has(metric.name)):
                 continue
-            for attribution in attribute_difference(audited, metric, reference_values, values):
-                differences.append(
-                    _describe_difference(audited, metric, rule_set.name, attribution, reference_values, values)
+            reference_values = values_by_rule_set[reference.name][metric]
+            other_values = values_by_rule_set[rule_set.name][metric]
+            for attribution in attribute_difference(audited, metric, reference_values, other_values):
+                difference = _describe_difference(
+                    audited, metric, rule_set.name, attribution, reference_values, other_values
                 )
+                differences.append(difference)
     texts = question_texts(queries) if queries is not None else audited_qrels.texts or None
     return Audit(
         metrics=audited_metrics,
         rules={rule_set.name: rule_set for rule_set in rule_sets},
         queries=tuple(audited_qrels.queries),
         values={
-            rule_set_name: np.column_stack([metric_values.column for metric_values in values])
-            for rule_set_name, values in values_by_rule_set.items()
+            rule_set_name: np.column_stack([values.column for values in values_by_metric.values()])
+            for rule_set_name, values_by_metric in values_by_rule_set.items()
         },
         refused={rule_set.name: int(audited.find_refused(rule_set).sum()) for rule_set in rule_sets},
         differences=tuple(differences),
@@ -226,22 +230,22 @@ def _describe_difference(
     metric: Metric,
     rule_set_name: str,
     attribution: Attribution,
-    reference: RuleSetValues,
-    other: RuleSetValues,
+    reference_values: RuleSetValues,
+    other_values: RuleSetValues,
 ) -> RuleDifference:
     judged = audited.judge(RULE_SETS["standard"])
     n_judged = np.diff(np.array(judged.qrels.bounds))
-    size = judged.n_retrieved[attribution.queries] + n_judged[attribution.queries]
-    example = int(attribution.queries[np.argmin(size)])
-    details = [rule_detail(change, judged, example, metric) for change in attribution.changes]
+    n_documents = judged.n_retrieved[attribution.queries] + n_judged[attribution.queries]
+    example_position = int(attribution.queries[np.argmin(n_documents)])
+    details = [rule_detail(change, judged, example_position, metric) for change in attribution.changes]
     return RuleDifference(
         rule_name=rule_set_name,
         metric=str(metric),
         rules=tuple(map(str, attribution.changes)),
         meaning=", and ".join(format_rule(change, metric) for change in attribution.changes),
         queries=tuple(judged.qrels.queries[position] for position in attribution.queries.tolist()),
-        example=judged.qrels.queries[example],
-        value=float(other.column[example]),
-        reference=float(reference.column[example]),
+        example=judged.qrels.queries[example_position],
+        value=float(other_values.column[example_position]),
+        reference=float(reference_values.column[example_position]),
         detail="; ".join(dict.fromkeys(detail for detail in details if detail)),
     )

@@ -1,4 +1,4 @@
-"""What looks suspicious about judgments and a run, before any number is trusted."""
+"""Find what looks suspicious about judgments and a run, such as queries without a relevant document."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 
-# How many of the first documents are looked up in the judgments.
-DEPTH = 10
-JUDGED_METRIC = Metric("judged", DEPTH)
+# The number of first documents of each ranking that are looked up in the judgments.
+JUDGED_DEPTH = 10
+JUDGED_METRIC = Metric("judged", JUDGED_DEPTH)
 
 
 def lint_judged_run(
@@ -74,7 +74,10 @@ def _corpus_note(judged: JudgedRun, corpus: Collection[Any] | None) -> str:
 
 
 def _repeated_queries_note(judged: JudgedRun, queries: Mapping[Any, str] | None) -> str:
-    """Compare the texts, or the ids if these are the texts, ignoring case, white space and final punctuation."""
+    """Return how many queries repeat the text of another, ignoring case, white space and final punctuation.
+
+    Without texts, the ids of the queries are taken for their texts.
+    """
     texts: Mapping[Any, Any] = queries if queries is not None else {query: query for query in judged.qrels.queries}
     first_by_text: dict[str, Any] = {}
     repeated_pairs = []
@@ -95,12 +98,12 @@ def _repeated_queries_note(judged: JudgedRun, queries: Mapping[Any, str] | None)
 
 
 def _judged_share_note(judged: JudgedRun) -> str:
-    share = Sums.from_defined_values(score(judged, JUDGED_METRIC, STANDARD).values)
-    if not share.count or share.mean == 1:
+    shares = Sums.from_defined_values(score(judged, JUDGED_METRIC, STANDARD).values)
+    if not shares.count or shares.mean == 1:
         return ""
     return (
-        f"{share.mean:.0%} of the first {DEPTH} retrieved documents are judged; the others count as not relevant, "
-        "whether they are or not"
+        f"{shares.mean:.0%} of the first {JUDGED_DEPTH} retrieved documents are judged; the others count as not "
+        "relevant, whether they are or not"
     )
 
 

@@ -1,7 +1,8 @@
-"""The sentences of an audit."""
+"""Write the sentences of an audit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,25 +22,35 @@ def audit_notes(audit: Audit) -> list[str]:
     return [*notes, *_difference_notes(audit), *audit.lints]
 
 
+@dataclass(frozen=True, slots=True)
+class _RuleKey:
+    """What the differences share that are printed in one sentence, with their metrics listed."""
+
+    rule_set_name: str
+    rules: tuple[str, ...]
+    meaning: str
+
+
 def _difference_notes(audit: Audit) -> list[str]:
-    """Return a sentence for each rule of each rule set, all its metrics together."""
-    differences_by_rule: dict[tuple[str, tuple[str, ...], str], list[RuleDifference]] = {}
+    """Return a sentence for each rule of each rule set, with all its metrics and the largest difference."""
+    differences_by_rule: dict[_RuleKey, list[RuleDifference]] = {}
     for difference in audit.differences:
-        key = (difference.rule_name, difference.rules, difference.meaning)
+        key = _RuleKey(difference.rule_name, difference.rules, difference.meaning)
         differences_by_rule.setdefault(key, []).append(difference)
     notes = []
-    for (rule_set_name, _, meaning), differences in differences_by_rule.items():
+    for key, differences in differences_by_rule.items():
         metrics = ", ".join(f"{difference.metric} in {len(difference.queries)}" for difference in differences)
-        shown = max(differences, key=_size_of_difference)
-        detail = f": {shown.detail}" if shown.detail else ""
+        largest = max(differences, key=_absolute_difference)
+        detail = f": {largest.detail}" if largest.detail else ""
         notes.append(
-            f"{rule_set_name}: {meaning} ({metrics} of {len(audit.queries)}); {shown.metric} of query "
-            f"{shown.example!r} is {_format_value(shown.value)} instead of {_format_value(shown.reference)}{detail}"
+            f"{key.rule_set_name}: {key.meaning} ({metrics} of {len(audit.queries)}); {largest.metric} of query "
+            f"{largest.example!r} is {_format_value(largest.value)} instead of {_format_value(largest.reference)}"
+            f"{detail}"
         )
     return notes
 
 
-def _size_of_difference(difference: RuleDifference) -> float:
+def _absolute_difference(difference: RuleDifference) -> float:
     return abs(float(np.nan_to_num(difference.value - difference.reference)))
 
 

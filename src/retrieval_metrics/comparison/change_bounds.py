@@ -1,4 +1,4 @@
-"""The most that a metric can have changed between two rankings, whatever the judgments are."""
+"""Bound how much a metric can have changed between two rankings, whatever the judgments are."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def require_known_bounds(metric: Metric) -> None:
 def bound_change(before: DistinctRanking, after: DistinctRanking, name: str, k: int | None) -> ChangeBounds:
     """Return the most that a metric of one query can have lost and gained, over every judgment of every document.
 
-    NDCG: let d be what the place of a document is worth after minus before. The gain is at most the largest sum of the
-    r largest d over the ideal of r documents, for any r: graded gains are mixtures of binary ones, and a ratio of sums
-    is at most its largest term. Each bound is attained by some judgment.
+    For NDCG, let d be the discount of a document after minus its discount before. With r relevant documents, the gain
+    is at most the sum of the r largest d, divided by the ideal of r documents; the bound is the largest of these over
+    all r. Graded judgments allow no more: their gains are mixtures of binary ones, and a ratio of sums is at most its
+    largest term. Each bound is attained by some judgment.
 
     Example:
         >>> from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
@@ -54,7 +55,7 @@ def bound_change(before: DistinctRanking, after: DistinctRanking, name: str, k: 
     """
     if name == "mrr":
         changes = _weight_changes(before, after, name, k)
-        # Of 0 and -0, 0.
+        # The maximum with 0.0 turns -0.0 into 0.0.
         max_loss = max(0.0, float((-changes).max(initial=0.0)))
         max_gain = max(0.0, float(changes.max(initial=0.0)))
         return ChangeBounds(max_loss, max_gain)
@@ -65,13 +66,13 @@ def bound_change(before: DistinctRanking, after: DistinctRanking, name: str, k: 
     documents_after = set(after.documents[:k])
     n_left = len(documents_before - documents_after)
     n_entered = len(documents_after - documents_before)
-    if name == "precision":
-        return ChangeBounds(n_left / (k or 1), n_entered / (k or 1))
+    if name == "precision" and k is not None:
+        return ChangeBounds(n_left / k, n_entered / k)
     return ChangeBounds(float(n_left > 0), float(n_entered > 0))
 
 
 def _weight_changes(before: DistinctRanking, after: DistinctRanking, name: str, k: int | None) -> FloatArray:
-    """Return how much more the place of each document is worth after than before, to a metric."""
+    """Return the weight of each document after minus its weight before; see `document_weights`."""
     weights_before = document_weights(before.documents, name, k)
     weights_after = document_weights(after.documents, name, k)
     documents: dict[DocumentId, None] = dict.fromkeys([*weights_before, *weights_after])
@@ -80,16 +81,18 @@ def _weight_changes(before: DistinctRanking, after: DistinctRanking, name: str, 
 
 
 def document_weights(documents: Sequence[Any], name: str, k: int | None) -> dict[Any, float]:
-    """Return what the place of each of the first k documents is worth to a metric, if it is relevant."""
+    """Return what each of the first k documents adds to a metric if it is relevant, by its rank."""
     if name == "ndcg":
         return {document: 1 / log2(rank + 1) for rank, document in enumerate(documents[:k], start=1)}
     if name == "mrr":
         return {document: 1 / rank for rank, document in enumerate(documents[:k], start=1)}
-    return dict.fromkeys(documents[:k], 1 / k if name == "precision" and k else 1.0)
+    if name == "precision" and k:
+        return dict.fromkeys(documents[:k], 1 / k)
+    return dict.fromkeys(documents[:k], 1.0)
 
 
 def _max_ndcg_gain(changes: FloatArray, k: int | None) -> float:
-    """Return the largest gain of NDCG, given how much more the place of each document is worth."""
+    """Return the largest gain of NDCG, given by how much the discount of each document changes."""
     gains = np.sort(changes[changes > 0])[::-1]
     if not gains.size:
         return 0.0

@@ -1,4 +1,4 @@
-"""The names of what can be told of two rankings without judgments, and how each is computed."""
+"""Read the names of the measures that compare two rankings without judgments, such as `overlap@10` and `rbo`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class ChangeMeasure(NamedTuple):
     """A measure of two rankings.
 
     Attributes:
-        columns: The names of its values; two for a metric that needs judgments: how much it can have lost and gained,
-            such as `max_loss(ndcg@10)` and `max_gain(ndcg@10)`.
+        columns: The names of its values. A metric that needs judgments has two, the most that it can have lost and
+            gained: `max_loss(ndcg@10)` and `max_gain(ndcg@10)`.
         compute: Returns the values of two rankings, before and after.
-        k: How many ranks it looks at; None for all.
+        k: The number of ranks that it looks at; None for all.
     """
 
     columns: tuple[str, ...]
@@ -40,7 +40,7 @@ class ChangeMeasure(NamedTuple):
 
 
 def as_change_measure(name: str | Metric, tolerance: float = 0.0) -> ChangeMeasure:
-    """Return what a name means: `overlap@k`, `rbo`, a metric whose change has bounds, or one of these."""
+    """Return the measure with a name: `overlap@k`, `rbo`, a metric such as `ndcg@10`, or one bound of its change."""
     text = str(name).strip()
     overlap_match = _OVERLAP.fullmatch(text)
     if overlap_match is not None:
@@ -53,13 +53,7 @@ def as_change_measure(name: str | Metric, tolerance: float = 0.0) -> ChangeMeasu
     bound_match = _BOUND.fullmatch(text)
     if bound_match is None:
         return _bounds_measure(as_metric(name))
-    bounds = _bounds_measure(as_metric(bound_match["metric"]))
-    side = 0 if bound_match["side"] == MAX_LOSS else 1
-
-    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
-        return (bounds.compute(before, after)[side],)
-
-    return ChangeMeasure((bounds.columns[side],), compute, bounds.k)
+    return _select_bound(_bounds_measure(as_metric(bound_match["metric"])), bound_match["side"])
 
 
 def _overlap_measure(column: str, k: int, tolerance: float) -> ChangeMeasure:
@@ -88,6 +82,16 @@ def _bounds_measure(metric: Metric) -> ChangeMeasure:
         return bound_change(before, after, metric.name, k)
 
     return ChangeMeasure((f"{MAX_LOSS}({metric})", f"{MAX_GAIN}({metric})"), compute, k)
+
+
+def _select_bound(bounds: ChangeMeasure, side: str) -> ChangeMeasure:
+    """Return one side of a measure with two bounds, `MAX_LOSS` or `MAX_GAIN`."""
+    position = (MAX_LOSS, MAX_GAIN).index(side)
+
+    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
+        return (bounds.compute(before, after)[position],)
+
+    return ChangeMeasure((bounds.columns[position],), compute, bounds.k)
 
 
 def is_change_bound(column: str) -> bool:

@@ -1,13 +1,13 @@
-"""What evaluations have in common: the queries with the same text and judgments, and the metrics."""
+"""Find what evaluations have in common: the queries with the same text and judgments, and the metrics."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_wording import format_metric_mismatch, format_query_mismatch
+from retrieval_metrics.comparison.common_ground_wording import format_metric_mismatch, format_query_mismatch
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
+MismatchKind: TypeAlias = Literal["only_in_one", "worded_differently", "judged_differently"]
+
+
 @dataclass(frozen=True, slots=True)
 class QueryMismatch:
     """Queries of two evaluations that cannot be compared.
 
     Attributes:
         kind: Why: they are in one evaluation only, or their texts or judgments differ.
-        systems: The system that alone has them, or both.
-        n_queries: How many there are.
-        n_total: Of how many queries.
-        example: One of them.
+        systems: The only system that has them, or both systems.
+        n_queries: The number of these queries.
+        n_total: The number of all queries of that system, or of those that both systems have.
+        example: One of these queries.
     """
 
-    kind: Literal["only_in_one", "worded_differently", "judged_differently"]
+    kind: MismatchKind
     systems: tuple[str, ...]
     n_queries: int
     n_total: int
@@ -85,69 +88,67 @@ def find_common_ground(scores: Mapping[str, Scores], metrics: tuple[Metric, ...]
     Raises:
         ValueError: If the rules differ, no query is the same in all evaluations, or they share no metric.
     """
-    (first_name, first), *others = scores.items()
-    mismatches: list[QueryMismatch] = []
-    common_queries = list(_judged_queries(first))
-    for name, other in others:
-        _require_same_rules(first_name, first, name, other)
-        if _has_same_qrels(first, other):
+    (first_name, first_scores), *others = scores.items()
+    query_mismatches: list[QueryMismatch] = []
+    common_queries = list(_judged_queries(first_scores))
+    for other_name, other_scores in others:
+        _require_same_rules(first_name, first_scores, other_name, other_scores)
+        if _has_same_qrels(first_scores, other_scores):
             continue
-        pair = _PairOfEvaluations(first_name, first, name, other)
-        mismatches += pair.find_mismatches()
+        pair = _PairOfEvaluations(first_name, first_scores, other_name, other_scores)
+        query_mismatches += pair.find_mismatches()
         same_queries = pair.find_same_queries()
         common_queries = [query for query in common_queries if query in same_queries]
     if not common_queries:
-        notes = " ".join(map(format_query_mismatch, mismatches))
+        notes = " ".join(map(format_query_mismatch, query_mismatches))
         raise ValueError(
             f"there is no query that is the same in {', '.join(map(repr, scores))}: {notes} Evaluate the "
             "saved rankings again with the current questions: evaluate(questions, rm.load(path).scores.origin.run)"
         )
-    common_metrics, metric_mismatches = _find_common_metrics(scores, metrics)
+    compared_metrics = _find_common_metrics(scores, metrics)
     return CommonGround(
         scores={name: _select_queries(system_scores, common_queries) for name, system_scores in scores.items()},
-        metrics=common_metrics,
+        metrics=compared_metrics.common,
         n_queries=len(common_queries),
-        query_mismatches=tuple(mismatches),
-        metric_mismatches=tuple(metric_mismatches),
+        query_mismatches=tuple(query_mismatches),
+        metric_mismatches=compared_metrics.mismatches,
     )
 
 
 class _PairOfEvaluations:
     """Two evaluations under the same rules, and the queries in which they differ."""
 
-    def __init__(self, first_name: str, first: Scores, other_name: str, other: Scores) -> None:
+    def __init__(self, first_name: str, first_scores: Scores, other_name: str, other_scores: Scores) -> None:
         self._first_name = first_name
         self._other_name = other_name
-        self._first_queries = set(_judged_queries(first))
-        self._other_queries = set(_judged_queries(other))
-        self._reworded = _find_reworded(first, other)
-        self._rejudged = _find_rejudged(first, other) - self._reworded
+        self._first_queries = set(_judged_queries(first_scores))
+        self._other_queries = set(_judged_queries(other_scores))
+        self._reworded = _find_reworded(first_scores, other_scores)
+        self._rejudged = _find_rejudged(first_scores, other_scores) - self._reworded
 
     def find_same_queries(self) -> set[QueryId]:
-        """Return the queries of the other evaluation whose text and judgments are the same in both, where known."""
+        """Return the queries of the other evaluation whose text and judgments do not differ, as far as known."""
         return self._other_queries - self._reworded - self._rejudged
 
     def find_mismatches(self) -> list[QueryMismatch]:
-        """Return the queries that are not the same in both, by the reason."""
+        """Count the queries that are not the same in both, by the reason."""
         first_only = self._first_queries - self._other_queries
         other_only = self._other_queries - self._first_queries
         n_shared = len(self._first_queries & self._other_queries)
         both = (self._first_name, self._other_name)
         mismatches = [
-            _query_mismatch("only_in_one", (self._first_name,), first_only, len(self._first_queries)),
-            _query_mismatch("only_in_one", (self._other_name,), other_only, len(self._other_queries)),
-            _query_mismatch("worded_differently", both, self._reworded, n_shared),
-            _query_mismatch("judged_differently", both, self._rejudged, n_shared),
+            _count_mismatch("only_in_one", (self._first_name,), first_only, len(self._first_queries)),
+            _count_mismatch("only_in_one", (self._other_name,), other_only, len(self._other_queries)),
+            _count_mismatch("worded_differently", both, self._reworded, n_shared),
+            _count_mismatch("judged_differently", both, self._rejudged, n_shared),
         ]
         return [mismatch for mismatch in mismatches if mismatch is not None]
 
 
-def _query_mismatch(
-    kind: Literal["only_in_one", "worded_differently", "judged_differently"],
-    systems: tuple[str, ...],
-    queries: Collection[QueryId],
-    n_total: int,
+def _count_mismatch(
+    kind: MismatchKind, systems: tuple[str, ...], queries: Collection[QueryId], n_total: int
 ) -> QueryMismatch | None:
+    """Return the record of queries that cannot be compared; None if there are none."""
     if not queries:
         return None
     return QueryMismatch(kind, systems, len(queries), n_total, example=min(queries, key=str))
@@ -155,36 +156,37 @@ def _query_mismatch(
 
 def _judged_queries(scores: Scores) -> Sequence[QueryId]:
     """Return the judged queries, including those that the rules leave out because they are missing from the run."""
-    qrels = _qrels(scores)
+    qrels = _find_qrels(scores)
     return scores.queries if qrels is None else qrels.queries
 
 
-def _qrels(scores: Scores) -> Qrels | None:
+def _find_qrels(scores: Scores) -> Qrels | None:
     """Return the judgments; None if the values were computed elsewhere."""
     if scores.origin is None:
         return None
     return scores.origin.judged.qrels
 
 
-def _has_same_qrels(first: Scores, other: Scores) -> bool:
-    qrels = _qrels(first)
-    return qrels is not None and qrels is _qrels(other)
+def _has_same_qrels(first_scores: Scores, other_scores: Scores) -> bool:
+    """Return whether two systems were scored with the same judgments, as one object."""
+    first_qrels = _find_qrels(first_scores)
+    return first_qrels is not None and first_qrels is _find_qrels(other_scores)
 
 
-def _find_reworded(first: Scores, other: Scores) -> set[QueryId]:
+def _find_reworded(first_scores: Scores, other_scores: Scores) -> set[QueryId]:
     """Return the queries whose texts are known in both and differ."""
-    first_qrels = _qrels(first)
-    other_qrels = _qrels(other)
+    first_qrels = _find_qrels(first_scores)
+    other_qrels = _find_qrels(other_scores)
     if first_qrels is None or other_qrels is None:
         return set()
     shared = first_qrels.texts.keys() & other_qrels.texts.keys()
     return {query for query in shared if first_qrels.texts[query] != other_qrels.texts[query]}
 
 
-def _find_rejudged(first: Scores, other: Scores) -> set[QueryId]:
+def _find_rejudged(first_scores: Scores, other_scores: Scores) -> set[QueryId]:
     """Return the queries whose judgments are known in both and differ."""
-    first_qrels = _qrels(first)
-    other_qrels = _qrels(other)
+    first_qrels = _find_qrels(first_scores)
+    other_qrels = _find_qrels(other_scores)
     if first_qrels is None or other_qrels is None or first_qrels.has_same_columns(other_qrels):
         return set()
     rejudged = set()
@@ -193,7 +195,7 @@ def _find_rejudged(first: Scores, other: Scores) -> set[QueryId]:
             continue
         first_judgments = first_qrels.judgments(position)
         other_judgments = other_qrels.judgments(other_qrels.place[query])
-        # Equal values are equal judgments; unequal ones can be, as groups in another order are.
+        # Comparing values is fast. Fingerprints also find equal judgments whose groups are in another order.
         if first_judgments == other_judgments:
             continue
         if judgments_fingerprint(first_judgments) != judgments_fingerprint(other_judgments):
@@ -201,27 +203,33 @@ def _find_rejudged(first: Scores, other: Scores) -> set[QueryId]:
     return rejudged
 
 
-def _require_same_rules(first_name: str, first: Scores, other_name: str, other: Scores) -> None:
-    differences = describe_rule_differences(first.rules, other.rules)
-    first_match = describe_match(first)
-    other_match = describe_match(other)
+def _require_same_rules(first_name: str, first_scores: Scores, other_name: str, other_scores: Scores) -> None:
+    differences = describe_rule_differences(first_scores.rules, other_scores.rules)
+    first_match = describe_match(first_scores)
+    other_match = describe_match(other_scores)
     if first_match is not None and other_match is not None and first_match != other_match:
         differences.append(f"match is {first_match} and {other_match}")
     if not differences:
         return
     rule_names = ""
-    if first.rules.name != other.rules.name:
-        rule_names = f" ({first.rules.name} and {other.rules.name})"
+    if first_scores.rules.name != other_scores.rules.name:
+        rule_names = f" ({first_scores.rules.name} and {other_scores.rules.name})"
     raise ValueError(
         f"evaluations under different rules cannot be compared: in {first_name!r} and {other_name!r}{rule_names} "
         f"{'; '.join(differences)}. Evaluate the rankings of one again under the rules of the other"
     )
 
 
-def _find_common_metrics(
-    scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None
-) -> tuple[tuple[Metric, ...], list[MetricMismatch]]:
-    """Return the metrics that all evaluations have on one scale, and those that were left out."""
+@dataclass(frozen=True, slots=True)
+class _ComparedMetrics:
+    """The metrics that all evaluations have on one scale, and those that were left out."""
+
+    common: tuple[Metric, ...]
+    mismatches: tuple[MetricMismatch, ...]
+
+
+def _find_common_metrics(scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None) -> _ComparedMetrics:
+    """Find which of the metrics can be compared; None stands for all metrics of any evaluation."""
     first_metrics = next(iter(scores.values())).metrics
     all_metrics: dict[Metric, None] = {}
     scales = set()
@@ -243,14 +251,14 @@ def _find_common_metrics(
         notes = " ".join(map(format_metric_mismatch, mismatches))
         raise ValueError(f"the evaluations have no metric in common: {notes}")
     positions = list(map(first_metrics.index, common))
-    # All metrics stand in the order of the first evaluation, those that were asked for in the order of asking.
+    # Metrics that the caller named keep the caller's order.
     if metrics is None:
         positions.sort()
-    return tuple(first_metrics[position] for position in positions), mismatches
+    return _ComparedMetrics(tuple(first_metrics[position] for position in positions), tuple(mismatches))
 
 
 def _select_queries(scores: Scores, queries: list[QueryId]) -> Scores:
-    """Return the scores of those of the queries that were scored."""
+    """Return the scores of these queries; a query without scores is left out."""
     selected = set(queries)
     rows = np.array([row for row, query in enumerate(scores.queries) if query in selected], dtype=np.int64)
     if len(rows) == len(scores.queries):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.common_ground import find_common_ground
+from retrieval_metrics.comparison.common_ground_wording import common_ground_notes
 from retrieval_metrics.comparison.comparison import Comparison
-from retrieval_metrics.comparison.comparison_wording import common_ground_notes, judged_coverage_note
+from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.difference import Differences
-from retrieval_metrics.comparison.documents_to_judge import measure_judged_coverage
+from retrieval_metrics.comparison.judged_coverage import measure_judged_coverage
 from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.comparison.tests_of_pairs import (
     compute_differences,
@@ -53,7 +54,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 RESAMPLES = 10_000
 UNJUDGED = ("bounds", *get_args(UnjudgedRule))
-# With a choice from many pairs, the smallest p value is at most a fifth of what a significant difference needs.
+# If the two results were chosen from many pairs, the smallest possible p value is at most a fifth of what a significant
+# difference needs.
 MIN_RESAMPLES_PER_LOOK = 5
 
 
@@ -81,9 +83,10 @@ def compare_evaluations(
     if options.get("unjudged") not in {None, "bounds"}:
         refuse_fixed(["unjudged"])
     scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
-    chosen = None if metrics is None else as_metrics(metrics, computed=False)
-    ground = find_common_ground(scores, chosen)
-    return compare_scores(ground.scores, ground.metrics, common_ground_notes(ground), **options)
+    requested_metrics = None if metrics is None else as_metrics(metrics, computed=False)
+    common_ground = find_common_ground(scores, requested_metrics)
+    notes = common_ground_notes(common_ground)
+    return compare_scores(common_ground.scores, common_ground.metrics, notes, **options)
 
 
 def compare_scores(
@@ -101,10 +104,25 @@ def compare_scores(
     looks: int = 1,
     show_progress: bool = False,
 ) -> Comparison:
-    """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
+    """Compare scores on the same questions under the same rules.
+
+    Args:
+        scores: The scores of each system.
+        metrics: The metrics to compare.
+        notes: Sentences on what differs between the evaluations besides the rankings.
+        baseline: As in `compare`.
+        level: As in `compare`.
+        resamples: As in `compare`.
+        seed: As in `compare`.
+        margin: As in `compare`.
+        unjudged: As in `compare`.
+        unretrieved_relevant: As in `compare`.
+        looks: The number of pairs of results from which these two were chosen by their values; 1 without a choice.
+        show_progress: As in `compare`.
+    """
     if not _is_rehearsal(scores):
         require_judged_documents(scores)
-    _refuse_vain_margin(margin, metrics)
+    _refuse_unreachable_margin(margin, metrics)
     clusters = merge_clusters(scores)
     ranking_metrics = select_ranking_metrics(metrics)
     budgets = measure_budget_use(scores, ranking_metrics)
@@ -155,7 +173,7 @@ def compare_scores(
 
 
 def _is_rehearsal(scores: Mapping[str, Scores]) -> bool:
-    """Return whether nothing was retrieved by any system, as before the first call of `compare_retrievers`."""
+    """Return whether no system has retrieved anything, as in the check that `compare_retrievers` makes before calls."""
     for system_scores in scores.values():
         origin = system_scores.origin
         if origin is None or origin.judged.n_retrieved.any():
@@ -164,7 +182,7 @@ def _is_rehearsal(scores: Mapping[str, Scores]) -> bool:
 
 
 def _correct_for_looks(differences: Differences, looks: int) -> Differences:
-    """Return the differences of two results that were chosen from `looks` pairs by what they showed."""
+    """Correct the p values for the choice of two results from `looks` pairs by their values."""
     corrected = []
     for difference in differences:
         p_corrected = min(difference.p_corrected * looks, 1.0)
@@ -173,15 +191,15 @@ def _correct_for_looks(differences: Differences, looks: int) -> Differences:
 
 
 def refuse_fixed(options: Iterable[str]) -> None:
-    """Raise if there are options that decide how queries are scored, which is done."""
+    """Raise if there are options that decide how queries are scored: evaluations have their scores already."""
     names = list(options)
     if names:
         pronoun = "it" if len(names) == 1 else "them"
         raise ValueError(f"{', '.join(names)} cannot be changed for evaluations; pass {pronoun} to evaluate(...)")
 
 
-def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None:
-    """Raise if no two values of any metric differ by a margin, which nothing can then exceed."""
+def _refuse_unreachable_margin(margin: float | None, metrics: Iterable[Metric]) -> None:
+    """Raise if a margin is so large that no difference in any metric can exceed it."""
     if margin is None:
         return
     ranges = [metric.definition.bounds[1] - metric.definition.bounds[0] for metric in metrics]
@@ -195,11 +213,11 @@ def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None
 
 def require_comparable(systems: Sequence[Any], options: ComparisonOptions) -> None:
     """Raise before any work if systems cannot be compared with these options."""
-    for name in systems:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a system must be text, got {name!r} ({type(name).__name__})")
-        if not name.strip():
-            raise ValueError(f"the name of a system must not be empty, got {name!r}; sentences and charts name it")
+    for system in systems:
+        if not isinstance(system, str):
+            raise TypeError(f"the name of a system must be text, got {system!r} ({type(system).__name__})")
+        if not system.strip():
+            raise ValueError(f"the name of a system must not be empty, got {system!r}; sentences and charts name it")
     list_pairs(systems, options.get("baseline"))
     proportion(options.get("level", LEVEL), "level")
     positive_integer(options.get("resamples", RESAMPLES), "resamples")
@@ -365,7 +383,7 @@ def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]
 
 
 def _format_intended_call(qrels: Any, runs: Any) -> str:
-    """Return what to write where the second argument of `compare` is no mapping of runs."""
+    """Return the call that was probably meant, if the second argument of `compare` is no mapping of runs."""
     if isinstance(qrels, Evaluation):
         return 'compare({"a": first, "b": second})'
     if runs is None and isinstance(qrels, Mapping):
@@ -376,8 +394,11 @@ def _format_intended_call(qrels: Any, runs: Any) -> str:
 
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
-    """Return whether these are evaluations by name."""
-    # The first decides: judgments are never evaluations, and a stray value among evaluations deserves its name.
+    """Return whether the first argument of `compare` is evaluations by name.
+
+    Raises:
+        TypeError: If the first is an evaluation and another is not; the message names it.
+    """
     if not isinstance(qrels, Mapping) or not isinstance(next(iter(qrels.values()), None), Evaluation):
         return False
     for name, evaluation in qrels.items():

@@ -119,20 +119,20 @@ class _Retrieval:
 
     def _make_task(self, system: str) -> RetrievalTask:
         try:
-            resume = None if self._resume is None else _answers_path(system, self._resume)
+            resume = None if self._resume is None else _prepare_answers_file(system, self._resume)
             return self._plan_retrieval(self._retrievers[system], self._questions, name=system, resume=resume)
         except (TypeError, ImportError) as error:
             error.add_note(f"this is the retriever of the system {system!r}")
             raise
 
     def _rehearse(self, systems: Sequence[str]) -> None:
-        """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
-        first = self._baseline or systems[0]
-        second = next(system for system in systems if system != first)
+        """Compare empty rankings, so that `compare` refuses wrong options before any retriever is called."""
+        baseline = self._baseline or systems[0]
+        other_system = next(system for system in systems if system != baseline)
         empty_run: Any = dict.fromkeys(self._qrels.queries, ())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._compare({first: empty_run, second: empty_run})
+            self._compare({baseline: empty_run, other_system: empty_run})
 
     def compare_runs(self, runs: dict[str, RetrievedRun]) -> Comparison:
         """Compare the runs; warnings point to the caller of the public function."""
@@ -228,7 +228,7 @@ async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
     return retrieval.compare_runs(runs)
 
 
-def _answers_path(system: str, folder: str | PathLike[str]) -> Path:
-    """Return the file for the answers of a system, whatever its name holds; the folder is made."""
+def _prepare_answers_file(system: str, folder: str | PathLike[str]) -> Path:
+    """Create the folder of answers, and return the path of the file for a system, with its name escaped."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     return Path(folder) / f"{quote(system, safe=' =,()')}.jsonl"

@@ -1,4 +1,4 @@
-"""The result of a comparison: means, differences and conclusions; printed, plotted, or as a report."""
+"""Define the result of a comparison: means, differences and conclusions, to print, plot, save or report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.difference_bounds import ToJudge
+    from retrieval_metrics.comparison.documents_to_judge import ToJudge
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.metric import Metric
@@ -68,7 +68,7 @@ class Comparison(ComparisonRecord, Printed):
 
     @property
     def summary(self) -> list[str]:
-        """The conclusions in words: a sentence for what is concluded alike of two systems, after what it rests on."""
+        """The conclusions in words, between their caveats and notes; see `Conclusions.sentences`."""
         return self.conclusions.sentences
 
     @property
@@ -216,7 +216,7 @@ class Comparison(ComparisonRecord, Printed):
 
 
 def _difference_columns(difference: Difference) -> dict[str, Any]:
-    """Return a difference as part of a row of a DataFrame."""
+    """Return the columns of a DataFrame that a difference fills."""
     mde = difference.mde()
     return {
         "metric": difference.metric,
@@ -241,7 +241,7 @@ def _difference_columns(difference: Difference) -> dict[str, Any]:
 
 
 def _conclusion_columns(conclusion: Conclusion) -> dict[str, Any]:
-    """Return a conclusion as part of a row of a DataFrame; those of a margin only if there is one."""
+    """Return the columns of a DataFrame that a conclusion fills; those about a margin only if there is one."""
     columns: dict[str, Any] = {"conclusion": conclusion.kind}
     margin_test = conclusion.details.margin
     if margin_test is not None:

@@ -1,4 +1,4 @@
-"""What the charts of comparisons show, in figures and reports alike."""
+"""Select and order the values that charts of comparisons show, in figures and reports alike."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def system_mean_charts(
 
 
 def _series_by_system(comparison: ComparisonRecord, drawn: Sequence[str]) -> dict[str, int]:
-    """Return the number of each drawn system, which decides its colour, in the order of the comparison."""
+    """Number the drawn systems in the order of the comparison; the number decides the colour."""
     in_order = [system for system in comparison.systems if system in drawn]
     return {system: series for series, system in enumerate(in_order)}
 
 
 def select_drawn_systems(comparison: ComparisonRecord, order: Sequence[str]) -> list[str]:
-    """Return the systems to draw, the best; the baseline is always among them."""
+    """Return the best systems, as many as fit into a chart; the baseline is always among them."""
     drawn = list(order[:MAX_DRAWN_SYSTEMS])
     if comparison.baseline is not None and comparison.baseline not in drawn:
         drawn[-1] = comparison.baseline
@@ -70,7 +70,7 @@ def select_drawn_systems(comparison: ComparisonRecord, order: Sequence[str]) -> 
 
 
 def drawn_systems_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return which systems are drawn, if not all are."""
+    """Return a note on which systems are drawn, if not all are."""
     n_systems = len(comparison.systems)
     if n_systems <= MAX_DRAWN_SYSTEMS:
         return []
@@ -78,23 +78,29 @@ def drawn_systems_notes(comparison: ComparisonRecord) -> list[str]:
 
 
 def star_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return what a star beside a mean is, if there are stars."""
+    """Return a note on what a star beside a mean says, if there are stars."""
     if not comparison.ranking.pareto:
         return []
     return ["* worth its seconds, better than each that is as fast"]
 
 
 def main_pair_changes(comparison: ComparisonRecord, metric: Metric) -> SortedChanges:
-    """Return the changes of the main pair; of several systems, those from the second to the best."""
-    pair = choose_main_pair(comparison, metric)
+    """Return the changes of the main pair; of several systems without a baseline, those towards the better one."""
+    system, baseline = choose_main_pair(comparison, metric)
     order = systems_in_order(comparison, metric)
-    best = min(pair, key=order.index)
-    has_no_baseline = comparison.baseline is None and len(comparison.systems) > 2
-    return sorted_changes(comparison.difference(metric, *pair), is_reversed=has_no_baseline and best != pair[0])
+    is_baseline_better = order.index(baseline) < order.index(system)
+    is_direction_free = comparison.baseline is None and len(comparison.systems) > 2
+    difference = comparison.difference(metric, system, baseline)
+    return sorted_changes(difference, is_reversed=is_direction_free and is_baseline_better)
 
 
 def sorted_changes(difference: Difference, *, is_reversed: bool = False) -> SortedChanges:
-    """Return the difference of every query, the largest gain first; reversed, that of the baseline from the system."""
+    """Return the difference of every query, the largest gain first.
+
+    Args:
+        difference: The difference of a system from its baseline.
+        is_reversed: Whether to show the baseline minus the system instead.
+    """
     system = difference.system
     baseline = difference.baseline
     values = difference.values

@@ -1,4 +1,4 @@
-"""Comparisons as saved files, and back: the evaluation of each system, and the difference of each pair."""
+"""Write comparisons to files and read them: the evaluation of each system, and the difference of each pair."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 
-# Fields of `ComparisonRecord` with a special form in the file, or that follow from these.
+# Fields of `ComparisonRecord` with a special form in the file, and `paired_values`, which is computed from the scores.
 SPECIAL_COMPARISON_FIELDS = {"scores", "metrics", "paired_values", "differences"}
 
-# All others are small records.
+# All other fields are small records, which have the general form.
 _PLAIN_FIELDS = [field.name for field in fields(ComparisonRecord) if field.name not in SPECIAL_COMPARISON_FIELDS]
 
 
@@ -42,7 +42,7 @@ def save_comparison(
 
 
 def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> bool:
-    """Return whether two comparisons hold the same numbers, as a saved one and what is loaded of it do."""
+    """Return whether two comparisons hold the same numbers, as a comparison and its saved copy do."""
     return (
         list(comparison.scores.items()) == list(other.scores.items())
         and comparison.metrics == other.metrics
@@ -51,7 +51,7 @@ def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> b
 
 
 def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
-    """Return what is neither scores nor metrics as JSON holds it, where NaN equals itself."""
+    """Return everything but the scores and metrics in the form for JSON, in which NaN equals itself."""
     sections: dict[str, Any] = {}
     for name in _PLAIN_FIELDS:
         sections[name] = encode_record(getattr(comparison, name), name)
@@ -63,7 +63,7 @@ def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
 
 
 def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
-    """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
+    """Return the sections of a file with several systems: their evaluations, and each text once for all of them."""
     texts: dict[str, int] = {}
     systems = Section()
     for name, system_scores in scores.items():
@@ -73,7 +73,7 @@ def encode_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str,
 
 
 def _find_same_questions(scores: Scores, all_scores: Mapping[str, Scores], names: Iterable[str]) -> str | None:
-    """Return the first of some systems that was asked the very same questions."""
+    """Return the first of these systems that was asked the same questions; None if there is none."""
     for name in names:
         if has_same_questions(scores, all_scores[name]):
             return name
@@ -101,13 +101,13 @@ def decode_comparison(saved_file: SavedFile) -> dict[str, Any]:
     """Return the fields of the `ComparisonRecord` that was saved."""
     content = saved_file.content
     scores = decode_systems(saved_file)
-    arguments: dict[str, Any] = {}
+    fields_by_name: dict[str, Any] = {}
     for name in _PLAIN_FIELDS:
         with saved_file.name_place_in_errors(name):
-            arguments[name] = decode_record(content[name])
+            fields_by_name[name] = decode_record(content[name])
     with saved_file.name_place_in_errors("differences"):
-        arguments["differences"] = Differences(decode_record(entry) for entry in content["differences"])
+        fields_by_name["differences"] = Differences(decode_record(entry) for entry in content["differences"])
     with saved_file.name_place_in_errors("metrics"):
         metrics = tuple(decode_metric(entry, saved_file.name) for entry in content["metrics"])
-    paired_values = PairedValues.from_scores(scores, metrics, arguments.get("clusters"))
-    return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **arguments}
+    paired_values = PairedValues.from_scores(scores, metrics, fields_by_name.get("clusters"))
+    return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **fields_by_name}

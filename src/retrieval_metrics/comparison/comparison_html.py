@@ -1,4 +1,4 @@
-"""The display of comparisons in notebooks, without a server, a script or a plot."""
+"""Show comparisons in notebooks as HTML, without a server, a script or a plot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 
 
-# The largest number of sentences that are shown; of more, the ranking.
+# The largest number of sentences that are shown; instead of more, the ranking is shown.
 MAX_SENTENCES_SHOWN = 12
 
 # The number of pairs of systems whose differences are shown; `comparison.differences` shows all.
@@ -45,10 +45,10 @@ def _worst_queries(comparison: ComparisonRecord) -> list[str]:
     """Return the worst queries of both systems of the main pair; nothing if a run is unknown."""
     if any(scores.origin is None for scores in comparison.scores.values()):
         return []
-    main = choose_leading_metric(comparison.metrics)
+    main_metric = choose_leading_metric(comparison.metrics)
     # The text of a document that one system missed may be known from another.
     corpus = FallbackTexts(*map(retrieved_texts, comparison.scores.values()))
     parts = []
-    for system in choose_main_pair(comparison, main):
-        parts.append(worst_queries_html(comparison.scores[system], main, corpus, f", {system}"))
+    for system in choose_main_pair(comparison, main_metric):
+        parts.append(worst_queries_html(comparison.scores[system], main_metric, corpus, f", {system}"))
     return parts

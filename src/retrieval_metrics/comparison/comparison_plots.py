@@ -1,4 +1,4 @@
-"""The figures of comparisons."""
+"""Draw the figures of comparisons."""
 
 from __future__ import annotations
 
@@ -38,54 +38,56 @@ MAX_DRAWN_PAIRS = 6
 def comparison_figure(comparison: ComparisonRecord, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
     """Draw a comparison; see `Comparison.plot`."""
     require_plot_kind(kind, "intervals", "differences", "wins", "cutoffs", "precision_recall")
-    name = _main_metric(comparison, metric)
+    main_metric_name = _choose_metric_name(comparison, metric)
     if kind == "overview":
-        return _overview(comparison, name, across)
-    # One key for all panels.
+        return _draw_overview(comparison, main_metric_name, across)
+    # All panels share one key of long names.
     key = NameKey(comparison.systems)
-    drawn = select_drawn_systems(comparison, systems_in_order(comparison, as_metric(name)))
-    scores = {system: scores for system, scores in comparison.scores.items() if system in drawn}
+    drawn = select_drawn_systems(comparison, systems_in_order(comparison, as_metric(main_metric_name)))
+    drawn_scores = {system: scores for system, scores in comparison.scores.items() if system in drawn}
     note = "; ".join(drawn_systems_notes(comparison))
     if kind == "intervals":
         panels = _mean_panels(comparison, comparison.metrics, key, drawn, small=len(comparison.metrics) > 1)
         note = _note_on_means(comparison)
     elif kind == "cutoffs":
-        over_cutoff = _metric_over_cutoff(comparison, metric)
-        panels = [cutoffs_panel(key(cutoff_lines(scores, over_cutoff)))]
+        metric_with_cutoff = _choose_metric_with_cutoff(comparison, metric)
+        panels = [cutoffs_panel(key(cutoff_lines(drawn_scores, metric_with_cutoff)))]
     elif kind == "precision_recall":
-        panels = [points_panel(key(precision_recall_points(scores)))]
+        panels = [points_panel(key(precision_recall_points(drawn_scores)))]
     else:
         note = _note_on_pairs(comparison)
         panels = []
-        for pair in _clearest_pairs(comparison, name):
+        for pair in _clearest_pairs(comparison, main_metric_name):
             if kind == "wins":
                 panels.append(shares_panel(key(win_shares(comparison, pair))))
             else:
-                panels.append(changes_panel(key(sorted_changes(comparison.difference(name, *pair)))))
+                difference = comparison.difference(main_metric_name, *pair)
+                panels.append(changes_panel(key(sorted_changes(difference))))
     return figure(panels, across, note=note, key=key)
 
 
-def _overview(comparison: ComparisonRecord, name: str, across: int | None) -> Plot:
-    """Answer which system is better, and how sure that is: in a sentence, by the means, and query by query."""
-    main = as_metric(name)
-    others = [metric for metric in comparison.metrics if str(metric) != name]
+def _draw_overview(comparison: ComparisonRecord, main_metric_name: str, across: int | None) -> Plot:
+    """Draw which system is better, and how sure that is: as a sentence, the means, and the changes of every query."""
+    main_metric = as_metric(main_metric_name)
+    other_metrics = [metric for metric in comparison.metrics if str(metric) != main_metric_name]
     key = NameKey(comparison.systems)
-    drawn = select_drawn_systems(comparison, systems_in_order(comparison, main))
+    drawn = select_drawn_systems(comparison, systems_in_order(comparison, main_metric))
     if len(comparison.systems) == 2:
-        sentences = [comparison.conclusions.get(name).sentence]
+        sentences = [comparison.conclusions.get(main_metric_name).sentence]
     else:
-        sentences = comparison.ranking.sentences_by_metric[name]
+        sentences = comparison.ranking.sentences_by_metric[main_metric_name]
     panels = [
-        *_mean_panels(comparison, [main], key, drawn, small=False),
-        changes_panel(key(main_pair_changes(comparison, main))),
-        *_mean_panels(comparison, others, key, drawn, small=True),
+        *_mean_panels(comparison, [main_metric], key, drawn, small=False),
+        changes_panel(key(main_pair_changes(comparison, main_metric))),
+        *_mean_panels(comparison, other_metrics, key, drawn, small=True),
     ]
     note = " ".join([*comparison.conclusions.caveats, _note_on_means(comparison)])
     return figure(panels, across, title=" ".join(sentences), note=note, key=key)
 
 
 def _note_on_means(comparison: ComparisonRecord) -> str:
-    """Return what is drawn, and what signs, stars and bars beside means are."""
+    """Return which systems are drawn, and what the signs, stars and bars beside the means say."""
+    # The last note of a ranking begins with its signs.
     signs, _, _ = comparison.ranking.notes[-1].partition("; ")
     bars = f"bars are {numbers.level_name(comparison.level)}s of the means"
     return "; ".join([*drawn_systems_notes(comparison), *star_notes(comparison), signs, bars])
@@ -98,12 +100,12 @@ def _mean_panels(
     return [rows_panel(key(chart), small=small) for chart in charts]
 
 
-def _clearest_pairs(comparison: ComparisonRecord, name: str) -> list[tuple[str, str]]:
-    """Return the pairs to draw: all, or of many those that differ most clearly."""
+def _clearest_pairs(comparison: ComparisonRecord, metric_name: str) -> list[tuple[str, str]]:
+    """Return the pairs to draw: all of them, or those with the smallest p values if there are many."""
     if len(comparison.pairs) <= MAX_DRAWN_PAIRS:
         return comparison.pairs
-    by_p = sorted(comparison.pairs, key=lambda pair: comparison.difference(name, *pair).p_corrected)
-    return by_p[:MAX_DRAWN_PAIRS]
+    by_p_value = sorted(comparison.pairs, key=lambda pair: comparison.difference(metric_name, *pair).p_corrected)
+    return by_p_value[:MAX_DRAWN_PAIRS]
 
 
 def _note_on_pairs(comparison: ComparisonRecord) -> str:
@@ -114,20 +116,24 @@ def _note_on_pairs(comparison: ComparisonRecord) -> str:
     return f"{MAX_DRAWN_PAIRS} of {n_pairs:,} pairs of systems, those told apart most clearly"
 
 
-def _main_metric(comparison: ComparisonRecord, metric: str | Metric | None) -> str:
-    """Return the name of the metric that was asked for, or of the one that decides."""
+def _choose_metric_name(comparison: ComparisonRecord, metric: str | Metric | None) -> str:
+    """Return the name of the requested metric, or of the leading metric of the comparison.
+
+    Raises:
+        KeyError: If the requested metric was not compared.
+    """
     if metric is None:
         return comparison.differences.leading.metric
-    comparison.means[metric]  # raises for a metric that was not compared
+    _ = comparison.means[metric]  # looked up for its error alone
     return str(as_metric(metric))
 
 
-def _metric_over_cutoff(comparison: ComparisonRecord, metric: str | Metric | None) -> Metric:
-    """Return the metric to draw over its cut-off: the one that was asked for, or the first that takes one."""
-    main = as_metric(_main_metric(comparison, metric))
-    if metric is not None or main.definition.takes_cutoff:
-        return main
-    for compared in comparison.metrics:
-        if compared.definition.takes_cutoff:
-            return compared
-    return main
+def _choose_metric_with_cutoff(comparison: ComparisonRecord, requested: str | Metric | None) -> Metric:
+    """Return the metric to draw over its cut-off: the requested one, or the first that takes a cut-off."""
+    main_metric = as_metric(_choose_metric_name(comparison, requested))
+    if requested is not None or main_metric.definition.takes_cutoff:
+        return main_metric
+    for metric in comparison.metrics:
+        if metric.definition.takes_cutoff:
+            return metric
+    return main_metric

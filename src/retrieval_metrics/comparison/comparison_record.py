@@ -1,4 +1,4 @@
-"""The record of a comparison: several systems on the same queries, with everything computed from them."""
+"""Hold the data of a comparison, and compute its means, intervals, conclusions and ranking from them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from retrieval_metrics.statistics.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.comparison.conclusions import Conclusions
     from retrieval_metrics.comparison.difference import Difference, Differences
     from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
-    from retrieval_metrics.comparison.paired_values import PairedValues
+    from retrieval_metrics.comparison.paired_values import PairedValues, SharedValues
     from retrieval_metrics.comparison.selection_bias import SelectionBias
     from retrieval_metrics.comparison.system_ranking import SystemRanking
     from retrieval_metrics.evaluation.budget_coverage import BudgetUse
@@ -76,7 +75,7 @@ class ComparisonRecord:
         )
 
     def _caveats(self) -> tuple[str, ...]:
-        """Return sentences on what all conclusions rest on."""
+        """Return the sentences about what all conclusions depend on."""
         notes = list(system_wide_warnings(self.scores))
         for budget in self.budgets:
             notes += budget.sentences
@@ -92,9 +91,9 @@ class ComparisonRecord:
         for metric in self.metrics:
             if not metric.definition.is_quality_metric:
                 continue
-            rows, values = self._shared[str(metric)]
-            labels = self.paired_values.shared_labels(rows)
-            bias = estimate_selection_bias(str(metric), self.systems, values.T, metric.definition.sign, labels)
+            shared = self._shared[str(metric)]
+            labels = self.paired_values.shared_labels(shared.rows)
+            bias = estimate_selection_bias(str(metric), self.systems, shared.values.T, metric.definition.sign, labels)
             if bias is not None:
                 biases.append(bias)
         return tuple(biases)
@@ -103,8 +102,8 @@ class ComparisonRecord:
     def means(self) -> ByMetric[dict[str, float]]:
         """The mean of each metric for each system, over the queries for which it is defined in all systems."""
         means = {}
-        for metric, sums_by_system in self._sums.items():
-            means[metric] = {system: sums.mean for system, sums in sums_by_system.items()}
+        for metric_name, sums_by_system in self._sums.items():
+            means[metric_name] = {system: sums.mean for system, sums in sums_by_system.items()}
         return ByMetric(means)
 
     @cached_property
@@ -113,10 +112,10 @@ class ComparisonRecord:
         intervals: dict[str, dict[str, Interval]] = {}
         for metric in self.metrics:
             name = str(metric)
-            rows, values = self._shared[name]
-            labels = self.paired_values.shared_labels(rows)
+            shared = self._shared[name]
+            labels = self.paired_values.shared_labels(shared.rows)
             intervals[name] = {}
-            for (system, scores), column in zip(self.scores.items(), values.T, strict=True):
+            for (system, scores), column in zip(self.scores.items(), shared.values.T, strict=True):
                 # Clustered queries are not independent, so the interval needs the sums of their clusters.
                 sums = self._sums[name][system] if labels is None else sum_clustered_values(column, labels)
                 intervals[name][system] = mean_interval_of_sums(scores, metric, sums, self.level)
@@ -125,17 +124,17 @@ class ComparisonRecord:
     @cached_property
     def _sums(self) -> dict[str, dict[str, Sums]]:
         sums = {}
-        for metric, (_, values) in self._shared.items():
-            sums[metric] = dict(zip(self.systems, map(Sums.from_values, values.T), strict=True))
+        for metric_name, shared in self._shared.items():
+            sums[metric_name] = dict(zip(self.systems, map(Sums.from_values, shared.values.T), strict=True))
         return sums
 
     @cached_property
     def n(self) -> ByMetric[int]:
         """The number of queries for which each metric is defined in all systems."""
-        return ByMetric({metric: len(rows) for metric, (rows, _) in self._shared.items()})
+        return ByMetric({metric_name: len(shared.rows) for metric_name, shared in self._shared.items()})
 
     @cached_property
-    def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
+    def _shared(self) -> dict[str, SharedValues]:
         return {str(metric): self.paired_values.shared(metric) for metric in self.metrics}
 
     @cached_property
@@ -144,5 +143,5 @@ class ComparisonRecord:
         return rank_systems(self)
 
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
-        """Return one of the differences."""
+        """Return the difference of a system from a baseline in a metric; see `Conclusions.get`."""
         return require_one_pair(self.differences, "differences", metric, system, baseline)

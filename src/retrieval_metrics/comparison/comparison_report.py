@@ -1,4 +1,4 @@
-"""Reports of comparisons as HTML pages."""
+"""Write reports of comparisons as HTML pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# The largest number of sentences that are shown; more are folded, and the ranking comes first.
+# The largest number of sentences that are shown; if there are more, they are folded and the ranking comes first.
 MAX_SENTENCES = 8
 
 
@@ -55,22 +55,22 @@ def comparison_report(
     main = choose_leading_metric(comparison.metrics)
     pair = choose_main_pair(comparison, main)
     title = title or _title(comparison)
-    # One key for all of the page: a name has the same number in every picture.
+    # The page has one key, so that a name has the same number in every chart.
     key = NameKey(comparison.systems)
     knows_runs = all(scores.origin is not None for scores in comparison.scores.values())
     if not knows_runs:
-        parts = _parts_about_numbers(comparison, main, pair, key)
+        parts = _sections_without_queries(comparison, main, pair, key)
         page.write(path, title, [*parts, *format_about_section(comparison.scores, GLOSSARY, None)])
         return
     data = QueryData(comparison.scores, comparison.metrics, main, pair, options)
     outcomes = page.section(f"What went wrong, for {main}", page.table(key(outcomes_table(data))))
     values = page.table(key(values_table(comparison.scores, main)))
-    first, *others = _parts_about_numbers(comparison, main, pair, key)
+    answer, *other_sections = _sections_without_queries(comparison, main, pair, key)
     page_data = data.page_data()
     parts = [
-        first,
+        answer,
         outcomes,
-        *others,
+        *other_sections,
         page.folded(f"{main} by query and over the cut-off", values, cutoff_chart(comparison.scores, main)),
         queries_section(data, page_data.values),
         *format_about_section(comparison.scores, GLOSSARY, page_data.text_length),
@@ -78,10 +78,12 @@ def comparison_report(
     page.write(path, title, parts, page_data.values)
 
 
-def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey) -> list[str]:
-    """Return what needs no single queries: the answer first, then the ranking, the means and the differences.
+def _sections_without_queries(
+    comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey
+) -> list[str]:
+    """Return the sections that show no single queries: the answer, the ranking, the means and the differences.
 
-    It comes after everything else whose names are in the key, because it shows the key.
+    Call this after the other sections are made, because the answer shows the key, to which they add names.
     """
     order = systems_in_order(comparison, main)
     means = []
@@ -99,7 +101,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
         answer,
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
         svg_charts.arrange_charts(*means),
-        page.section("How sure", *_difference_parts(comparison.differences.tables, comparison.pairs.index(pair))),
+        page.section("How sure", *_difference_tables(comparison.differences.tables, comparison.pairs.index(pair))),
     ]
     sentences = comparison.conclusions.sentences
     if len(sentences) > MAX_SENTENCES:
@@ -112,7 +114,7 @@ def _parts_about_numbers(comparison: ComparisonRecord, main: Metric, pair: tuple
 
 
 def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: NameKey) -> str:
-    """Return which system is better in words, beside its picture; of many sentences the picture comes first."""
+    """Return which system is better in words, beside the charts; the charts come first if there are many sentences."""
     sentences = comparison.conclusions.sentences
     has_few_sentences = len(sentences) <= MAX_SENTENCES
     if not has_few_sentences:
@@ -135,7 +137,7 @@ def _title(comparison: ComparisonRecord) -> str:
     return f"Comparison of {len(names):,} systems"
 
 
-def _difference_parts(tables: Sequence[Table], shown_index: int) -> list[str]:
+def _difference_tables(tables: Sequence[Table], shown_index: int) -> list[str]:
     """Return the differences of the main pair, and the folded differences of all others."""
     folded = []
     for index, table in enumerate(tables):

@@ -1,4 +1,4 @@
-"""What is printed of a comparison: its tables, and the notes about how it was made."""
+"""Make the tables that are printed of a comparison, and the notes about how it was made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.comparison.comparison_wording import format_judged_shares
-from retrieval_metrics.comparison.conclusion_wording import format_graded_documents
+from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes, format_cluster_count, metric_notes
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The largest number of pairs for which a comparison prints every difference; for more it prints the ranking.
 MAX_PRINTED_PAIRS = 2
 
-# What is printed of how long a retriever takes.
+# The quantiles of the time of a query that are printed, by their names in the header.
 QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 
 # What the columns mean, for readers of a report.
@@ -44,7 +44,7 @@ GLOSSARY = {
 
 
 def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
-    """Return the means, the differences of each pair and the conclusions; of many pairs, the ranking instead."""
+    """Return the means, the differences and the conclusions of each pair, or only the ranking if there are many."""
     if len(comparison.differences.by_pair) <= MAX_PRINTED_PAIRS:
         return _tables_of_few_pairs(comparison)
     return _tables_of_many_pairs(comparison)
@@ -61,13 +61,13 @@ def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
     conclusions = comparison.conclusions
     ranking = comparison.ranking
     times = retrieval_tables(comparison)
-    pairs = numbers.format_count(len(comparison.differences.by_pair), "pair")
+    n_pairs = numbers.format_count(len(comparison.differences.by_pair), "pair")
     notes = [
         *conclusions.caveats,
         *ranking.sentences,
         *conclusions.selection_bias_notes,
-        f"print(comparison.conclusions) says what each of the {pairs} shows",
-        *method_notes(comparison, pairs=False),
+        f"print(comparison.conclusions) says what each of the {n_pairs} shows",
+        *method_notes(comparison, has_conclusions=False),
     ]
     if times:
         # The times stand in their own table.
@@ -88,7 +88,7 @@ def means_table(comparison: ComparisonRecord) -> Table:
 
 
 def _judged_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return how much of each system is judged, and the means with any grades of the rest, if that was asked."""
+    """Return how much of each system is judged, and the bounds of the means over all grades, if they were computed."""
     notes = []
     if comparison.judged_coverage is not None:
         notes.append(f"judged {format_judged_shares(comparison.judged_coverage)}")
@@ -98,7 +98,7 @@ def _judged_notes(comparison: ComparisonRecord) -> list[str]:
 
 
 def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
-    """Return the means of a metric with any grades of what is unjudged."""
+    """Return the bounds of the means of a metric over all grades of the unjudged documents."""
     grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
     ranges = []
     for system, (low, high) in bounds.means[metric].items():
@@ -140,32 +140,38 @@ def _format_quantiles(seconds: Collection[float]) -> list[str]:
     return [numbers.format_three_digits(quantile) for quantile in quantiles]
 
 
-def method_notes(comparison: ComparisonRecord, *, pairs: bool = True) -> list[str]:
-    """Return how the differences were tested, and what was left out."""
+def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) -> list[str]:
+    """Return how the differences were tested, and what was left out.
+
+    Args:
+        comparison: The comparison.
+        has_conclusions: Whether the conclusion of every pair stands above these notes.
+    """
     notes = [_format_test(comparison)]
     notes += _missing_interval_notes(comparison)
     notes += metric_notes(comparison.metrics)
     notes += _cluster_notes(comparison)
     if comparison.margin is not None:
-        notes.append(_format_margin_level(comparison, pairs=pairs))
+        notes.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
     notes += _left_out_notes(comparison)
     return notes
 
 
 def _format_test(comparison: ComparisonRecord) -> str:
     is_exact = all(difference.paired.exact for difference in comparison.differences)
-    first = comparison.differences[0]
+    # All differences of a comparison were corrected for the same number of tests and choices.
+    difference = comparison.differences[0]
     corrections = []
-    if first.comparisons > 1:
-        corrections.append(f"for {first.comparisons} comparisons")
-    if first.selected_from > 1:
-        corrections.append(f"for the choice from {first.selected_from:,} pairs of results")
+    if difference.comparisons > 1:
+        corrections.append(f"for {difference.comparisons} comparisons")
+    if difference.selected_from > 1:
+        corrections.append(f"for the choice from {difference.selected_from:,} pairs of results")
     test = "Exact randomisation test" if is_exact else "Randomisation test"
     return f"{test}, corrected {' and '.join(corrections)}" if corrections else test
 
 
 def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return that there are too few queries, or clusters, for an interval, if that is so."""
+    """Return a note if there are too few queries, or clusters, for an interval."""
     n_units = []
     for difference in comparison.differences:
         if difference.n and isnan(difference.interval.low):
@@ -176,20 +182,20 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
     units = numbers.format_query_count(max_units)
     if comparison.differences[0].clusters is not None:
         units = numbers.format_count(max_units, "cluster")
-    are = "is" if max_units == 1 else "are"
-    return [f"no interval can be given at {100 * comparison.level:g} %: {units} {are} too few for one"]
+    verb = "is" if max_units == 1 else "are"
+    return [f"no interval can be given at {100 * comparison.level:g} %: {units} {verb} too few for one"]
 
 
-def _format_margin_level(comparison: ComparisonRecord, *, pairs: bool) -> str:
+def _format_margin_level(comparison: ComparisonRecord, *, has_conclusions: bool) -> str:
     level = f"by itself at a one-sided level of {100 * comparison.level:g} %"
-    if pairs:
+    if has_conclusions:
         return f"margin: each sentence {level}"
     where = "" if comparison.baseline is not None else " (print(comparison.conclusions) has it)"
     return f"margin{where}: each system and metric {level}"
 
 
 def _left_out_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return the metrics whose means leave out queries that not every system has."""
+    """Return a note for each metric whose means leave out queries that some system does not have."""
     is_defined = ~np.isnan(comparison.paired_values.values)
     max_n_by_metric = is_defined.sum(axis=1).max(axis=0).tolist()
     notes = []
@@ -213,7 +219,7 @@ def _cluster_notes(comparison: ComparisonRecord) -> list[str]:
 
 
 def design_effect_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return by how much clusters enlarge the variances of the differences, if there are clusters."""
+    """Return a note on how much clusters enlarge the variances of the differences, if there are clusters."""
     effects = []
     for difference in comparison.differences:
         if difference.paired.design_effect > 0:

@@ -1,4 +1,4 @@
-"""The notes about a comparison as a whole: what the data allow, and what differs besides the rankings."""
+"""Write the notes about a comparison as a whole: unequal judgments, the selection bias, the largest changes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.comparison.common_ground import CommonGround, MetricMismatch, QueryMismatch
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
 
-# The number of queries named as those that moved most.
+# The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
 
 
@@ -28,7 +27,7 @@ def largest_changes_note(difference: Difference) -> str:
 
 
 def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
-    """Return the means to expect of the best systems on new questions, for all metrics in which that can be seen."""
+    """Return the means to expect of the best systems on new questions, for the metrics in which the bias is visible."""
     visible = [bias for bias in biases if _is_visible(bias)]
     if not visible:
         return []
@@ -62,7 +61,7 @@ def _format_shares(shares: Mapping[str, float]) -> str:
 
 
 def judged_coverage_note(comparison: ComparisonRecord) -> str:
-    """Return how unjudged documents were treated, where that alone could explain a difference."""
+    """Return how unjudged documents were treated, if that alone could explain a difference."""
     coverage = comparison.judged_coverage
     if coverage is None:
         return ""
@@ -84,35 +83,3 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
         f"The systems are not judged alike ({shares}). Unjudged documents count as not relevant, "
         f"which alone can make a difference{remedy}."
     )
-
-
-# What differs between evaluations.
-
-
-def common_ground_notes(ground: CommonGround) -> list[str]:
-    """Return what differs between the compared evaluations, besides their rankings."""
-    notes = list(map(format_query_mismatch, ground.query_mismatches))
-    if notes:
-        notes.append(f"Compared on {numbers.format_query_count(ground.n_queries)} that are the same in all.")
-    notes += map(format_metric_mismatch, ground.metric_mismatches)
-    return notes
-
-
-def format_query_mismatch(mismatch: QueryMismatch) -> str:
-    """Return how many queries of two evaluations cannot be compared, and why."""
-    systems = " and ".join(map(repr, mismatch.systems))
-    if mismatch.kind == "only_in_one":
-        reason = f"only in {systems}"
-    elif mismatch.kind == "worded_differently":
-        reason = f"worded differently in {systems}"
-    else:
-        reason = f"judged differently in {systems}"
-    total = numbers.format_query_count(mismatch.n_total)
-    return f"{mismatch.n_queries:,} of {total} {reason}, such as {mismatch.example!r}."
-
-
-def format_metric_mismatch(mismatch: MetricMismatch) -> str:
-    """Return why a metric cannot be compared."""
-    if mismatch.missing_in:
-        return f"{mismatch.metric} was not computed in {', '.join(map(repr, mismatch.missing_in))}."
-    return f"{mismatch.metric} divides by the largest grade, which differs, so it is left out."

@@ -1,4 +1,4 @@
-"""The sentences about conclusions: one for all pairs and metrics with the same conclusion.
+"""Write the sentences about conclusions: one sentence for all pairs and metrics with the same conclusion.
 
 Functions called `format_...` always return text; those called `..._note` return an addition, empty where there is
 nothing to add.
@@ -12,28 +12,22 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.conclusion_groups import ConclusionGroup
+from retrieval_metrics.comparison.suffix_wording import conclusion_suffix
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.comparison.conclusions import Conclusion, ConclusionKind
-    from retrieval_metrics.statistics.noninferiority import MarginOutcome, MarginTest
-    from retrieval_metrics.statistics.rare_changes import RareChange
 
 # A sentence that names more than this is hard to read; the tables have all of them.
 MAX_NAMES = 4
-# Grades that shift a mean by less shift it by rounding only.
-ROUNDING = 1e-9
-
-
-# Conclusions.
 
 
 def format_conclusion(conclusion: Conclusion) -> str:
     """Return one conclusion as a sentence."""
     group = ConclusionGroup(conclusion.system, (conclusion,))
-    return f"{_format_groups([group])}{_suffix(conclusion)}."
+    return f"{_format_groups([group])}{conclusion_suffix(conclusion)}."
 
 
 def format_conclusions(conclusions: Iterable[Conclusion]) -> list[str]:
@@ -71,7 +65,7 @@ def combine_sentences(groups: Iterable[ConclusionGroup], *, with_suffix: bool = 
             is_undecided_gain=group.first.depends_on_unjudged and group.is_gain,
             is_sample_only=group.is_sample_only,
             too_few_note=_too_few_note(group),
-            suffix=_suffix(group.first) if with_suffix else "",
+            suffix=conclusion_suffix(group.first) if with_suffix else "",
         )
         groups_by_key[key].append(group)
     sentences = []
@@ -174,9 +168,6 @@ def _format_better_or_worse(groups: Sequence[ConclusionGroup], names: _Names) ->
     if groups[0].first.depends_on_unjudged:
         return f"Whether {comparison} {names.metrics} depends on what is unjudged"
     return f"{comparison} {_format_differences(groups, names.metrics)}"
-
-
-# Sizes and intervals of several metrics.
 
 
 def _metrics_by_text(groups: Sequence[ConclusionGroup], texts: Iterable[str]) -> dict[str, str]:
@@ -331,150 +322,3 @@ def _range_note(effects: Sequence[float]) -> str:
     if smallest == largest:
         return smallest
     return f"{smallest} to {largest}"
-
-
-# What unjudged documents and the margin add to a sentence.
-
-
-def _suffix(conclusion: Conclusion) -> str:
-    return f"{_unjudged_note(conclusion)}{_margin_note(conclusion)}"
-
-
-def format_graded_documents(depth: int | None, unretrieved_relevant: int) -> str:
-    """Return in words which documents are given other grades, within a depth or in the whole ranking."""
-    scope = "that were retrieved" if depth is None else f"among the first {depth}"
-    text = f"the unjudged {scope}"
-    if unretrieved_relevant:
-        text += f" and of up to {unretrieved_relevant:,} more relevant ones per query that nobody retrieved"
-    return text
-
-
-def _unjudged_note(conclusion: Conclusion) -> str:
-    """Return what other grades of the unjudged documents could make of a difference."""
-    bounds = conclusion.unjudged_bounds
-    if bounds is None:
-        return ""
-    documents = format_graded_documents(bounds.depth, bounds.unretrieved_relevant)
-    interval = f"{numbers.format_signed(bounds.interval.low)} to {numbers.format_signed(bounds.interval.high)}"
-    if conclusion.depends_on_unjudged:
-        judged = numbers.format_signed(conclusion.difference)
-        return f": as judged the difference is {judged}, with other grades of {documents} it could be {interval}"
-    if bounds.changes_conclusion:
-        return f"; with other grades of {documents} the difference could be {interval}"
-    if not bounds.n_queries:
-        return f", and nothing is {documents.removeprefix('the ')}"
-    if conclusion.kind == "not_significant":
-        effect = "show one"
-    elif conclusion.kind == "identical":
-        effect = "show a clear difference"
-    else:
-        effect = "change that"
-    return f", and no grades of {documents} would {effect}"
-
-
-def _margin_note(conclusion: Conclusion) -> str:
-    """Return whether the system is worse by more than the margin, and what the bound of the loss is."""
-    outcome = conclusion.noninferiority
-    margin = conclusion.margin
-    margin_test = conclusion.details.margin
-    if outcome is None or margin is None or margin_test is None:
-        return ""
-    if conclusion.kind == "worse":
-        return _loss_note(outcome, margin)
-    if outcome != "noninferior":
-        return _not_shown_note(conclusion, margin, margin_test)
-    if conclusion.kind == "better":
-        return ""
-    # The two-sided interval, which is wider, does not show it.
-    is_only_one_sided = conclusion.gain_interval.low <= -margin
-    test = " one-sided," if is_only_one_sided else ""
-    return f";{test} {conclusion.system} is no worse by more than {margin:g}"
-
-
-def _loss_note(outcome: MarginOutcome, margin: float) -> str:
-    """Return whether the loss of a system that is worse exceeds the margin."""
-    if outcome == "inferior":
-        return f", by more than {margin:g}"
-    if outcome == "noninferior":
-        return f", but not by more than {margin:g}"
-    return f"; whether by more than {margin:g} is open"
-
-
-def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTest) -> str:
-    """Return that a loss of more than the margin is not excluded, and why."""
-    difference = conclusion.details
-    if conclusion.kind == "better":
-        text = f"; that rare losses make it worse by more than {margin:g} is not ruled out"
-    else:
-        text = f"; that {conclusion.system} is no worse by more than {margin:g} is not shown"
-    if margin_test.low > -margin and difference.rare_effect.mean_shift >= margin:
-        units = "queries" if difference.clusters is None else "independent queries"
-        return f"{text}, which takes about {margin_test.min_units} {units}"
-    if margin_test.low <= -difference.max_difference < conclusion.gain_interval.low:
-        return f"{text}: the loss lies on so few queries that the test, which allows for skewness, cannot bound it"
-    has_lower_bound_from_grades = conclusion.lowest_difference < margin_test.low - ROUNDING
-    grades = " and with other grades" if has_lower_bound_from_grades else ""
-    largest_loss = numbers.format_three_digits(-conclusion.lowest_difference)
-    return f"{text}: one-sided{grades}, it may be worse by up to {largest_loss}"
-
-
-# Rare effects.
-
-
-def format_rare_effect(
-    n: int, max_difference: float, rare: RareChange, *, query_change: str = "differ", mean_change: str = "by"
-) -> str:
-    """Return which rare effects so many queries may have missed, as a statement without the full stop.
-
-    Args:
-        n: The number of queries.
-        max_difference: The largest possible difference in one query.
-        rare: The share of all queries that may be affected, and the effect on the mean.
-        query_change: What an affected query may do, such as `be worse`.
-        mean_change: What the mean may do, such as `lower by`.
-    """
-    return (
-        f"{numbers.format_query_count(n)} cannot show what is rare: "
-        f"up to {100 * rare.share:.2g} % of all queries could {query_change} by {max_difference:.3g}, "
-        f"and the mean {mean_change} {rare.mean_shift:.2g}"
-    )
-
-
-def rare_effect_note(conclusion: Conclusion) -> str:
-    """Return which rare effects the queries of a conclusion may have missed, in a sentence."""
-    if not conclusion.rare_effect_matters:
-        return ""
-    higher_is_better = conclusion.details.higher_is_better
-    if conclusion.may_be_within_margin or conclusion.kind == "better":
-        query_change = "be worse"
-        mean_change = "lower by" if higher_is_better else "higher by"
-    elif conclusion.kind == "worse":
-        query_change = "be better"
-        mean_change = "higher by" if higher_is_better else "lower by"
-    else:
-        query_change = "differ"
-        mean_change = "by"
-    effect = format_rare_effect(
-        conclusion.n,
-        conclusion.details.max_difference,
-        conclusion.details.rare_effect,
-        query_change=query_change,
-        mean_change=mean_change,
-    )
-    return f"{effect}."
-
-
-def rare_effect_notes(conclusions: Sequence[Conclusion]) -> list[str]:
-    """Return the rare effects that conclusions may have missed, each once; those of some metrics name them."""
-    metrics_by_note: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for conclusion in conclusions:
-        if conclusion.rare_effect_note:
-            metrics_by_note[conclusion.rare_effect_note][conclusion.metric] = None
-    n_metrics = len({conclusion.metric for conclusion in conclusions})
-    notes = []
-    for note, metrics in metrics_by_note.items():
-        if len(metrics) == n_metrics:
-            notes.append(note)
-        else:
-            notes.append(f"In {numbers.join_names(list(metrics))}, {note}")
-    return notes

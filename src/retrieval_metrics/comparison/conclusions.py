@@ -1,4 +1,4 @@
-"""What a comparison shows about two systems in a metric: one record, which every sentence, plot and gate reads."""
+"""Conclude what a comparison shows about two systems in a metric, in a record that sentences, plots and gates read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from retrieval_metrics.comparison import conclusion_wording as wording
+from retrieval_metrics.comparison import conclusion_wording, rare_effect_wording
 from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
 from retrieval_metrics.comparison.difference_bounds import bound_difference
 from retrieval_metrics.comparison.pair_selection import require_one_pair
@@ -190,12 +190,12 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     @cached_property
     def sentence(self) -> str:
         """The conclusion in one sentence."""
-        return wording.format_conclusion(self)
+        return conclusion_wording.format_conclusion(self)
 
     @cached_property
     def rare_effect_note(self) -> str:
         """The rare, large change that so few queries cannot show, in a sentence; empty where it does not matter."""
-        return wording.rare_effect_note(self)
+        return rare_effect_wording.rare_effect_note(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the conclusion as built-in types, for JSON."""
@@ -275,7 +275,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
 
         Metrics in which the conclusion about two systems is the same share a sentence, which names them.
         """
-        return self._with_notes(wording.format_conclusions(self))
+        return self._with_notes(conclusion_wording.format_conclusions(self))
 
     @property
     def selection_bias_notes(self) -> list[str]:
@@ -285,7 +285,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
     @property
     def rare_effect_notes(self) -> list[str]:
         """The rare changes that so few queries cannot show, each once, with the metrics if it is not true of all."""
-        return wording.rare_effect_notes(self)
+        return rare_effect_wording.rare_effect_notes(self)
 
     def _with_notes(self, sentences: list[str]) -> list[str]:
         return [*self.caveats, *sentences, *self.selection_bias_notes, *self.rare_effect_notes]
@@ -294,7 +294,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
         sentences = [conclusion.sentence for conclusion in self]
         return [Table((), (), self._with_notes(sentences))]
 
-    def __str__(self) -> str:  # of two parents, tuple would win
+    def __str__(self) -> str:  # tuple is the first base, so its method would be inherited
         return Printed.__str__(self)
 
     def __repr__(self) -> str:
@@ -345,7 +345,7 @@ def _conclude(
 
 
 def _choose_kind(difference: Difference, bounds: DifferenceBounds | None) -> ConclusionKind:
-    # What cannot be compared at all comes before what was found.
+    # Systems that cannot be compared have values, too, so this is checked before the values are.
     if not difference.n:
         return "no_common_queries"
     if not difference.comparable:

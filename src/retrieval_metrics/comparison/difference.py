@@ -1,4 +1,4 @@
-"""The difference of two systems in one metric, and all differences of a comparison."""
+"""Define the difference of two systems in one metric, and the differences of a comparison."""
 
 from __future__ import annotations
 
@@ -124,14 +124,15 @@ class Difference:
 
     @cached_property
     def rare_effect(self) -> RareChange:
-        """What so few queries cannot have shown: rare, large differences, none of which they happen to contain."""
+        """The rare, large differences that so few queries can have missed altogether."""
         return rare_change(self._units, span=self.max_difference, level=1 - self.alpha)
 
     @property
     def rare_effect_matters(self) -> bool:
         """Whether rare differences could shift the mean beyond the interval."""
         half_width = (self.interval.high - self.interval.low) / 2
-        return not self.rare_effect.mean_shift <= half_width  # true if the interval is not known
+        # Negated, so that the property is true if the interval is not known: comparisons with NaN are false.
+        return not self.rare_effect.mean_shift <= half_width
 
     @property
     def corrected_alpha(self) -> float:
@@ -170,7 +171,7 @@ class Difference:
     def min_units(self) -> int:
         """The smallest number of queries, or clusters, with which the corrected test can find anything.
 
-        The joint test needs no more of them than a single one, if all differences have the same sign on every query.
+        If all differences have the same sign on every query, the joint test needs no more queries than a single test.
         """
         return min_significant_units(self.paired.level)
 
@@ -258,14 +259,15 @@ class Differences(tuple[Difference, ...], Printed):
     @property
     def by_pair(self) -> dict[tuple[str, str], Differences]:
         """The differences of each pair of systems, under system and baseline."""
-        pairs = group_pairs((difference.pair, difference) for difference in self)
-        return {pair: Differences(differences) for pair, differences in pairs.items()}
+        differences_by_pair = group_pairs((difference.pair, difference) for difference in self)
+        return {pair: Differences(differences) for pair, differences in differences_by_pair.items()}
 
     @property
     def leading(self) -> Difference:
-        """The first whose metric is computed, or else the first."""
-        leading_metric = choose_leading_metric([Metric.parse(difference.metric) for difference in self])
-        return self[[difference.metric for difference in self].index(str(leading_metric))]
+        """The first difference whose metric was computed by this package, or else the first difference."""
+        metric_names = [difference.metric for difference in self]
+        leading_metric = choose_leading_metric([Metric.parse(name) for name in metric_names])
+        return self[metric_names.index(str(leading_metric))]
 
     def table(self, *, whole: bool = False) -> Table:
         """Return the differences of a single pair of systems, a row per metric.
@@ -283,7 +285,7 @@ class Differences(tuple[Difference, ...], Printed):
     def _tables(self) -> list[Table]:
         return [differences.table(whole=True) for differences in self.by_pair.values()]
 
-    def __str__(self) -> str:  # of two parents, tuple would win
+    def __str__(self) -> str:  # tuple is the first base, so its method would be inherited
         return Printed.__str__(self)
 
     def __repr__(self) -> str:

@@ -1,9 +1,9 @@
-"""What the unjudged documents could make of a comparison, over all grades that they can have."""
+"""Define the bounds of means and differences over all grades of the unjudged documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.files.saved_records import register_record
 from retrieval_metrics.statistics.paired import is_significant
@@ -11,7 +11,6 @@ from retrieval_metrics.statistics.paired import is_significant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.statistics import Interval
 
@@ -98,20 +97,3 @@ def _can_change_conclusion(difference: Difference, bounds: UnjudgedBounds, level
     if difference.mean > 0:
         return not (interval.low > 0 and is_low_significant)
     return not (interval.high < 0 and is_high_significant)
-
-
-class ToJudge(NamedTuple):
-    """A document whose judgment could change a comparison.
-
-    Attributes:
-        query: The query.
-        document: The document.
-        effect: How much the largest mean difference between two systems would change if it had the highest grade, or
-            were forbidden if a metric looks for that.
-        ranks: Its rank in each system that has it among its first k.
-    """
-
-    query: QueryId
-    document: DocumentId
-    effect: float
-    ranks: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""A ranking with each document once, as rankings without judgments are compared."""
+"""Reduce a ranking to distinct documents, to compare rankings without judgments."""
 
 from __future__ import annotations
 
@@ -28,8 +28,17 @@ class DistinctRanking(NamedTuple):
     scores: FloatArray
 
 
-def distinct_ranking(rankings: OrderedRankings, ranking: Any, query: QueryId) -> DistinctRanking:
-    """Return a ranking of a run as what can be compared."""
+def make_distinct_ranking(rankings: OrderedRankings, ranking: Any, query: QueryId) -> DistinctRanking:
+    """Return a ranking of a run with each document once, at its first rank.
+
+    Args:
+        rankings: The run, which knows the ids of items and the order of ties.
+        ranking: One of its rankings, a list or a mapping of ids to scores.
+        query: The query of the ranking, for messages.
+
+    Raises:
+        ValueError: If an item has no id, or a score is not finite.
+    """
     ids = rankings.ids(ranking if isinstance(ranking, Mapping) else as_list(ranking, query))
     documents = list(dict.fromkeys(ids))
     if None in documents:

@@ -1,75 +1,103 @@
-"""How much of each system is judged, and which documents to judge next."""
+"""Find the unjudged documents whose judgments would change a comparison most."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.comparison.difference_bounds import ToJudge
-from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
-from retrieval_metrics.comparison.partly_judged import PURPOSE, largest_cutoff, open_queries, score_completions
-from retrieval_metrics.metrics.base.metric import Metric
-from retrieval_metrics.metrics.base.score import score
+from retrieval_metrics.comparison.partly_judged import (
+    PURPOSE,
+    QueryCompletions,
+    find_partly_judged_queries,
+    largest_cutoff,
+    score_completions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, QueryId
     from retrieval_metrics.comparison.partly_judged import PartlyJudgedQuery
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
-def measure_judged_coverage(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> JudgedCoverage | None:
-    """Return how much of each system's first documents is judged; None if that is unknown or meaningless."""
-    for system_scores in scores.values():
-        origin = system_scores.origin
-        if origin is None or not origin.judged.is_by_id or origin.judged.qrels.has_pieces:
-            return None
-    k = largest_cutoff(metrics)
-    judged_metric = Metric.parse(f"judged@{k}")
-    shares = {}
-    for system, system_scores in scores.items():
-        judged = system_scores.require_origin("looked into").judged
-        values = score(judged, judged_metric, system_scores.rules).values[system_scores.positions]
-        defined = values[~np.isnan(values)]
-        shares[system] = float(defined.mean()) if len(defined) else float("nan")
-    first = next(iter(scores.values())).require_origin("looked into")
-    return JudgedCoverage(k, shares, bool((first.judged.qrels.document_grade <= 0).any()))
+# The grade of a forbidden document; any grade below 0 is one.
+FORBIDDEN_GRADE = -1.0
+
+
+class ToJudge(NamedTuple):
+    """A document whose judgment could change a comparison.
+
+    Attributes:
+        query: The query.
+        document: The document.
+        effect: How much the largest mean difference between two systems would change if it had the highest grade, or
+            were forbidden if a metric looks for that.
+        ranks: Its rank in each system that has it among its first k.
+    """
+
+    query: QueryId
+    document: DocumentId
+    effect: float
+    ranks: Mapping[str, int]
 
 
 def rank_documents_to_judge(
     scores: Mapping[str, Scores], metrics: Sequence[Metric], pairs: Sequence[tuple[str, str]], n: int
 ) -> list[ToJudge]:
-    """Return the n unjudged documents, one at a time, whose grade would move a difference most; see `Comparison`."""
+    """Return the n unjudged documents whose judgment, each by itself, would change a difference most.
+
+    See `Comparison.to_judge`.
+    """
     k = largest_cutoff(metrics)
     qrels = next(iter(scores.values())).require_origin(PURPOSE).judged.qrels
-    queries = open_queries(scores, k)
+    partly_judged_queries = find_partly_judged_queries(scores, k)
     extreme_grades = [max(qrels.largest_grade, 1.0)]
     if not all(metric.definition.higher_is_better for metric in metrics):
-        extreme_grades.append(-1.0)
-    completions = [(partly_judged, _single_grades(partly_judged, extreme_grades)) for partly_judged in queries]
-    values = score_completions(scores, metrics, completions)
+        extreme_grades.append(FORBIDDEN_GRADE)
+    completions_by_query = [
+        _complete_one_document(partly_judged, extreme_grades) for partly_judged in partly_judged_queries
+    ]
+    values = score_completions(scores, metrics, completions_by_query)
     n_queries = len(next(iter(scores.values())).queries)
     candidates = []
     start = 0
-    for partly_judged in queries:
-        n_documents = len(partly_judged.documents)
-        rows = slice(start, start + 1 + n_documents * len(extreme_grades))
+    for partly_judged, completions in completions_by_query:
+        rows = slice(start, start + len(completions))
         start = rows.stop
-        effects = np.zeros(n_documents)
-        for system, baseline in pairs:
-            difference = np.nan_to_num(values[system][rows] - values[baseline][rows])
-            change = np.abs(difference[1:] - difference[0]).max(axis=1)
-            effects = np.maximum(effects, change.reshape(len(extreme_grades), -1).max(axis=0))
-        for document, effect in zip(partly_judged.documents, effects.tolist(), strict=True):
+        query_values = {system: system_values[rows] for system, system_values in values.items()}
+        changes = _largest_changes(query_values, pairs, len(partly_judged.documents))
+        for document, change in zip(partly_judged.documents, changes.tolist(), strict=True):
             ranks = partly_judged.ranks[document]
-            candidates.append(ToJudge(partly_judged.query, document, float(effect) / n_queries, ranks))
+            candidates.append(ToJudge(partly_judged.query, document, change / n_queries, ranks))
     return sorted(candidates, key=lambda candidate: -candidate.effect)[:n]
 
 
-def _single_grades(partly_judged: PartlyJudgedQuery, grades: Sequence[float]) -> list[dict[Any, float]]:
+def _complete_one_document(partly_judged: PartlyJudgedQuery, grades: Sequence[float]) -> QueryCompletions:
     """Return the judgments as they are, then with each grade of each single document."""
     completions: list[dict[Any, float]] = [{}]
     for grade in grades:
         completions += [{document: grade} for document in partly_judged.documents]
-    return completions
+    return QueryCompletions(partly_judged, completions)
+
+
+def _largest_changes(
+    values: Mapping[str, FloatArray], pairs: Sequence[tuple[str, str]], n_documents: int
+) -> FloatArray:
+    """Return how much the judgment of each document changes the difference of a query, in the pair where it is most.
+
+    Args:
+        values: The values of each system, shape (completions, metrics), in the order of `_complete_one_document`.
+        pairs: The systems to compare, each as system and baseline.
+        n_documents: The number of unjudged documents of the query.
+    """
+    largest = np.zeros(n_documents)
+    for system, baseline in pairs:
+        differences = np.nan_to_num(values[system] - values[baseline])
+        as_judged = differences[0]
+        change = np.abs(differences[1:] - as_judged).max(axis=1)
+        change_by_grade = change.reshape(-1, n_documents)
+        largest = np.maximum(largest, change_by_grade.max(axis=0))
+    return largest

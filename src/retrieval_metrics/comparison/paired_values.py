@@ -1,9 +1,9 @@
-"""The values of several systems, aligned query by query."""
+"""Align the values of several systems query by query."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.metrics.base.metric import Metric
+
+
+class SharedValues(NamedTuple):
+    """The values of a metric for the queries that have one in all systems.
+
+    Attributes:
+        rows: Shape (queries,), the rows of these queries among all queries.
+        values: Shape (queries, systems).
+    """
+
+    rows: IntArray
+    values: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +69,25 @@ class PairedValues:
         )
 
     def shared_queries(self, rows: IntArray) -> Sequence[QueryId]:
-        """Return the queries in some rows."""
+        """Return the queries of these rows."""
         if len(rows) == len(self.queries):
             return self.queries
         return [self.queries[row] for row in rows.tolist()]
 
     def shared_labels(self, rows: IntArray) -> IntArray | None:
-        """Return the clusters of the queries in some rows."""
+        """Return the clusters of the queries of these rows; None if queries are independent."""
         if self.labels is None:
             return None
         return self.labels[rows]
 
-    def shared(self, metric: Metric, systems: Sequence[str] | None = None) -> tuple[IntArray, FloatArray]:
-        """Return the rows of the queries that have a value in all systems, and the values, shape (rows, systems)."""
+    def shared(self, metric: Metric, systems: Sequence[str] | None = None) -> SharedValues:
+        """Return the values of a metric for the queries that have one in all systems; None takes every system."""
         positions: slice | list[int] = slice(None)
         if systems is not None:
             positions = [self.systems.index(system) for system in systems]
         columns = self.values[positions, :, self.metrics[metric]].T
         rows = np.flatnonzero(~np.isnan(columns).any(axis=1))
-        return rows, columns[rows]
+        return SharedValues(rows, columns[rows])
 
 
 def _merge_queries(scores: Sequence[Scores]) -> Sequence[QueryId]:

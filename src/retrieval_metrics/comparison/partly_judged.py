@@ -1,4 +1,4 @@
-"""Queries with unjudged documents, and their values once these have grades."""
+"""Find the queries with unjudged documents, and score them with grades for these documents."""
 
 from __future__ import annotations
 
@@ -54,56 +54,80 @@ def largest_cutoff(metrics: Iterable[Metric]) -> int:
     return max(cutoffs, default=DEFAULT_DEPTH)
 
 
-def open_queries(
+def find_partly_judged_queries(
     scores: Mapping[str, Scores], k: int | None, unretrieved_relevant: Mapping[QueryId, int] = NO_FURTHER_RELEVANT
 ) -> list[PartlyJudgedQuery]:
     """Return the queries of all systems with documents of unknown grade, retrieved or not."""
-    first = next(iter(scores.values()))
-    qrels = first.require_origin(PURPOSE).judged.qrels
+    first_scores = next(iter(scores.values()))
+    qrels = first_scores.require_origin(PURPOSE).judged.qrels
     if qrels.has_pieces or not qrels.is_flat:
         raise ValueError("unjudged documents can be given grades only if single documents are judged by id")
-    common = set.intersection(*(set(system_scores.queries) for system_scores in scores.values()))
-    queries = [query for query in first.queries if query in common]
-    graded = {query: grades for query, grades in qrels.graded().items() if query in common}
+    common_queries = set.intersection(*(set(system_scores.queries) for system_scores in scores.values()))
+    queries = [query for query in first_scores.queries if query in common_queries]
+    graded = {query: grades for query, grades in qrels.graded().items() if query in common_queries}
     rankings: dict[QueryId, dict[str, Any]] = {query: {} for query in queries}
-    ranks: dict[QueryId, dict[DocumentId, dict[str, int]]] = {query: {} for query in queries}
+    unjudged_ranks: dict[QueryId, dict[DocumentId, dict[str, int]]] = {query: {} for query in queries}
     for system, system_scores in scores.items():
         ordered = system_scores.rankings(PURPOSE)
         for query, ranking in ordered.iterate(queries):
             rankings[query][system] = ranking
             for rank, document in enumerate(_first_documents(ordered, ranking, k), start=1):
                 if document not in graded[query]:
-                    ranks[query].setdefault(document, {}).setdefault(system, rank)
-    partly_judged = []
+                    unjudged_ranks[query].setdefault(document, {}).setdefault(system, rank)
+    partly_judged_queries = []
     for query in queries:
-        n_further = unretrieved_relevant.get(query, 0)
-        if not ranks[query] and not n_further:
+        ranks = unjudged_ranks[query]
+        n_unretrieved_relevant = unretrieved_relevant.get(query, 0)
+        if not ranks and not n_unretrieved_relevant:
             continue
-        best_rank = {document: min(by_system.values()) for document, by_system in ranks[query].items()}
-        documents = tuple(sorted(best_rank, key=best_rank.__getitem__))
-        partly_judged.append(
-            PartlyJudgedQuery(query, graded[query], documents, rankings[query], ranks[query], n_further)
+        partly_judged = PartlyJudgedQuery(
+            query=query,
+            graded=graded[query],
+            documents=_sort_by_best_rank(ranks),
+            rankings=rankings[query],
+            ranks=ranks,
+            unretrieved_relevant=n_unretrieved_relevant,
         )
-    return partly_judged
+        partly_judged_queries.append(partly_judged)
+    return partly_judged_queries
+
+
+def _sort_by_best_rank(ranks: Mapping[DocumentId, Mapping[str, int]]) -> tuple[DocumentId, ...]:
+    best_ranks = {document: min(rank_by_system.values()) for document, rank_by_system in ranks.items()}
+    return tuple(sorted(best_ranks, key=best_ranks.__getitem__))
 
 
 def _first_documents(rankings: OrderedRankings, ranking: Any, k: int | None) -> list[DocumentId]:
-    """Return the first k documents, with those that tie with the last of them if the ties are in no order."""
+    """Return the first k documents; if the rules do not order ties, also those that tie with the document at rank k."""
     ids = rankings.ids(ranking)
     if k is None or len(ids) <= k:
         return ids
     if rankings.order.ties != "expected" or not isinstance(ranking, Mapping):
         return ids[:k]
     scores = round_ranking(ranking) if rankings.order.single_precision else ranking
-    return [document for document in ids if scores[document] >= scores[ids[k - 1]]]
+    lowest_score = scores[ids[k - 1]]
+    return [document for document in ids if scores[document] >= lowest_score]
+
+
+class QueryCompletions(NamedTuple):
+    """A query with grades to try for its unknown documents.
+
+    Attributes:
+        partly_judged: The query.
+        completions: The grades of each attempt, by document; they are added to the known grades.
+    """
+
+    partly_judged: PartlyJudgedQuery
+    completions: Sequence[Mapping[Any, float]]
 
 
 def score_completions(
     scores: Mapping[str, Scores],
     metrics: Sequence[Metric],
-    completions_by_query: Sequence[tuple[PartlyJudgedQuery, Sequence[Mapping[Any, float]]]],
+    completions_by_query: Sequence[QueryCompletions],
 ) -> dict[str, FloatArray]:
-    """Return the values of each system under completed judgments, shape (completions, metrics)."""
+    """Return the values of each system under completed judgments, shape (completions of all queries, metrics)."""
+    # Each completion is scored as a query of its own, whose id is its number.
     completed_qrels: dict[int, Any] = {}
     runs: dict[str, dict[int, Any]] = {system: {} for system in scores}
     for partly_judged, completions in completions_by_query:

@@ -1,4 +1,4 @@
-"""How many questions a comparison takes, before it is made."""
+"""Plan how many questions a comparison needs, before anybody collects them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 
 SPARSE_SCENARIO = "if few carry it: a few questions change by as much as they can, the others not at all"
-# The number of sizes at which the curve is drawn.
+# The number of differences at which the curve is drawn, and the range of them in multiples of the target.
 N_CURVE_POINTS = 60
+MAX_DRAWN_MULTIPLE = 4
+MIN_DRAWN_MULTIPLE = 1 / 8
+# The curves end at this multiple of the largest planned number of questions.
+MAX_QUESTIONS_MULTIPLE = 3
 # A smaller surplus for the error of a pilot is not worth a line.
 MIN_PRINTED_ALLOWANCE = 1.005
 
@@ -39,9 +43,9 @@ class PlanScenario(NamedTuple):
     """How many questions it takes, if differences vary by so much.
 
     Attributes:
-        name: Whose spread it is, in words.
+        name: Where the spread was measured, in words.
         sd: The standard deviation of the per-query differences.
-        df: With how many degrees of freedom it was estimated; infinite if it is taken as known.
+        df: The degrees of freedom of its estimate; infinite if it is taken as known.
         n_questions: The number of questions; on average over such estimates the power is the one asked for.
         n_questions_sparse: The number of questions if a few of them carry the whole difference; None for a margin.
     """
@@ -89,7 +93,9 @@ class Plan(Printed):
     @property
     def target(self) -> float:
         """The difference, or the margin."""
-        return (self.margin or 0.0) if self.difference is None else self.difference
+        if self.difference is not None:
+            return self.difference
+        return self.margin or 0.0
 
     @property
     def n_questions(self) -> int:
@@ -155,8 +161,9 @@ class Plan(Printed):
         from retrieval_metrics.reports.line_styles import TIED_COLOUR, line_style
         from retrieval_metrics.reports.plots import add_title, simplify_axes
 
-        sizes = np.geomspace(min(self.target * 4, self.max_difference), self.target / 8, N_CURVE_POINTS).tolist()
-        max_questions = 3 * max(scenario.n_questions for scenario in self.scenarios)
+        largest_size = min(self.target * MAX_DRAWN_MULTIPLE, self.max_difference)
+        sizes = np.geomspace(largest_size, self.target * MIN_DRAWN_MULTIPLE, N_CURVE_POINTS).tolist()
+        max_questions = MAX_QUESTIONS_MULTIPLE * max(scenario.n_questions for scenario in self.scenarios)
         line_ends = []
         for index, scenario in enumerate(self.scenarios):
             xs = []
@@ -287,7 +294,7 @@ def plan(
 
 
 def _find_metric(metric: str | Metric, pilot: object) -> Metric:
-    """Return the metric to plan for; one that was given is known to the pilot alone."""
+    """Return the metric to plan for, with the properties that the pilot has if its values were computed elsewhere."""
     planned_metric = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if isinstance(pilot, Evaluation) and planned_metric in pilot.metrics:
         planned_metric = pilot.metrics[pilot.metrics.index(planned_metric)]
@@ -299,24 +306,29 @@ def _find_metric(metric: str | Metric, pilot: object) -> Metric:
 
 
 class _QuestionCounts(NamedTuple):
-    """How many questions it takes: if all carry the difference alike, and if few do (None for a margin)."""
+    """The number of questions needed.
+
+    Attributes:
+        even: If all questions carry the difference alike.
+        sparse: If a few questions carry all of it; None for a margin.
+    """
 
     even: int
     sparse: int | None
 
 
-def _count_questions(plan: Plan, sd: float, df: float, size: float) -> _QuestionCounts:
-    """Return how many questions a difference or margin of that size takes."""
+def _count_questions(goal: Plan, sd: float, df: float, size: float) -> _QuestionCounts:
+    """Return how many questions a difference or margin of that size takes, with the power and level of a plan."""
     variance = sd**2
-    design_effect = max(plan.design_effect, 1.0)
-    alpha = 1 - plan.level
-    if plan.difference is None:
-        n_by_power = min_units_for_power(size, variance, 0.0, plan.power, 2 * alpha, df=df)
-        n_by_margin = min_units_for_margin(size, span=plan.max_difference, alpha=alpha)
+    design_effect = max(goal.design_effect, 1.0)
+    alpha = 1 - goal.level
+    if goal.difference is None:
+        n_by_power = min_units_for_power(size, variance, 0.0, goal.power, 2 * alpha, df=df)
+        n_by_margin = min_units_for_margin(size, span=goal.max_difference, alpha=alpha)
         return _QuestionCounts(ceil(max(n_by_power, n_by_margin) * design_effect), None)
-    corrected_alpha = alpha / plan.comparisons
-    even = min_units_for_power(size, variance, 0.0, plan.power, corrected_alpha, df=df)
-    if size >= plan.max_difference:  # every question changes by as much as it can
+    corrected_alpha = alpha / goal.comparisons
+    even = min_units_for_power(size, variance, 0.0, goal.power, corrected_alpha, df=df)
+    if size >= goal.max_difference:  # every question changes by as much as it can
         return _QuestionCounts(ceil(even * design_effect), ceil(even * design_effect))
-    sparse = min_units_for_power(size, variance, plan.max_difference, plan.power, corrected_alpha, df=df)
+    sparse = min_units_for_power(size, variance, goal.max_difference, goal.power, corrected_alpha, df=df)
     return _QuestionCounts(ceil(even * design_effect), ceil(max(even, sparse) * design_effect))

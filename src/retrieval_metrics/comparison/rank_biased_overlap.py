@@ -1,4 +1,4 @@
-"""Rank-biased overlap of two rankings of one query, without one judgment."""
+"""Compute the rank-biased overlap of two rankings of a query, which needs no judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overlap of two rankings of one query at a cutoff, without one judgment."""
+"""Compute the overlap of two rankings of a query at a cutoff, which needs no judgments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def overlap(first: DistinctRanking, second: DistinctRanking, k: int, tolerance: float = 0.0) -> float:
-    """Return the share of the first k that two rankings have in common, of the longer of the two.
+    """Return the number of documents that the first k of two rankings share, divided by the longer of the two.
 
     Ties at rank k, on either side, are broken in favour of agreement, so a tie that is broken otherwise is no change.
 

@@ -1,4 +1,4 @@
-"""The sentences about a ranking of systems: what its signs mean, and how the systems stand to a margin."""
+"""Write the sentences about a ranking of systems: what its signs mean, and which systems are within the margin."""
 
 from __future__ import annotations
 

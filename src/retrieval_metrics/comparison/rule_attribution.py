@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.rules import Rules
 
 
-FIELDS = ("duplicates", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
+# The fields of `Rules` that are switched one at a time.
+RULE_FIELDS = ("duplicates", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
 # Values closer than this are equal: rounding in sums is far below it, and the effect of any rule far above.
 TOLERANCE = 1e-9
 
@@ -68,8 +69,17 @@ class Attribution(NamedTuple):
     queries: IntArray
 
 
+class _JudgingRules(NamedTuple):
+    """The rules that decide how a run is judged; all others decide how it is scored."""
+
+    negative: str
+    groups: str
+    ties: str
+    scores: str
+
+
 class AuditedRun:
-    """The same judgments and run under several rule sets, judged once for each way of judging."""
+    """Judgments and a run, to be scored under several rule sets; runs are judged once for equal judging rules."""
 
     def __init__(self, qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
         self.qrels = qrels
@@ -77,11 +87,11 @@ class AuditedRun:
         self._match = match
         self._is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
         self._has_fractional_grades = has_fractional_grades(qrels)
-        self._judged_by_rules: dict[tuple[str, str, str, str], JudgedRun] = {}
+        self._judged_by_rules: dict[_JudgingRules, JudgedRun] = {}
 
     def judge(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
-        key = (rules.negative, rules.groups, rules.ties, rules.scores)
+        key = _JudgingRules(rules.negative, rules.groups, rules.ties, rules.scores)
         if key not in self._judged_by_rules:
             qrels = apply_rules_to_qrels(self.qrels, replace(rules, grades="real"))
             self._judged_by_rules[key] = judge(qrels, self._run, self._match, rules.order)
@@ -126,7 +136,7 @@ def list_rule_changes(reference: Rules, other: Rules, metric: Metric) -> list[Ru
     for name, value in other.parameters[metric.name].items():
         if value != reference_parameters[name]:
             changes.append(RuleChange(name, value, is_parameter=True))
-    for field in FIELDS:
+    for field in RULE_FIELDS:
         if getattr(other, field) != getattr(reference, field):
             changes.append(RuleChange(field, getattr(other, field)))
     return changes

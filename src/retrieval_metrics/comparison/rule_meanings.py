@@ -1,4 +1,4 @@
-"""Rules in words, and what they apply to in a query."""
+"""Describe rules in words, and show what they apply to in a query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# How many grades of a query are listed.
+# The largest number of grades of a query that are listed.
 MAX_GRADES = 5
 
 
@@ -94,7 +94,8 @@ def _grades_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     grades = judged.qrels.document_grade[judged.qrels.bounds[query] : judged.qrels.bounds[query + 1]]
     highest_first = sorted(grades.tolist(), reverse=True)
     listed = ", ".join(f"{grade:g}" for grade in highest_first[:MAX_GRADES])
-    return f"its grades are {listed}{', ...' if len(highest_first) > MAX_GRADES else ''}"
+    ellipsis = ", ..." if len(highest_first) > MAX_GRADES else ""
+    return f"its grades are {listed}{ellipsis}"
 
 
 def _groups_detail(judged: JudgedRun, query: int, metric: Metric) -> str:

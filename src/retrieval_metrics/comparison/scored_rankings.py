@@ -1,4 +1,4 @@
-"""The scores of rankings, and the part of a run that scores above a threshold."""
+"""Read the scores of rankings, and keep the part of a run that scores above a threshold."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ def read_scores(ranking: Any, query: QueryId) -> list[float]:
 
 
 def find_best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
-    """Return the best score of each query, minus infinity where nothing was retrieved; distances are refused."""
+    """Return the best score of each query; minus infinity if nothing was retrieved.
+
+    Raises:
+        ValueError: If a ranking has no scores, or the scores of most lists rise, as distances do.
+    """
     scores_by_query = {query: read_scores(ranking, query) for query, ranking in rankings.items()}
     n_with_order = 0
     n_rising = 0
@@ -43,7 +47,8 @@ def find_best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
         is_list = not isinstance(rankings[query], Mapping)
         if is_list and len(scores) > 1 and scores[0] != scores[-1]:
             n_with_order += 1
-            n_rising += bool(np.all(np.diff(scores) >= 0))
+            if np.all(np.diff(scores) >= 0):
+                n_rising += 1
     if n_rising > n_with_order / 2:
         raise ValueError(
             f"the scores rise in {n_rising} of {n_with_order} rankings, as distances do, and the first would be cut "
@@ -53,19 +58,20 @@ def find_best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
 
 
 def keep_above(run: RunMapping | Run, score: float) -> RetrievedRun:
-    """Return the part of a run that scores above a threshold, with what is known of the failures."""
-    facts = run if isinstance(run, RetrievedRun) else RetrievedRun({})
+    """Return the part of a run that scores above a threshold, with the errors and times of the run."""
+    retrieved_run = run if isinstance(run, RetrievedRun) else RetrievedRun({})
     rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
     kept: dict[Any, Any] = {}
     calls: dict[Any, Any] = {}
     for query, ranking in rankings.items():
-        positions = [position for position, value in enumerate(read_scores(ranking, query)) if value > score]
+        item_scores = read_scores(ranking, query)
+        positions = [position for position, item_score in enumerate(item_scores) if item_score > score]
         if isinstance(ranking, Mapping):
-            pairs = list(ranking.items())
-            kept[query] = dict([pairs[position] for position in positions])
+            documents = list(ranking)
+            kept[query] = {documents[position]: ranking[documents[position]] for position in positions}
         else:
             items = as_list(ranking, query)
             kept[query] = [items[position] for position in positions]
-        if query in facts.calls:
-            calls[query] = [facts.calls[query][position] for position in positions]
-    return RetrievedRun(kept, facts.errors, facts.seconds, calls=calls)
+        if query in retrieved_run.calls:
+            calls[query] = [retrieved_run.calls[query][position] for position in positions]
+    return RetrievedRun(kept, retrieved_run.errors, retrieved_run.seconds, calls=calls)

@@ -1,4 +1,4 @@
-"""How much the best of several systems is overrated because it was chosen for its mean."""
+"""Estimate how much the best of several systems is overrated because it was chosen for its mean."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class SelectionBias(NamedTuple):
     Attributes:
         metric: The metric.
         system: The system with the best mean.
-        n_systems: From how many it was chosen.
+        n_systems: The number of systems from which it was chosen.
         observed: Its mean on these questions.
-        expected: The mean, on new questions, of what is chosen as it was; see `rm.tune`, whose estimator this is.
+        expected: The mean on new questions of a system that is chosen in the same way, estimated as in `rm.tune`.
         sign: 1 where higher is better, else -1.
     """
 
@@ -41,7 +41,7 @@ class SelectionBias(NamedTuple):
 
     @property
     def is_optimistic(self) -> bool:
-        """Whether less is expected than was observed; with few questions, the estimate may say the contrary."""
+        """Whether the observed mean is better than the expected one; with few questions, it may be worse."""
         return self.sign * (self.observed - self.expected) > 0
 
 

@@ -1,4 +1,4 @@
-"""How much the differences of a metric vary over queries: in a pilot, in one evaluation, or usually."""
+"""Estimate how much differences in a metric vary over queries: from a pilot, one evaluation, or public collections."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.difference import Difference
+from retrieval_metrics.comparison.usual_spreads import FACTORS_OF_VALUES, MEASURED_SPREADS, find_usual_spread
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.summary import metric_bounds
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# Queries, or clusters of them, that show a spread.
+# The smallest number of queries, or clusters of them, that have a standard deviation.
 MIN_PILOT_QUERIES = 2
 
 
@@ -34,9 +35,9 @@ class Spread(NamedTuple):
     """A standard deviation of per-query differences.
 
     Attributes:
-        name: Whose spread it is, in words.
+        name: Where it was measured, in words.
         sd: The standard deviation.
-        df: With how many degrees of freedom it was estimated; infinite if it is taken as known.
+        df: The degrees of freedom of its estimate; infinite if it is taken as known.
     """
 
     name: str
@@ -80,7 +81,7 @@ def _usual_spreads(metric: Metric) -> SpreadEstimates:
         Spread("the median pair", usual.usual),
         Spread("the most different pair", usual.largest),
     ]
-    measured = f"spreads of {metric.name}" if metric.name in SPREADS else "spreads of other metrics"
+    measured = f"spreads of {metric.name}" if metric.name in MEASURED_SPREADS else "spreads of other metrics"
     source = f"{measured} in 13 pairs of retrievers on two public collections; yours may differ"
     return SpreadEstimates(spreads, source, design_effect=1.0, max_difference=1.0)
 
@@ -144,9 +145,10 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     )
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     design_effect = 1.0
-    if labels is not None:  # of differences it is less
+    if labels is not None:
+        # Differences have a smaller design effect than values, so this is cautious.
         design_effect = max(Units.from_values(values, labels[is_defined]).design_effect, 1.0)
-    spreads = [Spread(f"{factor:g} times the values of the evaluation", factor * sd) for factor in SPREADS_OF_VALUES]
+    spreads = [Spread(f"{factor:g} times the values of the evaluation", factor * sd) for factor in FACTORS_OF_VALUES]
     return SpreadEstimates(spreads, source, design_effect, _max_difference(metric, pilot, values))
 
 
@@ -156,43 +158,3 @@ def _max_difference(metric: Metric, pilot: Evaluation, values: np.ndarray[tuple[
     if span not in {0.0, inf}:
         return float(span)
     return max(float(np.ptp(values)), sqrt(float(values.std(ddof=1))))
-
-
-class SpreadRange(NamedTuple):
-    """Standard deviations of per-query differences.
-
-    Attributes:
-        smallest: Of the most similar pair of systems.
-        usual: Of the median pair.
-        largest: Of the pair that differs most.
-    """
-
-    smallest: float
-    usual: float
-    largest: float
-
-
-# tests/benchmarks/spreads.py measures them: Cranfield (225 questions; BM25, TF-IDF, embeddings, two fusions) and
-# Chroma's chunking evaluation (472 questions; BM25 over three sizes of chunks), 13 pairs.
-SPREADS = {
-    "hit_rate": SpreadRange(0.27, 0.39, 0.54),
-    "full_recall": SpreadRange(0.13, 0.22, 0.50),
-    "precision": SpreadRange(0.07, 0.17, 0.23),
-    "recall": SpreadRange(0.15, 0.19, 0.43),
-    "mrr": SpreadRange(0.29, 0.35, 0.46),
-    "map": SpreadRange(0.11, 0.15, 0.37),
-    "ndcg": SpreadRange(0.14, 0.20, 0.37),
-}
-# For a metric that was not measured: from the least to the most of all, and what is usual for binary ones.
-SPREADS_OF_OTHERS = SpreadRange(
-    smallest=min(spread.smallest for spread in SPREADS.values()),
-    usual=0.3,
-    largest=max(spread.largest for spread in SPREADS.values()),
-)
-# The spread of differences, in standard deviations of one system's values: the same pairs, all metrics together.
-SPREADS_OF_VALUES = SpreadRange(0.5, 0.8, 1.2)
-
-
-def find_usual_spread(metric: Metric) -> SpreadRange:
-    """Return how much differences in a metric usually vary."""
-    return SPREADS.get(metric.name, SPREADS_OF_OTHERS)

@@ -1,4 +1,4 @@
-"""The systems of a comparison in order, and how each stands to the baseline or to the best."""
+"""Rank the systems of a comparison in each metric, and compare each with the baseline or with the best."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ class RankedSystem:
         system: The system.
         mean: Its mean.
         interval: The confidence interval of its mean.
-        status: How it stands to the baseline, which is `"baseline"` itself: `"better"`, `"not_significant"`, `"worse"`,
-            or `"undetermined"` if that depends on what is unjudged or cannot be compared. Without a baseline, how it
-            stands to the system with the largest mean that none is better than, which is `"best"`.
+        status: How it compares with the baseline: `"better"`, `"not_significant"`, `"worse"`, or `"undetermined"` if
+            that depends on unjudged documents or cannot be compared; the baseline has `"baseline"`. Without a baseline,
+            systems are compared with the one that has the best mean of those that no other is better than; it has
+            `"best"`.
     """
 
     system: str
@@ -94,8 +95,8 @@ class SystemRanking(Printed):
 
     Attributes:
         by_metric: The places by metric, best first.
-        n_unattainable: How many of the tests find nothing with this many queries, unless others agree with them on
-            each.
+        n_unattainable: How many of the tests can find nothing with so few queries, unless other tests agree with them
+            on every query.
         tests: How many differences were tested.
         n_units: How many queries, or clusters of them, the comparison has.
         min_units: How many of them a single test needs to find anything.
@@ -289,7 +290,7 @@ class SystemRanking(Printed):
 
 
 def _format_place(place: RankedSystem) -> str:
-    """Return a mean with the sign of its status; that of the system that others are compared with has an interval."""
+    """Return a mean with the sign of its status; the mean of the baseline, or of the best, has its interval."""
     mean = numbers.format_value(place.mean)
     if place.status in {"best", "baseline"}:
         mean = numbers.format_mean(place.mean, place.interval)
@@ -398,9 +399,10 @@ def _compute_gains(conclusions: Sequence[Conclusion]) -> dict[tuple[str, str], P
     gains = {}
     for conclusion in conclusions:
         interval = conclusion.gain_interval
-        pair = (conclusion.system, conclusion.baseline)
-        gains[pair] = PairwiseGain(conclusion.kind == "better", interval.low)
-        gains[pair[::-1]] = PairwiseGain(conclusion.kind == "worse", -interval.high)
+        system = conclusion.system
+        baseline = conclusion.baseline
+        gains[system, baseline] = PairwiseGain(conclusion.kind == "better", interval.low)
+        gains[baseline, system] = PairwiseGain(conclusion.kind == "worse", -interval.high)
     return gains
 
 

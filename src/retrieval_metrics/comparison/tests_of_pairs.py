@@ -32,7 +32,7 @@ MIN_SYSTEMS = 2
 
 @dataclass(frozen=True, slots=True)
 class _Hypothesis:
-    """That two systems do not differ in a metric.
+    """The hypothesis that two systems do not differ in a metric.
 
     Attributes:
         metric: The metric.
@@ -97,7 +97,9 @@ def compute_differences(
     values = aligned.values[:, :, [aligned.metrics[metric] for metric in metrics]]
     hypotheses = _list_hypotheses(metrics, pairs, aligned.systems)
     differences = np.column_stack([_subtract(values, hypothesis) for hypothesis in hypotheses])
-    metric_spans = [_largest_difference(metric, scores, values[:, :, m]) for m, metric in enumerate(metrics)]
+    metric_spans = []
+    for position, metric in enumerate(metrics):
+        metric_spans.append(_largest_difference(metric, scores, values[:, :, position]))
     spans = [metric_spans[hypothesis.metric_position] for hypothesis in hypotheses]
     task = (
         f"testing {numbers.format_count(len(hypotheses), 'difference')} on "
@@ -188,7 +190,7 @@ def _orient(paired: PairedDifference, metric: Metric) -> PairedDifference:
 
 
 def _list_not_comparable(budgets: Sequence[BudgetUse], pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str, str]]:
-    """Return the metrics, systems and baselines that cannot be compared, as the systems fill a budget unequally."""
+    """Return the metric, system and baseline of each difference whose two systems fill a budget unequally."""
     not_comparable = set()
     for budget in budgets:
         for system, baseline in budget.unequal(pairs):

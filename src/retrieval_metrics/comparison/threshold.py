@@ -1,4 +1,4 @@
-"""The score from which on results are worth showing, with a promise for questions that have no answer."""
+"""Choose the score above which results are shown, so that few questions without an answer get one."""
 
 from __future__ import annotations
 
@@ -46,17 +46,20 @@ if TYPE_CHECKING:
 
 # A threshold that costs more of the metric than this share is not worth it.
 MAX_COST = 0.5
+# Subtracted before rounding up, so that a quotient just above a whole number by rounding counts as that number.
+ROUNDING = 1e-12
 
 
 class ThresholdPoint(NamedTuple):
     """What a threshold would do.
 
     Attributes:
-        score: What scores above it stays.
-        false_answers: How many of the questions without an answer get one.
-        false_answer_bound: The upper end of the share of new ones that would, at the level that was asked for.
-        mean: The mean of the metric; NaN without questions that have an answer.
-        answered: The share of the questions with an answer for which something stays; NaN likewise.
+        score: The threshold: results with a higher score stay.
+        false_answers: The number of questions without an answer that get one.
+        false_answer_bound: The upper bound of the share of new questions without an answer that would get one, at the
+            requested level.
+        mean: The mean of the metric; NaN if no question has an answer.
+        answered: The share of the questions with an answer for which some result stays; NaN if there are none.
     """
 
     score: float
@@ -119,7 +122,7 @@ class Threshold(SavedFields):
 
     @property
     def conclusion(self) -> str:
-        """What to do, in a sentence."""
+        """Which results to keep, and what that promises and costs, in a sentence."""
         return format_threshold_conclusion(self)
 
     def apply(self, run: RunMapping | Run) -> RetrievedRun:
@@ -245,46 +248,29 @@ def threshold(
     count_common_queries(run, qrels)
     rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
     errors = run.errors if isinstance(run, RetrievedRun) else {}
-    rel: Any = dict(cost_metric.parameters).get("rel")
-    n_relevant = np.bincount(qrels.group_query[is_relevant(qrels.group_grade, rel)], minlength=len(qrels))
-    answerable: list[QueryId] = []
-    unanswerable: list[QueryId] = []
-    judgments: dict[Any, Any] = {}
-    for position, query in enumerate(qrels.queries):
-        if query not in rankings:
-            continue
-        if n_relevant[position]:
-            answerable.append(query)
-            judgments[query] = qrels.judgments(position)
-        elif query not in errors:
-            unanswerable.append(query)
-    if not unanswerable:
-        raise ValueError(
-            f"there is nothing to choose by: of the {int((n_relevant == 0).sum())} questions without an answer, for "
-            "which nothing has a grade above 0, none is in the run and was answered"
-        )
+    split = _split_questions(qrels, rankings, errors, cost_metric)
     best_scores = find_best_scores({query: rankings[query] for query in qrels.queries if query in rankings})
     question_clusters = find_clusters(questions, qrels, clusters)
-    labels = None if question_clusters is None else question_clusters.select(unanswerable).labels
-    best_unanswerable = np.array([best_scores[query] for query in unanswerable])
-    best_answerable = np.array([best_scores[query] for query in answerable], dtype=np.float64)
+    labels = None if question_clusters is None else question_clusters.select(split.unanswerable).labels
+    best_unanswerable = np.array([best_scores[query] for query in split.unanswerable])
+    best_answerable = np.array([best_scores[query] for query in split.answerable], dtype=np.float64)
     false_answers = FalseAnswers(best_unanswerable, labels, level)
     matching = with_source_texts(match, documents, qrels, questions)
-    cost = ThresholdCost(judgments, {query: rankings[query] for query in answerable}, cost_metric, matching)
+    answerable_rankings = {query: rankings[query] for query in split.answerable}
+    cost = ThresholdCost(split.answerable, answerable_rankings, cost_metric, matching)
     score = false_answers.find_lowest_threshold(max_false_answers)
     before = cost.measure(-inf)
     after = UNKNOWN_MEAN if score is None else cost.measure(score)
     curve = []
-    for point in choose_curve_points(np.concatenate([best_unanswerable, best_answerable]), score):
-        curve.append(
-            ThresholdPoint(
-                score=point,
-                false_answers=false_answers.count(point),
-                false_answer_bound=false_answers.bound(point),
-                mean=cost.measure(point).mean,
-                answered=float(np.mean(best_answerable > point)) if answerable else nan,
-            )
+    for curve_score in choose_curve_points(np.concatenate([best_unanswerable, best_answerable]), score):
+        point = ThresholdPoint(
+            score=curve_score,
+            false_answers=false_answers.count(curve_score),
+            false_answer_bound=false_answers.bound(curve_score),
+            mean=cost.measure(curve_score).mean,
+            answered=float(np.mean(best_answerable > curve_score)) if split.answerable else nan,
         )
+        curve.append(point)
     # Without a threshold, a bound from no false answer at all is the least that these questions can promise.
     strictest = inf if score is None else score
     is_false_answer = best_unanswerable > (-inf if score is None else score)
@@ -293,19 +279,55 @@ def threshold(
         max_false_answers=max_false_answers,
         level=level,
         metric=str(cost_metric),
-        n_unanswerable=len(unanswerable),
+        n_unanswerable=len(split.unanswerable),
         effective_n=false_answers.effective_n,
-        min_n=ceil(log(1 - level) / log1p(-max_false_answers) - 1e-12),
+        min_n=ceil(log(1 - level) / log1p(-max_false_answers) - ROUNDING),
         false_answers=false_answers.count(strictest),
         false_answer_bound=false_answers.bound(strictest),
-        n_answerable=len(answerable),
+        n_answerable=len(split.answerable),
         mean_before=before.mean,
         mean_before_interval=before.interval,
         mean_after=after.mean,
         mean_after_interval=after.interval,
         curve=tuple(curve),
-        kinds=_count_by_kind(qrels, unanswerable, is_false_answer.tolist()),
+        kinds=_count_by_kind(qrels, split.unanswerable, is_false_answer.tolist()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitQuestions:
+    """The questions in the run.
+
+    Attributes:
+        answerable: The judgments of each question with an answer.
+        unanswerable: The questions without an answer for which the retriever did not fail.
+    """
+
+    answerable: Mapping[QueryId, Any]
+    unanswerable: Sequence[QueryId]
+
+
+def _split_questions(
+    qrels: Qrels, rankings: Mapping[Any, Any], errors: Mapping[Any, Exception], metric: Metric
+) -> _SplitQuestions:
+    """Split the questions in the run by whether anything is relevant to them in the metric."""
+    rel: Any = dict(metric.parameters).get("rel")
+    n_relevant = np.bincount(qrels.group_query[is_relevant(qrels.group_grade, rel)], minlength=len(qrels))
+    answerable: dict[QueryId, Any] = {}
+    unanswerable: list[QueryId] = []
+    for position, query in enumerate(qrels.queries):
+        if query not in rankings:
+            continue
+        if n_relevant[position]:
+            answerable[query] = qrels.judgments(position)
+        elif query not in errors:
+            unanswerable.append(query)
+    if not unanswerable:
+        raise ValueError(
+            f"there is nothing to choose by: of the {int((n_relevant == 0).sum())} questions without an answer, for "
+            "which nothing has a grade above 0, none is in the run and was answered"
+        )
+    return _SplitQuestions(answerable, unanswerable)
 
 
 def _count_by_kind(

@@ -1,4 +1,4 @@
-"""What a score threshold does: to questions without an answer, and to those with one."""
+"""Measure what a score threshold does to questions without an answer, and to questions with one."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class FalseAnswers:
     """The best scores of the questions without an answer, and how many get one above a threshold.
 
     Attributes:
-        best_scores: The best score of each.
-        effective_n: How many independent questions they are worth.
+        best_scores: Shape (questions,), the best score of each.
+        effective_n: The number of independent questions that they are worth, if they are clustered.
     """
 
     def __init__(self, best_scores: FloatArray, cluster_labels: IntArray | None, level: float) -> None:
@@ -52,11 +52,16 @@ class FalseAnswers:
         return int((self.best_scores > score).sum())
 
     def bound(self, score: float) -> float:
-        """Return the exact one-sided upper end of the share; one-sided at a level is two-sided at twice the error."""
-        return interval_from_sums(self._sums(score), level=2 * self._level - 1, binary=True).high
+        """Return the exact one-sided upper bound of the share of new questions that get an answer above a score."""
+        # The upper end of a two-sided interval with twice the error is the one-sided bound.
+        two_sided_level = 2 * self._level - 1
+        return interval_from_sums(self._sums(score), level=two_sided_level, binary=True).high
 
     def find_lowest_threshold(self, max_share: float) -> float | None:
-        """Return the lowest threshold before the first, from the strictest down, whose upper end is too large."""
+        """Return the lowest threshold whose bound, and that of every stricter one, is at most `max_share`.
+
+        None if even the strictest threshold has a larger bound.
+        """
         threshold = None
         for score in np.unique([*self.best_scores, -inf])[::-1].tolist():
             if self.bound(score) > max_share:
@@ -76,7 +81,7 @@ UNKNOWN_MEAN = MeanWithInterval(nan, Interval(nan, nan))
 
 
 class ThresholdCost:
-    """The metric of the questions with an answer above any threshold."""
+    """The metric of the questions with an answer, if only results above a threshold stay."""
 
     def __init__(self, judgments: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
         self._qrels = Qrels(judgments) if judgments else None
@@ -85,7 +90,11 @@ class ThresholdCost:
         self._match = match
 
     def measure(self, score: float) -> MeanWithInterval:
-        """Return the mean above a threshold; NaN without such questions."""
+        """Return the mean with a threshold; NaN if no question has an answer.
+
+        Raises:
+            ValueError: If the scores are distances, which is checked for the threshold of minus infinity.
+        """
         if self._qrels is None:
             return UNKNOWN_MEAN
         run = keep_above(self._rankings, score)
@@ -99,7 +108,7 @@ class ThresholdCost:
 
 
 def choose_curve_points(best_scores: FloatArray, threshold: float | None) -> list[float]:
-    """Return the thresholds of a curve: all, none, and some of the scores at which something changes."""
+    """Return the thresholds of a curve: minus infinity, some of the best scores, and the chosen threshold."""
     finite_scores = np.unique(best_scores[np.isfinite(best_scores)])
     positions = np.linspace(0, len(finite_scores) - 1, min(N_CURVE_POINTS, len(finite_scores))).astype(int)
     points = finite_scores[np.unique(positions)].tolist()

@@ -1,4 +1,4 @@
-"""The figure of a threshold: false answers and the metric over the score above which results stay."""
+"""Draw the figure of a threshold: false answers and the metric over the score above which results stay."""
 
 from __future__ import annotations
 

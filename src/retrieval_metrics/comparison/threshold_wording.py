@@ -1,4 +1,4 @@
-"""The sentences about a score threshold."""
+"""Write the sentences about a score threshold."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.threshold import Threshold
 
 
-# A bound above this promises nothing.
+# A bound above this share is no useful promise.
 MAX_PROMISE = 0.5
 
 
 def format_threshold_conclusion(threshold: Threshold) -> str:
-    """Return what to do, in a sentence."""
+    """Return which results to keep, and what that promises and costs, in a sentence."""
     questions = "questions without an answer"
     bound = f"{100 * threshold.false_answer_bound:.1f} %"
     if threshold.score is None:
-        effective_n = f"{threshold.effective_n:.0f}" if threshold.effective_n >= 2 else "fewer than 2"
-        is_clustered = threshold.effective_n < threshold.n_unanswerable
-        cluster_note = f", worth {effective_n} independent ones," if is_clustered else ""
         promise = "nothing" if threshold.false_answer_bound > MAX_PROMISE else bound
         return (
-            f"No threshold: {threshold.n_unanswerable} {questions}{cluster_note} cannot promise "
+            f"No threshold: {threshold.n_unanswerable} {questions}{_cluster_note(threshold)} cannot promise "
             f"{_format_percent(threshold.max_false_answers)}, whatever they score: at least {threshold.min_n} are "
             f"needed if none of them gets an answer; these can promise {promise}."
         )
@@ -45,8 +42,16 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
     return f"{cost}: the scores hardly tell the two kinds of question apart, so no threshold is worth it."
 
 
+def _cluster_note(threshold: Threshold) -> str:
+    """Return how many independent questions clustered ones are worth; empty if they are independent."""
+    if threshold.effective_n >= threshold.n_unanswerable:
+        return ""
+    effective_n = f"{threshold.effective_n:.0f}" if threshold.effective_n >= 2 else "fewer than 2"
+    return f", worth {effective_n} independent ones,"
+
+
 def threshold_notes(threshold: Threshold) -> list[str]:
-    """Return what to do, and how many questions of each kind get an answer that they do not have."""
+    """Return the conclusion, and how many unanswerable questions of each kind get an answer."""
     notes = [format_threshold_conclusion(threshold)]
     if threshold.kinds:
         counts = [f"{kind} {n_false} of {n}" for kind, (n_false, n) in threshold.kinds.items()]

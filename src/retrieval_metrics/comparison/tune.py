@@ -1,4 +1,4 @@
-"""Choose among settings without believing the best of many."""
+"""Choose among settings, and estimate what the choice gains on new questions."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def tune(
             f"the default, {settings.default!r}, is not among the settings: "
             f"{numbers.join_names(list(settings.candidates), MAX_NAMED_SETTINGS)}"
         )
-    # Everything is refused before the first call that costs.
+    # All options are checked before a retriever is asked, because its calls may cost time and money.
     require_comparable(list(settings.candidates), {"baseline": settings.default, "level": level, "seed": seed})
     positive_integer(resamples, "resamples")
     evaluations = evaluate_settings(settings, questions, metrics, show_progress=show_progress, options=options)
@@ -114,15 +114,18 @@ def _read_metrics(
     at_least: Mapping[str, float] | None,
     at_most: Mapping[str, float] | None,
 ) -> list[Metric]:
-    """Return the metric to choose by, those to show, and those that are bounded, each once."""
+    """Return the metric to choose by, the metrics to show, and the metrics with bounds, each once."""
     main_metric = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if not main_metric.definition.higher_is_better:
         raise ValueError(f"lower is better in {main_metric}; tune takes the largest mean, so bound it: at_most={{...}}")
     bounds = {**_read_bounds(at_least, "at_least"), **_read_bounds(at_most, "at_most")}
-    names: list[str | Metric] = [main_metric]
-    names += [extra_metrics] if isinstance(extra_metrics, (str, Metric)) else list(extra_metrics)
-    names += [name for name in bounds if name != LATENCY_COLUMN]
-    metrics = [name if isinstance(name, Metric) else Metric.parse(name) for name in names]
+    names_or_metrics: list[str | Metric] = [main_metric]
+    if isinstance(extra_metrics, (str, Metric)):
+        names_or_metrics.append(extra_metrics)
+    else:
+        names_or_metrics += extra_metrics
+    names_or_metrics += [name for name in bounds if name != LATENCY_COLUMN]
+    metrics = [name if isinstance(name, Metric) else Metric.parse(name) for name in names_or_metrics]
     return list(dict.fromkeys(metrics))
 
 

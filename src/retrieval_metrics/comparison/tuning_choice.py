@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
-    """Choose among evaluated settings."""
+    """Choose the best of the evaluated settings that keep the bounds.
+
+    Raises:
+        ValueError: If no setting keeps the bounds, or the metric is defined for no question in all settings.
+    """
     default_metrics = evaluations[rule.default].metrics
     metric = next(metric for metric in default_metrics if str(metric) == rule.metrics[0])
     comparison = compare_evaluations(
@@ -39,7 +43,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
             f"no setting keeps the bounds {dict(rule.at_least) | dict(rule.at_most)}; the default has "
             f"{dict(evaluations[rule.default].means)}"
         )
-    # The default comes first, also if it is beyond the bounds: gains are over it.
+    # The default comes first even if it is beyond the bounds, because gains are measured from it.
     names = [rule.default, *(name for name in evaluations if name in feasible and name != rule.default)]
     rows, values = comparison.paired_values.shared(metric, names)
     if not len(values):
@@ -58,22 +62,21 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     difference = None if winner == rule.default else comparison.difference(metric, winner, rule.default)
     mean = float(values[:, estimate.best].mean())
     default_mean = float(values[:, 0].mean())
-    contenders = [index for index, name in enumerate(names) if name in feasible]
-    is_possibly_best = find_possibly_best(values[:, contenders], **resampling)
-    possibly_best = [names[contenders[position]] for position in np.flatnonzero(is_possibly_best)]
+    feasible_columns = [column for column, name in enumerate(names) if name in feasible]
+    is_possibly_best = find_possibly_best(values[:, feasible_columns], **resampling)
+    possibly_best = [names[feasible_columns[position]] for position in np.flatnonzero(is_possibly_best)]
     selection_rates = dict(zip(names, estimate.selection_rates.tolist(), strict=True))
     settings = []
     for name, evaluation in evaluations.items():
-        settings.append(
-            TriedSetting(
-                name=name,
-                parameters=rule.parameters.get(name, {}),
-                means={metric_name: evaluation.means[metric_name] for metric_name in rule.metrics},
-                feasible=name in feasible,
-                selection_rate=selection_rates.get(name, 0.0),
-                difference=_difference_from_default(comparison, rule, name),
-            )
+        setting = TriedSetting(
+            name=name,
+            parameters=rule.parameters.get(name, {}),
+            means={metric_name: evaluation.means[metric_name] for metric_name in rule.metrics},
+            feasible=name in feasible,
+            selection_rate=selection_rates.get(name, 0.0),
+            difference=_difference_from_default(comparison, rule, name),
         )
+        settings.append(setting)
     settings.sort(key=lambda setting: -setting.means[rule.metrics[0]])
     return Tuning(
         rule=rule,
@@ -117,17 +120,18 @@ def _gain_interval(interval: Interval, difference: Difference | None, gain: floa
 
 
 def _is_feasible(evaluation: Evaluation, rule: TuningRule) -> bool:
-    """Tell whether a setting keeps all bounds."""
+    """Return whether a setting keeps all bounds."""
     for name, minimum in rule.at_least.items():
-        if not _bounded_value(evaluation, name) >= minimum:
+        if not _find_bounded_mean(evaluation, name) >= minimum:
             return False
     for name, maximum in rule.at_most.items():
-        if not _bounded_value(evaluation, name) <= maximum:
+        if not _find_bounded_mean(evaluation, name) <= maximum:
             return False
     return True
 
 
-def _bounded_value(evaluation: Evaluation, name: str) -> float:
+def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
+    """Return the mean of a metric, or the mean of the seconds per query, to compare it with a bound."""
     if name != LATENCY_COLUMN:
         return evaluation.means[name]
     if not evaluation.scores.seconds:

@@ -1,20 +1,27 @@
-"""The settings of a tuning, ordered by their parameters: along one with numbers, or by two."""
+"""Arrange the settings of a tuning by their parameters: as curves over a number, or as a grid of two parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
 
 
-# How many numbers a parameter needs for a curve.
+# A curve over fewer numbers says no more than a list of settings.
 MIN_NUMBERS = 3
-# How many lines can be told apart.
+# More lines in one figure cannot be told apart.
 MAX_LINES = 6
+
+
+class CurvePoint(NamedTuple):
+    """A setting on a curve, and its value of the parameter."""
+
+    value: float
+    setting: TriedSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +34,41 @@ class Curve:
     """
 
     parameter: str
-    lines: dict[str, list[tuple[float, TriedSetting]]]
+    lines: dict[str, list[CurvePoint]]
 
 
 def find_curve(tuning: TuningResult) -> Curve | None:
-    """Return the settings over the parameter with the most numbers, in their order; None if there is no such curve."""
+    """Return the settings over the parameter with the most numbers, in the order of the numbers.
+
+    None if that parameter has too few numbers, or the other parameters make too many lines.
+    """
     values_by_parameter = _varied_values(tuning)
-    parameter = ""
+    curve_parameter = ""
     numbers: set[Any] = set()
-    for name, values in values_by_parameter.items():
+    for parameter, values in values_by_parameter.items():
         numbers_of_parameter = {value for value in values if _is_number(value)}
         if len(numbers_of_parameter) > len(numbers):
-            parameter = name
+            curve_parameter = parameter
             numbers = numbers_of_parameter
     if len(numbers) < MIN_NUMBERS:
         return None
-    lines: dict[str, list[tuple[float, TriedSetting]]] = {}
-    other_parameters = [name for name in values_by_parameter if name != parameter]
+    points_by_line: dict[str, list[CurvePoint]] = {}
+    other_parameters = [parameter for parameter in values_by_parameter if parameter != curve_parameter]
     for setting in tuning.settings:
-        value: Any = setting.parameters.get(parameter)
+        value: Any = setting.parameters.get(curve_parameter)
         if value in numbers:
-            names = [name for name in other_parameters if name in setting.parameters]
-            line = ", ".join(f"{name}={setting.parameters[name]}" for name in names)
-            lines.setdefault(line, []).append((float(value), setting))
-    if len(lines) > MAX_LINES:
+            line_name = _format_other_parameters(setting, other_parameters)
+            points_by_line.setdefault(line_name, []).append(CurvePoint(float(value), setting))
+    if len(points_by_line) > MAX_LINES:
         return None
-    return Curve(parameter, {line: sorted(lines[line], key=itemgetter(0)) for line in sorted(lines)})
+    lines = {name: sorted(points_by_line[name], key=attrgetter("value")) for name in sorted(points_by_line)}
+    return Curve(curve_parameter, lines)
+
+
+def _format_other_parameters(setting: TriedSetting, parameters: list[str]) -> str:
+    """Return these parameters of a setting with their values, which name its line."""
+    named = [parameter for parameter in parameters if parameter in setting.parameters]
+    return ", ".join(f"{parameter}={setting.parameters[parameter]}" for parameter in named)
 
 
 def _is_number(value: Any) -> bool:
@@ -76,9 +92,9 @@ class Grid:
 
     Attributes:
         row_parameter: The parameter of the rows.
-        column_parameter: That of the columns.
-        rows: The values of the first.
-        columns: The values of the second.
+        column_parameter: The parameter of the columns.
+        rows: The values of the row parameter.
+        columns: The values of the column parameter.
         settings: The setting of each pair of values; None where it was not tried.
     """
 
@@ -90,7 +106,11 @@ class Grid:
 
 
 def make_grid(tuning: TuningResult) -> Grid:
-    """Return the settings by the two parameters that vary."""
+    """Return the settings by the two parameters that vary.
+
+    Raises:
+        ValueError: If not exactly two parameters vary.
+    """
     values_by_parameter = _varied_values(tuning)
     if len(values_by_parameter) != 2:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The figures of a choice among settings."""
+"""Draw the figures of a choice among settings."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from retrieval_metrics.reports.row_panels import rows_panel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.comparison.tuning_curves import Curve
-    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
+    from retrieval_metrics.comparison.tuning_curves import Curve, CurvePoint
+    from retrieval_metrics.comparison.tuning_result import TuningResult
     from retrieval_metrics.reports.plots import Plot
 
 
-# The largest number of settings that are drawn, the best.
+# The largest number of settings that are drawn; they are the best.
 MAX_DRAWN = 12
-# The largest number of cells of a grid in which the gain is written.
-MAX_NAMED_CELLS = 49
-# How opaque the smallest and the largest gain of a grid are: letters stay readable on them.
+# In a grid with more cells, the gains are shown by colour alone.
+MAX_CELLS_WITH_GAIN = 49
+# The opacity of the smallest and the largest gain of a grid, on which letters stay readable.
 OPACITY = 0.45
+# The distance of a label from its point, in points of the font.
+LABEL_OFFSET = 9
 
 
 def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
@@ -61,15 +63,16 @@ def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
 
 
 def _draw_curve(tuning: TuningResult, curve: Curve, key: NameKey, axes: Axes) -> None:
-    """Draw the gain over a number, with whole intervals; lines are the values of the other parameters."""
+    """Draw the gain over a number, with whole intervals, as a line for each combination of the other parameters."""
     values: set[float] = set()
     for points in curve.lines.values():
-        values.update(value for value, _ in points)
+        values.update(point.value for point in points)
     xs = sorted(values)
     step = min(np.diff(xs)) / 8
     axes.axhline(0, color=TIED_COLOUR, linewidth=1, linestyle=":")
     for index, points in enumerate(curve.lines.values()):
-        offset = step * (index - (len(curve.lines) - 1) / 2)  # so that intervals of several lines stand side by side
+        # Intervals of several lines at one number stand side by side.
+        offset = step * (index - (len(curve.lines) - 1) / 2)
         _draw_line(tuning, points, index, offset, step, (xs[0] + xs[-1]) / 2, axes)
     axes.margins(x=0.06, y=0.08)
     axes.autoscale_view()
@@ -79,14 +82,14 @@ def _draw_curve(tuning: TuningResult, curve: Curve, key: NameKey, axes: Axes) ->
     if len(curve.lines) > 1:
         line_ends = []
         for name, points in curve.lines.items():
-            last_value, last_setting = points[-1]
-            line_ends.append(LineEnd(name, last_value, last_setting.gain))
+            last_point = points[-1]
+            line_ends.append(LineEnd(name, last_point.value, last_point.setting.gain))
         label_line_ends(axes, line_ends)
 
 
 def _draw_line(
     tuning: TuningResult,
-    points: list[tuple[float, TriedSetting]],
+    points: list[CurvePoint],
     index: int,
     offset: float,
     step: float,
@@ -94,20 +97,24 @@ def _draw_line(
     axes: Axes,
 ) -> None:
     colour, marker, _ = line_style(index)
-    positions = [value + offset for value, _ in points]
-    gains = [setting.gain for _, setting in points]
+    positions = [point.value + offset for point in points]
+    gains = [point.setting.gain for point in points]
     axes.plot(
         positions, gains, color=colour, marker=marker, linestyle=line_dashes(index), linewidth=1.6, markersize=5.5,
     )  # fmt: skip
-    for position, (_, setting) in zip(positions, points, strict=True):
+    for position, point in zip(positions, points, strict=True):
+        setting = point.setting
         if setting.difference is not None:
             axes.vlines(position, *setting.difference.interval[:2], color=colour, linewidth=1.4, alpha=0.75)
         label = {tuning.winner: "winner", tuning.default: "default"}.get(setting.name)
         if label is not None:
+            # Labels in the right half stand to the left of their points, so that they stay within the axes.
             is_right = position > middle
+            x_offset = -LABEL_OFFSET if is_right else LABEL_OFFSET
+            y_offset = -LABEL_OFFSET if label == "default" else LABEL_OFFSET
             axes.plot([position], [setting.gain], marker="o", markersize=12, markerfacecolor="none", color=colour)
             axes.annotate(
-                label, (position, setting.gain), xytext=(-9 if is_right else 9, -9 if label == "default" else 9),
+                label, (position, setting.gain), xytext=(x_offset, y_offset),
                 textcoords="offset points", ha="right" if is_right else "left", va="center", fontsize=SMALL_FONT_SIZE,
             )  # fmt: skip
         if setting.name == tuning.winner != tuning.default:
@@ -132,7 +139,7 @@ def _draw_grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
             if setting is None:
                 continue
             mark = {tuning.winner: "winner", tuning.default: "default"}.get(setting.name, "")
-            gain = numbers.format_signed(float(gains[row, column])) if gains.size <= MAX_NAMED_CELLS else ""
+            gain = numbers.format_signed(float(gains[row, column])) if gains.size <= MAX_CELLS_WITH_GAIN else ""
             axes.text(
                 column, row, "\n".join(filter(None, [gain, mark])), ha="center", va="center", fontsize=SMALL_FONT_SIZE,
                 color=rcParams["text.color"],

@@ -1,4 +1,4 @@
-"""The report of a choice among settings."""
+"""Write the report of a choice among settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
 
 
-# The largest number of settings in the chart, the best; the table has all.
+# The largest number of settings in the chart, which has the best; the table has all.
 MAX_DRAWN = 12
 
 
@@ -32,12 +32,13 @@ def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | Pat
     ]
     if key.lines:
         parts.append(page.sentences(key.lines))
-    parts += map(page.table, tables[:-1])  # the last is the conclusion, which leads
-    with suppress(ValueError):  # there are not two parameters that vary
+    parts += map(page.table, tables[:-1])  # the last table is the conclusion, which stands above already
+    with suppress(ValueError):  # not exactly two parameters vary, so there is no grid
         parts.append(page.section("By the two parameters", page.table(_grid_table(tuning))))
     parts.append(page.section("Every setting", page.table(_settings_table(tuning))))
-    first_name, first = next(iter(tuning.evaluations.items()))
-    parts += format_about_section({first_name: first.scores}, {}, None)
+    # All settings have the same questions and rules, so the section describes one evaluation.
+    name, evaluation = next(iter(tuning.evaluations.items()))
+    parts += format_about_section({name: evaluation.scores}, {}, None)
     page.write(path, title or f"Tuning of {len(tuning.settings):,} settings by {tuning.metric}", parts)
 
 
@@ -76,7 +77,7 @@ def _settings_table(tuning: TuningResult) -> Table:
 
 
 def _format_standing(setting: TriedSetting, tuning: TuningResult) -> str:
-    """Return what a setting is among the others; empty where there is nothing to say."""
+    """Return whether a setting is the winner, the default, as good or not allowed; empty if none of these."""
     if setting.name == tuning.winner:
         return "winner"
     words = []
@@ -90,9 +91,9 @@ def _format_standing(setting: TriedSetting, tuning: TuningResult) -> str:
 
 
 def gain_rows(tuning: TuningResult, max_settings: int) -> ChartRows:
-    """Return the gain of at most so many settings, the best, below what is expected on new questions."""
+    """Return the expected gain on new questions, then the gains of the best settings, at most `max_settings`."""
     rows = []
-    if tuning.winner != tuning.default:  # to keep the default gains nothing
+    if tuning.winner != tuning.default:  # if the default wins, no gain is expected
         gain = tuning.expected_gain
         rows.append(
             ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.format_signed(gain), 1)

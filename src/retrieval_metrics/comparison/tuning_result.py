@@ -1,4 +1,4 @@
-"""The result of tuning: the choice, what it is worth, and how sure it is."""
+"""Define the result of tuning: the choice, its expected gain on new questions, and how sure it is."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class TuningResult:
 
     @property
     def conclusion(self) -> str:
-        """What to do, in a sentence."""
+        """Which setting to use, and why, in a sentence."""
         return format_tuning_conclusion(self)
 
 

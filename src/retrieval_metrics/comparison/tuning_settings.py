@@ -1,4 +1,4 @@
-"""The settings that a user gives to `tune`, and their evaluations."""
+"""Read the settings that a user gives to `tune`, and evaluate them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CandidateSetting:
-    """A setting: a run, an evaluation, a retriever, or a function that makes a run of its parameters."""
+    """A setting as it was given to `tune`.
 
-    value: Any
+    Attributes:
+        run_source: A run, an evaluation, a retriever, or a function that makes a run from the parameters.
+        parameters: The parameters; empty if they are not known.
+    """
+
+    run_source: Any
     parameters: Mapping[str, Any]
 
 
@@ -44,15 +49,15 @@ class TuningSettings:
     are_made: bool
 
     @property
-    def values(self) -> dict[str, Any]:
-        """What was given for each setting."""
-        return {name: candidate.value for name, candidate in self.candidates.items()}
+    def run_sources(self) -> dict[str, Any]:
+        """The run, evaluation, retriever or function of each setting."""
+        return {name: candidate.run_source for name, candidate in self.candidates.items()}
 
 
 def read_settings(
     candidates: Mapping[str, Any] | Callable[..., Any], default: str | Mapping[str, Any], parameters: Any
 ) -> TuningSettings:
-    """Return the settings; those of a function are not made yet."""
+    """Return the settings; a function is not called yet."""
     if isinstance(candidates, Mapping):
         return _read_named_settings(candidates, default, parameters or {})
     if not callable(candidates):
@@ -73,8 +78,8 @@ def _read_named_settings(
                 'candidates are settings by name, so parameters are those of each, such as {"small": {"size": 200}}; '
                 f"got {name!r}: {values!r}"
             )
-    named = {name: CandidateSetting(value, parameters.get(name, {})) for name, value in candidates.items()}
-    return TuningSettings(named, default, are_made=False)
+    settings = {name: CandidateSetting(source, parameters.get(name, {})) for name, source in candidates.items()}
+    return TuningSettings(settings, default, are_made=False)
 
 
 def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], parameters: Any) -> TuningSettings:
@@ -95,8 +100,8 @@ def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], p
         default = _format_parameters({name: default[name] for name in values_by_parameter})
     candidates = {}
     for combination in product(*values_by_parameter.values()):
-        setting = dict(zip(values_by_parameter, combination, strict=True))
-        candidates[_format_parameters(setting)] = CandidateSetting(function, setting)
+        chosen_parameters = dict(zip(values_by_parameter, combination, strict=True))
+        candidates[_format_parameters(chosen_parameters)] = CandidateSetting(function, chosen_parameters)
     return TuningSettings(candidates, default, are_made=True)
 
 
@@ -108,19 +113,20 @@ def evaluate_settings(
     settings: TuningSettings, questions: Any, metrics: Sequence[Metric], *, show_progress: bool, options: dict[str, Any]
 ) -> dict[str, Evaluation]:
     """Return the evaluation of each setting."""
-    values = settings.values
-    if all(isinstance(value, Evaluation) for value in values.values()):
+    run_sources = settings.run_sources
+    if all(isinstance(source, Evaluation) for source in run_sources.values()):
         if questions is not None or options:
             raise TypeError("evaluations have their own questions and rules; pass only the evaluations")
-        return values
+        return run_sources
     if questions is None:
         raise TypeError("runs and retrievers need questions with judgments, as evaluate does")
     if not settings.are_made:
-        n_runs = sum(isinstance(value, Mapping) for value in values.values())
+        n_runs = sum(isinstance(source, Mapping) for source in run_sources.values())
         if n_runs == 0:
             options["show_progress"] = show_progress
-            return compare_retrievers(values, questions, metrics, baseline=settings.default, **options).evaluations
-        if n_runs < len(values):
+            comparison = compare_retrievers(run_sources, questions, metrics, baseline=settings.default, **options)
+            return comparison.evaluations
+        if n_runs < len(run_sources):
             raise TypeError("candidates must be all runs, all evaluations or all retrievers")
     return _evaluate_runs(settings, questions, metrics, show_progress=show_progress, options=options)
 
@@ -135,7 +141,9 @@ def _evaluate_runs(
     with track_steps("trying settings", n_settings, activity, remedy, show_progress=show_progress) as advance:
         for number, (name, candidate) in enumerate(settings.candidates.items(), start=1):
             try:
-                run = candidate.value(**candidate.parameters) if settings.are_made else candidate.value
+                run = candidate.run_source
+                if settings.are_made:
+                    run = run(**candidate.parameters)
                 with warnings.catch_warnings():
                     if number > 1:
                         warnings.simplefilter("ignore", RetrievalWarning)  # given once, for the first

@@ -1,4 +1,4 @@
-"""The sentences about a choice among settings."""
+"""Write the sentences about a choice among settings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ MAX_INDISTINGUISHABLE = 4
 
 
 def format_tuning_conclusion(tuning: TuningResult) -> str:
-    """Return what to do, in a sentence."""
-    winner, default, metric = tuning.winner, tuning.default, tuning.metric
+    """Return which setting to use, and why, in a sentence."""
+    winner = tuning.winner
+    default = tuning.default
+    metric = tuning.metric
     if winner == default:
         return f"Keep {default}: no other setting has a better {metric} on these questions."
     expected_gain = numbers.format_signed(tuning.expected_gain)

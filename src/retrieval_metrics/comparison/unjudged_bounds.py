@@ -1,18 +1,23 @@
-"""The bounds of a comparison over all grades of the unjudged documents."""
+"""Compute the bounds of a comparison over all grades of the unjudged documents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
-from retrieval_metrics.comparison.grade_allocations import bound_ndcg
-from retrieval_metrics.comparison.partly_judged import PURPOSE, open_queries, score_completions
+from retrieval_metrics.comparison.grade_allocations import BoundedValue, ValueRange, bound_ndcg
+from retrieval_metrics.comparison.partly_judged import (
+    PURPOSE,
+    QueryCompletions,
+    find_partly_judged_queries,
+    score_completions,
+)
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.statistics import Interval, paired_differences
 from retrieval_metrics.statistics.paired import subtract_exactly
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.grade_allocations import BoundKey
     from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.comparison.partly_judged import PartlyJudgedQuery
     from retrieval_metrics.evaluation.scores import Scores
@@ -31,9 +35,12 @@ if TYPE_CHECKING:
 
 # The largest number of ways to grade the unjudged documents of a query that are tried.
 MAX_COMPLETIONS_OF_A_QUERY = 2**12
-# The largest number of all queries and depths together, those with the fewest ways first; about ten seconds for two
-# systems.
+# The largest number that is tried for all queries and depths together, which takes about ten seconds for two systems.
+# Queries with the fewest ways come first.
 MAX_COMPLETIONS = 2**17
+# What is known of a query with too many completions: the range of a bounded metric, and that of a difference in it.
+VALUE_RANGE = ValueRange(0.0, 1.0)
+DIFFERENCE_RANGE = ValueRange(-1.0, 1.0)
 
 
 def bound_unjudged(
@@ -47,36 +54,39 @@ def bound_unjudged(
     unretrieved_relevant: int | Mapping[QueryId, int] | None = None,
 ) -> UnjudgedBounds:
     """Return the bounds of means and differences over all grades of the unjudged documents."""
-    first = next(iter(scores.values()))
-    _require_boundable(metrics, first)
-    n_further = _read_unretrieved_relevant(unretrieved_relevant, first.queries)
-    qrels = first.require_origin(PURPOSE).judged.qrels
+    first_scores = next(iter(scores.values()))
+    _require_boundable(metrics, first_scores)
+    n_unretrieved_by_query = _read_unretrieved_relevant(unretrieved_relevant, first_scores.queries)
+    qrels = first_scores.require_origin(PURPOSE).judged.qrels
     known_grades = {0.0, *qrels.document_grade.tolist()}
     depths = {metric: metric.k if isinstance(metric.k, int) else None for metric in metrics}
+    distinct_depths = dict.fromkeys(depths.values())
     completions_by_metric: dict[str, _CompletionValues] = {}
-    for depth in dict.fromkeys(depths.values()):
+    for depth in distinct_depths:
         metrics_of_depth = [metric for metric in metrics if depths[metric] == depth]
-        # What is forbidden is another grade only where a metric looks for it.
+        # A forbidden document is another case than one that is not relevant only if a metric looks for it.
         ignores_forbidden = all(metric.definition.higher_is_better for metric in metrics_of_depth)
         grades = tuple(sorted(grade for grade in known_grades if grade >= 0 or not ignores_forbidden))
-        queries = open_queries(scores, depth, n_further)
-        completions = _complete(scores, metrics_of_depth, queries, grades, MAX_COMPLETIONS // len({*depths.values()}))
+        partly_judged_queries = find_partly_judged_queries(scores, depth, n_unretrieved_by_query)
+        max_completions = MAX_COMPLETIONS // len(distinct_depths)
+        completions = _complete(scores, metrics_of_depth, partly_judged_queries, grades, max_completions)
         completions_by_metric |= {str(metric): completions for metric in metrics_of_depth}
-    ends = [completions_by_metric[difference.metric].bound_difference(difference) for difference in differences]
+    pair_bounds = [completions_by_metric[difference.metric].bound_difference(difference) for difference in differences]
     keys = [(difference.metric, *difference.pair) for difference in differences]
-    low_p_values = _p_values(differences, [end.low for end in ends], resamples, seed)
-    high_p_values = _p_values(differences, [end.high for end in ends], resamples, seed)
+    p_values_if_low = _p_values(differences, [bounds.low for bounds in pair_bounds], resamples, seed)
+    p_values_if_high = _p_values(differences, [bounds.high for bounds in pair_bounds], resamples, seed)
+    p_value_pairs = zip(p_values_if_low, p_values_if_high, strict=True)
     return UnjudgedBounds(
         depths={str(metric): depth for metric, depth in depths.items()},
         grades=tuple(sorted(grade for grade in known_grades if grade >= 0)),
-        unretrieved_relevant=max(n_further.values(), default=0),
+        unretrieved_relevant=max(n_unretrieved_by_query.values(), default=0),
         means={
             str(metric): completions_by_metric[str(metric)].bound_means(paired_values, metric) for metric in metrics
         },
-        differences={key: end.mean() for key, end in zip(keys, ends, strict=True)},
-        p_values=dict(zip(keys, zip(low_p_values, high_p_values, strict=True), strict=True)),
-        queries={name: len(values.position) + len(values.skipped) for name, values in completions_by_metric.items()},
-        outer={name: values.n_outer(name) for name, values in completions_by_metric.items()},
+        differences={key: bounds.mean() for key, bounds in zip(keys, pair_bounds, strict=True)},
+        p_values=dict(zip(keys, p_value_pairs, strict=True)),
+        queries={name: completions.n_queries for name, completions in completions_by_metric.items()},
+        outer={name: completions.n_outer(name) for name, completions in completions_by_metric.items()},
     )
 
 
@@ -91,13 +101,16 @@ def _require_boundable(metrics: Sequence[Metric], scores: Scores) -> None:
 
 
 def _read_unretrieved_relevant(
-    n_further: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]
+    unretrieved_relevant: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]
 ) -> dict[QueryId, int]:
     """Return how many relevant documents nobody retrieved, for the queries that may have any."""
-    if isinstance(n_further, Mapping):
-        n_by_query = n_further
+    n_by_query: Mapping[QueryId, int]
+    if isinstance(unretrieved_relevant, Mapping):
+        n_by_query = unretrieved_relevant
+    elif unretrieved_relevant is None:
+        n_by_query = dict.fromkeys(queries, 0)
     else:
-        n_by_query = dict.fromkeys(queries, 0 if n_further is None else n_further)
+        n_by_query = dict.fromkeys(queries, unretrieved_relevant)
     unknown_queries = n_by_query.keys() - set(queries)
     if unknown_queries:
         raise ValueError(
@@ -111,133 +124,167 @@ def _read_unretrieved_relevant(
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
-    """The least and the greatest value of each query."""
+class _QueryBounds:
+    """The smallest and the largest value of each query."""
 
     low: FloatArray
     high: FloatArray
 
     def mean(self) -> Interval:
+        """Return the smallest and the largest mean; NaN without queries."""
         return Interval(_mean(self.low), _mean(self.high))
 
 
-class _CompletionValues(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CompletionValues:
     """The values of every completion of the queries with documents of unknown grade.
 
     Attributes:
         metrics: The metrics, which have one depth.
         values: The values of each system, shape (completions, metrics).
         starts: Shape (queries tried,), the first completion of each.
-        position: The position of each query among those tried.
-        skipped: The queries with too many completions.
-        exact_bounds: Of those, by metric, the ends of the means (a pair of one system) and differences that counts of
-            grades give.
+        position_by_query: The position of each query among those tried.
+        skipped: The queries with too many completions to try.
+        exact_ranges: By metric, the ranges of skipped queries that are known exactly; see `bound_ndcg`.
     """
 
     metrics: list[str]
     values: Mapping[str, FloatArray]
     starts: IntArray
-    position: Mapping[QueryId, int]
+    position_by_query: Mapping[QueryId, int]
     skipped: set[QueryId]
-    exact_bounds: Mapping[str, Mapping[BoundKey, tuple[float, float]]]
+    exact_ranges: Mapping[str, Mapping[BoundedValue, ValueRange]]
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries with documents of unknown grade."""
+        return len(self.position_by_query) + len(self.skipped)
 
     def n_outer(self, metric: str) -> int:
         """Return the number of queries of which only outer bounds are known."""
-        bounded_queries = {key[0] for key in self.exact_bounds.get(metric, ())}
-        return len(self.skipped - bounded_queries)
+        exact_queries = {bounded.query for bounded in self.exact_ranges.get(metric, ())}
+        return len(self.skipped - exact_queries)
 
     def bound_means(self, paired_values: PairedValues, metric: Metric) -> dict[str, Interval]:
-        """Return the least and the greatest mean of each system, over the queries that all have a value for."""
-        rows, columns = paired_values.shared(metric)
-        queries = paired_values.shared_queries(rows)
-        index = self.metrics.index(str(metric))
+        """Return the smallest and the largest mean of each system, over the queries for which all have a value."""
+        name = str(metric)
+        column = self.metrics.index(name)
+        shared = paired_values.shared(metric)
+        queries = paired_values.shared_queries(shared.rows)
         means = {}
-        for system, column in zip(paired_values.systems, columns.T, strict=True):
-            ends = self._ends(queries, column, self.values[system][:, index], self.metrics[index], (system,))
-            means[system] = ends.mean()
+        for system, judged_values in zip(paired_values.systems, shared.values.T, strict=True):
+            completed_values = self.values[system][:, column]
+            means[system] = self._bound_queries(queries, judged_values, completed_values, name, (system,)).mean()
         return means
 
-    def bound_difference(self, difference: Difference) -> _Ends:
-        """Return the least and the greatest difference of each query; a document has one grade in both systems."""
-        index = self.metrics.index(difference.metric)
+    def bound_difference(self, difference: Difference) -> _QueryBounds:
+        """Return the bounds of the difference of each query; a document has one grade in both systems."""
+        metric = difference.metric
+        column = self.metrics.index(metric)
         system, baseline = difference.pair
-        completed = subtract_exactly(self.values[system][:, index], self.values[baseline][:, index])
-        return self._ends(difference.queries, difference.values, completed, self.metrics[index], difference.pair)
+        completed_values = subtract_exactly(self.values[system][:, column], self.values[baseline][:, column])
+        return self._bound_queries(difference.queries, difference.values, completed_values, metric, difference.pair)
 
-    def _ends(
+    def _bound_queries(
         self,
         queries: Sequence[QueryId],
         judged_values: FloatArray,
         completed_values: FloatArray,
         metric: str,
         systems: tuple[str, ...],
-    ) -> _Ends:
-        """Return the least and the greatest value of each query."""
+    ) -> _QueryBounds:
+        """Return the smallest and the largest value of each query.
+
+        Args:
+            queries: The queries.
+            judged_values: Shape (queries,), their values as judged.
+            completed_values: Shape (completions,), the value of each completion.
+            metric: The metric.
+            systems: The system whose value is bounded, or the two whose difference is.
+        """
         low = judged_values.copy()
         high = judged_values.copy()
-        exact_bounds = self.exact_bounds.get(metric, {})
-        # Nothing is known of a query with too many completions: [0, 1], or of a difference [-1, 1].
-        outer_bounds = (1.0 - len(systems), 1.0)
-        if len(self.starts):  # fmin and fmax ignore NaN, with which a completion is undefined
-            least = np.fmin.reduceat(completed_values, self.starts)
-            greatest = np.fmax.reduceat(completed_values, self.starts)
+        exact_ranges = self.exact_ranges.get(metric, {})
+        if len(self.starts):  # fmin and fmax ignore NaN, the value of a completion for which the metric is undefined
+            lowest = np.fmin.reduceat(completed_values, self.starts)
+            highest = np.fmax.reduceat(completed_values, self.starts)
+        outer_range = VALUE_RANGE if len(systems) == 1 else DIFFERENCE_RANGE
         for row, query in enumerate(queries):
-            if query in self.position:
-                low[row] = least[self.position[query]]
-                high[row] = greatest[self.position[query]]
+            if query in self.position_by_query:
+                position = self.position_by_query[query]
+                low[row] = lowest[position]
+                high[row] = highest[position]
             elif query in self.skipped:
-                low[row], high[row] = exact_bounds.get((query, *systems), outer_bounds)
-        return _Ends(low, high)
+                value_range = exact_ranges.get(BoundedValue(query, systems), outer_range)
+                low[row] = value_range.low
+                high[row] = value_range.high
+        return _QueryBounds(low, high)
 
 
 def _complete(
     scores: Mapping[str, Scores],
     metrics: list[Metric],
-    queries: Sequence[PartlyJudgedQuery],
+    partly_judged_queries: Sequence[PartlyJudgedQuery],
     grades: tuple[float, ...],
     max_completions: int,
 ) -> _CompletionValues:
-    """Score every completion of the queries with the fewest, as long as there are not too many."""
-    by_completions = sorted(queries, key=lambda partly_judged: _count_completions(partly_judged, grades))
-    tried: list[PartlyJudgedQuery] = []
-    for partly_judged in by_completions:
-        n_completions = _count_completions(partly_judged, grades)
-        max_completions -= n_completions
-        if n_completions > MAX_COMPLETIONS_OF_A_QUERY or max_completions < 0:
-            break
-        tried.append(partly_judged)
+    """Score every completion of the queries with the fewest, up to a number of completions; skip the others."""
+    by_completions = sorted(partly_judged_queries, key=lambda query: _count_completions(query, grades))
+    tried = _select_tried(by_completions, grades, max_completions)
     skipped = by_completions[len(tried) :]
-    completions = [(partly_judged, _list_completions(partly_judged, grades)) for partly_judged in tried]
-    counts = [len(query_completions) for _, query_completions in completions]
+    completions_by_query = [
+        QueryCompletions(partly_judged, _list_completions(partly_judged, grades)) for partly_judged in tried
+    ]
+    counts = [len(query_completions.completions) for query_completions in completions_by_query]
     has_standard_rules = all(system_scores.rules == STANDARD for system_scores in scores.values())
-    exact_bounds = {}
+    exact_ranges = {}
     for metric in metrics:
         if has_standard_rules and metric.name == "ndcg" and not metric.parameters:
-            exact_bounds[str(metric)] = bound_ndcg(scores, metric, skipped, grades)
+            exact_ranges[str(metric)] = bound_ndcg(scores, metric, skipped, grades)
     return _CompletionValues(
         metrics=[str(metric) for metric in metrics],
-        values=score_completions(scores, metrics, completions),
+        values=score_completions(scores, metrics, completions_by_query),
         starts=np.cumsum([0, *counts], dtype=np.int64)[:-1],
-        position={partly_judged.query: position for position, partly_judged in enumerate(tried)},
+        position_by_query={partly_judged.query: position for position, partly_judged in enumerate(tried)},
         skipped={partly_judged.query for partly_judged in skipped},
-        exact_bounds=exact_bounds,
+        exact_ranges=exact_ranges,
     )
 
 
+def _select_tried(
+    by_completions: Sequence[PartlyJudgedQuery], grades: tuple[float, ...], max_completions: int
+) -> list[PartlyJudgedQuery]:
+    """Return the queries to try: from the one with the fewest completions on, as long as there are not too many."""
+    tried: list[PartlyJudgedQuery] = []
+    n_left = max_completions
+    for partly_judged in by_completions:
+        n_completions = _count_completions(partly_judged, grades)
+        n_left -= n_completions
+        if n_completions > MAX_COMPLETIONS_OF_A_QUERY or n_left < 0:
+            break
+        tried.append(partly_judged)
+    return tried
+
+
 def _count_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]) -> int:
-    # bounded, because the power of a long ranking is a number of many thousand digits
+    """Return the number of completions of a query, or any number that is too large if it has too many."""
+    # Without this limit, the power for a long ranking would be a number of many thousand digits.
     n_documents = min(len(partly_judged.documents), MAX_COMPLETIONS_OF_A_QUERY.bit_length())
     n_relevant_grades = sum(grade > 0 for grade in grades)
-    return int(len(grades) ** n_documents * (1 + partly_judged.unretrieved_relevant * n_relevant_grades))
+    n_unretrieved_completions = 1 + partly_judged.unretrieved_relevant * n_relevant_grades
+    return int(len(grades) ** n_documents * n_unretrieved_completions)
 
 
 def _list_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]) -> list[dict[Any, float]]:
-    """Return every way to grade what is unknown; documents that nobody retrieved have one grade, which is enough."""
+    """Return every way to grade what is unknown.
+
+    The documents that nobody retrieved all have the same grade: other combinations give no value beyond these bounds.
+    """
     unretrieved = _list_unretrieved_completions(partly_judged, grades)
     completions = []
     for chosen_grades in product(grades, repeat=len(partly_judged.documents)):
         retrieved = dict(zip(partly_judged.documents, chosen_grades, strict=True))
-        completions += [{**retrieved, **further} for further in unretrieved]
+        completions += [{**retrieved, **further_grades} for further_grades in unretrieved]
     return completions
 
 
@@ -245,14 +292,14 @@ def _list_unretrieved_completions(
     partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]
 ) -> list[dict[Any, float]]:
     """Return the judgments of the relevant documents that nobody retrieved, under ids that no document has."""
-    n_further = partly_judged.unretrieved_relevant
+    n_unretrieved = partly_judged.unretrieved_relevant
     known_ids = [*partly_judged.graded, *partly_judged.documents]
-    new_ids: list[Any] = [f"\0{number}" for number in range(n_further)]
+    new_ids: list[Any] = [f"\0{number}" for number in range(n_unretrieved)]
     if isinstance(known_ids[0], int):
         smallest_id = min(known_ids)
-        new_ids = [smallest_id - 1 - number for number in range(n_further)]
+        new_ids = [smallest_id - 1 - number for number in range(n_unretrieved)]
     completions: list[dict[Any, float]] = [{}]
-    for n_relevant in range(1, n_further + 1):
+    for n_relevant in range(1, n_unretrieved + 1):
         completions += [dict.fromkeys(new_ids[:n_relevant], grade) for grade in grades if grade > 0]
     return completions
 
@@ -265,19 +312,19 @@ def _p_values(
     for difference in differences:
         for query in difference.queries:
             row_by_query.setdefault(query, len(row_by_query))
-    table = np.full((len(row_by_query), len(differences)), np.nan)
+    values_by_query = np.full((len(row_by_query), len(differences)), np.nan)
     clusters = None
     if differences[0].clusters is not None:
         clusters = np.zeros(len(row_by_query), dtype=np.int64)
     for index, (difference, column) in enumerate(zip(differences, values, strict=True)):
         rows = [row_by_query[query] for query in difference.queries]
-        table[rows, index] = column
+        values_by_query[rows, index] = column
         if clusters is not None and difference.clusters is not None:
             clusters[rows] = difference.clusters
     max_differences = [difference.max_difference for difference in differences]
     level = differences[0].paired.level
     tested = paired_differences(
-        table, spans=max_differences, level=level, resamples=resamples, seed=seed, clusters=clusters
+        values_by_query, spans=max_differences, level=level, resamples=resamples, seed=seed, clusters=clusters
     )
     return tested.corrected
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.comparison.conclusion_wording import format_rare_effect
+from retrieval_metrics.comparison.rare_effect_wording import format_rare_effect
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
+from retrieval_metrics.comparison.distinct_ranking import make_distinct_ranking
 from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 
@@ -79,7 +79,7 @@ def _warn_about_distances(run: Any, name: str) -> None:
 
 
 def _read_rankings(rankings: OrderedRankings, queries: Iterable[Any]) -> dict[QueryId, DistinctRanking]:
-    return {query: distinct_ranking(rankings, ranking, query) for query, ranking in rankings.iterate(queries)}
+    return {query: make_distinct_ranking(rankings, ranking, query) for query, ranking in rankings.iterate(queries)}
 
 
 def _all_documents(rankings: Mapping[QueryId, DistinctRanking]) -> set[DocumentId]:

@@ -16,7 +16,7 @@ from retrieval_metrics._internal.validation import integer, positive_integer
 from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
-from retrieval_metrics.comparison.distinct_ranking import distinct_ranking
+from retrieval_metrics.comparison.distinct_ranking import make_distinct_ranking
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
 from retrieval_metrics.datasets.grading import read_grades
@@ -474,7 +474,7 @@ def _compute_effects_unjudged(
     for system, run in runs.items():
         rankings = OrderedRankings(run, match, STANDARD.order)
         for query, ranking in rankings.iterate(texts):
-            documents = distinct_ranking(rankings, ranking, query).documents
+            documents = make_distinct_ranking(rankings, ranking, query).documents
             for document, weight in document_weights(documents, metric.name, k).items():
                 weight_by_system = weights.setdefault((query, document), dict.fromkeys(runs, 0.0))
                 weight_by_system[system] = weight
