@@ -27,8 +27,8 @@ WITH_CUT = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
 def parse_metrics(text: str) -> list[str]:
     """Return the names in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
 
-    A name that is unknown here is let through, since a saved file can give its values; `refuse_unknown_metrics` refuses
-    it where none can.
+    An unknown name is let through, because a saved file can hold its values; `argument_checks.refuse_unknown_metrics`
+    refuses it if none can.
 
     Raises:
         argparse.ArgumentTypeError: If a text cannot be the name of a metric.
