@@ -21,7 +21,8 @@ from retrieval_metrics.datasets.graded_sample import (
     resolve_sample,
 )
 from retrieval_metrics.datasets.human_model_estimate import Estimate, EstimatedDifference, EstimatedMean
-from retrieval_metrics.datasets.labels import Labels, Scale
+from retrieval_metrics.datasets.labels import Labels
+from retrieval_metrics.datasets.rubric import Scale
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
-    from retrieval_metrics.datasets.labels import Scale
+    from retrieval_metrics.datasets.rubric import Scale
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.metrics.base.metric import Metric
 

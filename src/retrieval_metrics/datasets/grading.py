@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from retrieval_metrics._internal.validation import integer, positive_integer
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
-from retrieval_metrics.datasets.labels import GRADES, RELEVANT_FROM, RUBRIC, Label, Labels, Scale
+from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_reply
+from retrieval_metrics.datasets.label import Label
+from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.llm_client import LlmClient
 from retrieval_metrics.datasets.pooled_documents import group_by_query, require_texts
+from retrieval_metrics.datasets.prompt_tags import enclose_in_tag
+from retrieval_metrics.datasets.rubric import GRADES, RELEVANT_FROM, Scale, resolve_rubric
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.reports import numbers
 
@@ -146,17 +149,6 @@ class PassageGrade:
 
     grade: int | None
     reason: str | None = None
-
-
-def resolve_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:
-    """Return the meanings of the grades."""
-    if rubric is None:
-        return RUBRIC
-    meanings = () if isinstance(rubric, str) else tuple(rubric)
-    are_texts = all(isinstance(meaning, str) and meaning.strip() for meaning in meanings)
-    if len(meanings) != len(GRADES) or not are_texts:
-        raise ValueError(f"a rubric must have {len(GRADES)} texts, for the grades 0 to {GRADES[-1]}, got {rubric!r}")
-    return meanings
 
 
 def prompt_version(rubric: Sequence[str], batch: int = 1) -> str:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.append_log import FORMAT, VERSION
 from retrieval_metrics._internal.validation import integer
-from retrieval_metrics.datasets.grading import resolve_rubric
-from retrieval_metrics.datasets.labels import Scale
 from retrieval_metrics.datasets.pooled_documents import group_by_query
+from retrieval_metrics.datasets.rubric import Scale, resolve_rubric
 from retrieval_metrics.files.saved_format import DIGEST_PREFIX
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.reports import numbers, page

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.datasets.candidate import Candidate, Evidence
 from retrieval_metrics.datasets.content_words import content_words, quote_beginning
-from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
+from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_reply
 from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.lint_questions import find_dependent_questions, find_echoes, find_short_questions
+from retrieval_metrics.datasets.prompt_tags import enclose_in_tag
 from retrieval_metrics.datasets.prompts import EXAMPLES, PASSAGE_LANGUAGE
 from retrieval_metrics.datasets.question_kinds import (
     CONVERSATIONAL,

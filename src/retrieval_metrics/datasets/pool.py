@@ -21,13 +21,13 @@ from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
 from retrieval_metrics.datasets.grading import read_grades
 from retrieval_metrics.datasets.grading_pages import write_grading_pages
-from retrieval_metrics.datasets.labels import RELEVANT_FROM
 from retrieval_metrics.datasets.pooled_documents import (
     PooledDocument,
     find_passage_kinds,
     format_found_by,
     require_texts,
 )
+from retrieval_metrics.datasets.rubric import RELEVANT_FROM
 from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.files.saved_format import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels

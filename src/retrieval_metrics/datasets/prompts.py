@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.datasets.json_replies import enclose_in_tag
+from retrieval_metrics.datasets.prompt_tags import enclose_in_tag
 from retrieval_metrics.datasets.question_kinds import (
     COMPARISON,
     CONVERSATIONAL,
