@@ -14,12 +14,12 @@ from retrieval_metrics.datasets.graded_sample import SampleGaps, UngradedDocumen
 from retrieval_metrics.datasets.rubric import Scale
 
 GOLDEN = Path(__file__).parent / "golden" / "estimate_wording.txt"
-NO_GAPS = SampleGaps(n_outside_sample=0, queries_without_grade=(), n_without_model=0, n_ungraded_documents=())
+NO_GAPS = SampleGaps(n_outside_sample=0, queries_without_grade=(), n_without_model=0, ungraded_documents=())
 GAPS = SampleGaps(
     n_outside_sample=90,
     queries_without_grade=("q1", "q2"),
     n_without_model=1,
-    n_ungraded_documents=(UngradedDocuments("people", 12, 1_200, 10), UngradedDocuments("the model", 0, 3_000, 10)),
+    ungraded_documents=(UngradedDocuments("people", 12, 1_200, 10), UngradedDocuments("the model", 0, 3_000, 10)),
 )
 
 

@@ -10,8 +10,6 @@ import pytest
 import retrieval_metrics as rm
 from two_graders import ADA, ADA_GRADES, BEN, PAIRS
 
-PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "grader": "Ada"}
-
 
 def test_conflicts_are_never_averaged_silently() -> None:
     merged = ADA.merge(BEN)

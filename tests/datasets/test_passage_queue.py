@@ -10,8 +10,8 @@ from scripted_model import ScriptedModel
 
 def test_every_passage_is_drawn_equally_often_and_no_more_than_the_limit() -> None:
     corpus = Corpus.from_texts(topics(), 2000)
-    queue = PassageQueue(corpus, PassageVectors(corpus.passages.tokens, 0))
-    n_passages = len(corpus.pieces)
+    queue = PassageQueue(corpus, PassageVectors(corpus.index.tokens, 0))
+    n_passages = len(corpus.passages)
     for _ in range(MAX_PER_PASSAGE):
         drawn = [queue.draw("keywords", ()) for _ in range(n_passages)]
         assert {task.passages for task in drawn if task is not None} == {(number,) for number in range(n_passages)}

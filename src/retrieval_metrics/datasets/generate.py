@@ -232,7 +232,7 @@ class QuestionGeneration:
         )
 
     def _list_documents(self, passages: Iterable[int]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._corpus.pieces[passage].document for passage in passages))
+        return tuple(dict.fromkeys(self._corpus.passages[passage].document for passage in passages))
 
     def _make_result(self, stop_reason: str | None) -> GeneratedQuestions:
         used_passages: set[int] = set()
@@ -257,7 +257,7 @@ class QuestionGeneration:
         provenance: dict[QueryId, Provenance] = {}
         for candidate in accepted:
             provenance[candidate.id] = Provenance(
-                source=self._corpus.pieces[candidate.task.passages[0]].document,
+                source=self._corpus.passages[candidate.task.passages[0]].document,
                 kind=candidate.task.kind,
                 model=self._interview.client.model_name,
                 prompt=f"{candidate.task.kind} {self._interview.prompts.version}",
@@ -327,7 +327,7 @@ async def agenerate_questions(
     texts = Corpus.from_texts(corpus, passage_length)
     if COMPARISON in n_by_kind and len(texts.documents) == 1:
         raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
-    if len(texts.pieces) == 1 and SEVERAL_PASSAGES in n_by_kind:
+    if len(texts.passages) == 1 and SEVERAL_PASSAGES in n_by_kind:
         if kinds is not None:
             raise ValueError(
                 f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
@@ -336,17 +336,17 @@ async def agenerate_questions(
         shares_for_one_passage = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
         n_by_kind = apportion(n, shares_for_one_passage, KINDS, "kinds")
     for kind, n_wanted in n_by_kind.items():
-        if n_wanted > MAX_PER_PASSAGE * len(texts.pieces):
+        if n_wanted > MAX_PER_PASSAGE * len(texts.passages):
             raise ValueError(
-                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.pieces)} passages: "
-                f"at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length "
-                f"than {passage_length}"
+                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.passages)} "
+                f"passages: at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller "
+                f"passage_length than {passage_length}"
             )
     prompts = prompts or QuestionPrompts()
     formatter = PassageFormatter(texts, evidence, most_overlap, prompts.language)
     generation = QuestionGeneration(
         texts,
-        PassageVectors(texts.passages.tokens, seed),
+        PassageVectors(texts.index.tokens, seed),
         GenerationTarget(n_by_kind, checks),
         QuestionInterview(client, prompts, formatter, show_progress=show_progress),
         OtherPassageSearch(texts, retriever, depth=depth, show_progress=show_progress),

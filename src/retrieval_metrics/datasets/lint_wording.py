@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.datasets.content_words import quote_beginning
+from retrieval_metrics.datasets.text_cutting import quote_beginning
 from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.reports import numbers
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Span
 
 
-# Names of documents in one sentence.
+# How many documents a sentence names.
 MAX_NAMES = 5
 
-# Questions in one sentence that are suspected most.
+# How many questions a sentence names that are most suspected to have no answer.
 MAX_SUSPECTS = 20
 
 

@@ -49,9 +49,10 @@ class PassageQueue:
 
     def _find_partner(self, kind: str, passage: int, earlier_tasks: Container[WantedQuestion]) -> int | None:
         """Return a related passage that says something else, from another document if there is one."""
-        pieces = self._corpus.pieces
+        passages = self._corpus.passages
+        document = passages[passage].document
         related = self._find_related(passage)
-        of_other_documents = [other for other in related if pieces[other].document != pieces[passage].document]
+        of_other_documents = [other for other in related if passages[other].document != document]
         partners = of_other_documents
         if not of_other_documents and kind != COMPARISON:  # a comparison needs two documents
             partners = related
@@ -62,7 +63,7 @@ class PassageQueue:
 
     def _find_related(self, passage: int) -> list[int]:
         """Return the passages that share content words with one, but do not say the same or overlap with it."""
-        index = self._corpus.passages
+        index = self._corpus.index
         similar = index.find_similar(passage, MIN_SAME_SHARE)
         related = []
         for other in self._vectors.find_nearest(passage):
