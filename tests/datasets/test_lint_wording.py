@@ -29,10 +29,10 @@ SENTENCES = [
     wording.format_few_sources({"a.md": 9}, 9, 1.0),
     wording.format_few_sources({"a.md": 9, "b.md": 3}, 12, 1.6),
     wording.format_too_few_questions(
-        metric="ndcg@10", difference=0.05, n_needed=(300, 1300), n_questions=40, spread=0.312, runs=[]
+        metric="ndcg@10", difference=0.05, needed_range=(300, 1300), n_questions=40, spread=0.312, runs=[]
     ),
     wording.format_too_few_questions(
-        metric="mrr", difference=0.1, n_needed=(30, 50), n_questions=4, spread=0.25, runs=["bm25", "dense"]
+        metric="mrr", difference=0.1, needed_range=(30, 50), n_questions=4, spread=0.25, runs=["bm25", "dense"]
     ),
     wording.format_forbidden(3, 2),
     wording.format_unanswerable(0),

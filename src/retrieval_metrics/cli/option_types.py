@@ -40,10 +40,8 @@ def parse_metrics(text: str) -> list[str]:
     names: list[str] = []
     for name in map(str.strip, METRIC_SEPARATOR.split(text)):
         earlier = MEASURE_WITH_CUTOFF.fullmatch(names[-1]) if names and NUMBER.fullmatch(name) else None
-        if earlier is not None:  # a further cutoff of the measure before it, as the 10 of P.5,10
-            names.append(f"{earlier['measure']}.{name}")
-        else:
-            names.append(name)
+        # A bare number is a further cutoff of the measure before it, as the 10 of P.5,10.
+        names.append(name if earlier is None else f"{earlier['measure']}.{name}")
     for name in names:
         _require_valid_metric_name(name)
     return names

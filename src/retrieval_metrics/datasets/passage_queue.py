@@ -68,6 +68,6 @@ class PassageQueue:
         related = []
         for other in self._vectors.find_nearest(passage):
             says_same = other in similar or passage in index.find_copies(other)
-            if not says_same and not index.overlap(passage, other):
+            if not says_same and not index.are_overlapping(passage, other):
                 related.append(other)
         return related

@@ -107,7 +107,7 @@ class OtherPassageSearch:
         for passage in dict.fromkeys(passages):
             if passage in known_passages:
                 continue
-            if not any(index.overlap(passage, known_passage) for known_passage in known_passages):
+            if not any(index.are_overlapping(passage, known_passage) for known_passage in known_passages):
                 other_passages.append(passage)
         return other_passages
 
